@@ -1,0 +1,42 @@
+# Every target does its own set-up; a second call re-uses it. Needs only Python (>= 3.11) and make.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_CONSTRAINT := constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check bench validate docs clean
+
+demo: .venv/app
+	$(BIN)/holdfast demo
+
+test: .venv/dev
+	$(BIN)/python -m holdfast.kernels
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+validate: .venv/dev
+	$(BIN)/python -m pytest -m validate -n 2 tests $(ARGS)
+
+docs: .venv/dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf .venv docs/_build docs/_generated
+
+.venv/app: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -qq -e '.[app]'
+	$(BIN)/python -m holdfast.kernels
+	@touch $@
+
+.venv/dev: .venv/app
+	$(BIN)/pip install -qq -e '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""From measures to statements: estimates, agreements of aligned runs."""

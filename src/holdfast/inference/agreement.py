@@ -1,0 +1,163 @@
+"""How far two sets of aligned runs agree, run by run."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.inference.estimate import StabilityEstimate, Undefined, of_kind, stability, with_similarity
+from holdfast.intake import Matrix
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.preferences import Preferences
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How far run ``i`` of one selection agrees with run ``i`` of another.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure, with its parameters.
+    value : float
+        Mean over the runs; ``nan`` if it is undefined.
+    per_run : ndarray
+        Agreement of each pair of runs; ``nan`` where undefined.
+    reason : str or None
+        Why it, or a part of it, is undefined.
+    """
+
+    measure: str
+    value: float
+    per_run: NDArray[np.float64]
+    reason: str | None = None
+
+    @property
+    def n_runs(self) -> int:
+        """Number of pairs of runs."""
+        return self.per_run.size
+
+    def __repr__(self) -> str:
+        return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
+
+
+def agreement(
+    a: Preferences,
+    b: Preferences,
+    measure: str | Measure = "nogueira",
+    *,
+    data: Matrix | None = None,
+    undefined: Undefined = "nan",
+    **parameters: Any,
+) -> Agreement:
+    """Compare run ``i`` of ``a`` with run ``i`` of ``b``: a sample with its half, one half with the other.
+
+    A pairwise measure is the similarity of the two runs, the run of ``a`` first; another measure is taken of the two
+    runs as a collection.
+
+    Parameters
+    ----------
+    a, b : Preferences
+        Equally many runs over the same features; if both have labels, the labels must be equal.
+    measure : str or Measure
+        What to measure.
+    data : matrix, optional
+        Samples × features for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do with undefined runs: make the mean ``nan``, raise, leave them out, or take this number.
+    **parameters
+        Parameters of the measure. ``similarity`` may be a list with one similarity for each run.
+
+    Returns
+    -------
+    Agreement
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> full = hf.Preferences.from_sets([{0, 1}, {0, 2}], n_features=4)
+    >>> half = hf.Preferences.from_sets([{0, 1}, {0, 3}], n_features=4)
+    >>> hf.agreement(full, half, "jaccard")
+    jaccard = 0.667 (mean agreement of 2 pairs of runs)
+    """
+    chosen = find(measure).bind(**parameters)
+    _check_aligned(a, b)
+    a, b = (of_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
+    each = chosen.parameters.get("similarity")
+    if isinstance(each, (list, tuple)):
+        if len(each) != a.n_runs:
+            raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(each)}.")
+        ready = with_similarity([chosen.bind(similarity=one) for one in each], a, None)
+        runs = range(a.n_runs)
+        per_run = np.concatenate([ready[i].form.between(a.take([i]), b.take([i]), ready[i]) for i in runs])
+    else:
+        (ready_one,) = with_similarity([chosen], a, data)
+        per_run = ready_one.form.between(a, b, ready_one)
+    return _settled(chosen, per_run, undefined)
+
+
+def _check_aligned(a: Preferences, b: Preferences) -> None:
+    if a.n_runs != b.n_runs:
+        raise ValueError(f"Expected as many runs on both sides, got {a.n_runs} and {b.n_runs}.")
+    if tuple(a.features) != tuple(b.features):
+        raise ValueError(
+            "Expected the same features in the same order on both sides, got others; make both with one features=."
+        )
+    if a.labels is not None and b.labels is not None and a.labels != b.labels:
+        odd = next(run for run in range(a.n_runs) if a.labels[run] != b.labels[run])
+        raise ValueError(
+            f"Expected runs with equal labels, got {a.labels[odd]!r} and {b.labels[odd]!r} as run {odd}; "
+            "bring the runs into one order with .take()."
+        )
+
+
+def _settled(measure: Measure, per_run: NDArray[np.float64], undefined: Undefined) -> Agreement:
+    missing, reason, value = np.isnan(per_run), None, float(per_run.mean())
+    if missing.any():
+        reason = f"{measure.name} has no value for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
+        if undefined == "raise":
+            raise UndefinedStabilityError(f"Expected a defined agreement, got none: {reason}; choose undefined=.")
+        if undefined == "skip" and not missing.all():
+            value = float(per_run[~missing].mean())
+        elif isinstance(undefined, (int, float)):
+            value = float(np.where(missing, undefined, per_run).mean())
+    if math.isnan(value):
+        warnings.warn(f"The agreement is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=3)
+    return Agreement(measure=measure.label, value=value, per_run=per_run, reason=reason)
+
+
+class Kalousis(NamedTuple):
+    """The three stabilities of Kalousis, Prados and Hilario (2005)."""
+
+    weights: StabilityEstimate  # S_W, Pearson correlation
+    ranks: StabilityEstimate  # S_R, Spearman correlation
+    subsets: StabilityEstimate  # S_S, Jaccard index of the best k
+
+
+def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Kalousis:
+    """Measure the stability of weights (S_W), of their ranking (S_R) and of the ``k`` best features (S_S).
+
+    Parameters
+    ----------
+    preferences : Preferences of weights, or matrix
+        Weights of each run, larger is better.
+    k : int
+        Size of the subsets.
+    **parameters
+        ``ties="random"`` and ``random_state`` for the ranking (see :meth:`Preferences.to_ranking`).
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.kalousis([[3.0, 2, 1, 0], [2, 3, 0, 1]], k=2).subsets
+    jaccard = 1.000 (2 runs)
+    """
+    weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
+    return Kalousis(
+        stability(weights, "weight_correlation"),
+        stability(weights, "spearman", **parameters),
+        stability(weights.top(k), "jaccard"),
+    )

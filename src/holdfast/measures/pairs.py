@@ -1,0 +1,215 @@
+"""Forms of measures that are a mean over pairs of sets."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels import intersections
+from holdfast.measures import chance
+from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally
+from holdfast.preferences import Preferences, stacked
+
+Ints = NDArray[np.int64]
+
+
+class PairValues(NamedTuple):
+    """Similarities of pairs, and the standard error that a simulated expectation gives each (0 if exact)."""
+
+    value: Floats
+    error: Floats | float = 0.0
+
+
+@dataclass(frozen=True)
+class SetPairs(Form):
+    """The mean over all ordered pairs of a similarity of two sets."""
+
+    symmetric = True
+    pairwise = True
+
+    @abstractmethod
+    def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        """Return the similarities of the runs ``first`` with the runs ``second``; ``nan`` if undefined."""
+
+    @classmethod
+    def values_together(
+        cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
+    ) -> list[PairValues]:
+        """Return the similarities for several measures of this form."""
+        return [measure.form.values(sets, first, second, measure) for measure in measures]  # type: ignore[attr-defined]
+
+    @classmethod
+    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+        sums = [_Sums(preferences.n_runs) for _ in measures]
+        one_way = [place for place, measure in enumerate(measures) if not measure.form.symmetric]  # type: ignore[attr-defined]
+        for first, second in pair_blocks(preferences.n_runs):
+            forth = cls.values_together(preferences, first, second, measures)
+            back = cls.values_together(preferences, second, first, [measures[place] for place in one_way])
+            both = {**dict(enumerate(forth)), **dict(zip(one_way, back, strict=True))}
+            for place, total in enumerate(sums):
+                total.add(first, second, forth[place])
+                total.add(first, second, both[place])
+        return [total.tally() for total in sums]
+
+    def between(self, a: Preferences, b: Preferences, measure: Measure) -> Floats:
+        runs = np.arange(a.n_runs)
+        return self.values(stacked(a, b), runs, runs + a.n_runs, measure).value
+
+    def corrected(self, measure: Measure) -> "SetPairs":
+        return CorrectedPairs(self, measure.best)
+
+
+class _Sums:
+    """Collects similarities of pairs into a :class:`PairTally`."""
+
+    def __init__(self, n_runs: int):
+        self.n_runs, self.error = n_runs, 0.0
+        self.sums, self.defined = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64)
+
+    def add(self, first: Ints, second: Ints, found: PairValues) -> None:
+        good = ~np.isnan(found.value)
+        for side in (first, second):
+            self.sums += np.bincount(side[good], found.value[good], self.n_runs)
+            self.defined += np.bincount(side[good], minlength=self.n_runs)
+        self.error += float(np.nansum(np.abs(found.error)))
+
+    def tally(self) -> PairTally:
+        return PairTally(self.sums, self.defined, self.error / max(1, self.defined.sum() // 2))
+
+
+def pair_blocks(n_runs: int, size: int = 1 << 16) -> Iterator[tuple[Ints, Ints]]:
+    """Run through all unordered pairs of different runs, about ``size`` at a time."""
+    height = max(1, size // n_runs)
+    for start in range(0, n_runs - 1, height):
+        rows = np.arange(start, min(start + height, n_runs - 1))
+        first = np.repeat(rows, n_runs - 1 - rows)
+        yield first, np.concatenate([np.arange(run + 1, n_runs) for run in rows])
+
+
+# Overlaps
+
+
+class Cells(NamedTuple):
+    """Ordered pairs of runs, grouped where they share as many features and have sizes alike."""
+
+    runs: slice  # first runs of the pairs in this block
+    border: Ints  # where each first run's cells begin
+    shared: Ints
+    k1: Ints
+    k2: Ints
+    pairs: Ints  # how many pairs are in the cell
+
+
+def pair_cells(preferences: Preferences) -> Iterator[Cells]:
+    """Run through all ordered pairs of different runs, a block of first runs at a time."""
+    sizes, n_runs = preferences.sizes, preferences.n_runs
+    distinct, size_class = np.unique(sizes, return_inverse=True)
+    n_values = int(sizes.max()) + 1
+    layout = intersections.plan(*preferences.lists(), preferences.n_features)
+    worth_grouping = distinct.size * n_values <= 4 * n_runs + 1024
+    for start, shared in intersections.intersection_blocks(layout):
+        runs = slice(start, start + len(shared))
+        if worth_grouping:
+            border, code, pairs = intersections.group_pairs(start, shared, size_class, distinct.size, n_values)
+            k1 = np.repeat(sizes[runs], np.diff(border))
+            yield Cells(runs, border[:-1], code % n_values, k1, distinct[code // n_values], pairs)
+        else:
+            others = np.arange(n_runs) != np.arange(n_runs)[runs, None]
+            k1, k2 = np.broadcast_arrays(sizes[runs, None], sizes[None, :])
+            kept = shared[others].astype(np.int64)
+            yield Cells(runs, np.arange(len(shared)) * (n_runs - 1), kept, k1[others], k2[others], np.ones_like(kept))
+
+
+@dataclass(frozen=True)
+class OverlapPairs(SetPairs):
+    """The mean over all pairs of a similarity that depends only on the overlap of two sets.
+
+    ``similarity(r, k1, k2, d)`` takes arrays: features shared, the sizes of the first and second set; and the number of
+    all features. It returns ``nan`` where it is undefined. All such measures are evaluated in one pass.
+    """
+
+    similarity: Callable[..., Floats]
+    symmetric: bool = True
+
+    @classmethod
+    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+        sums = np.zeros((len(measures), preferences.n_runs))
+        defined = np.zeros((len(measures), preferences.n_runs), dtype=np.int64)
+        if preferences.n_runs > 1:
+            for cells in pair_cells(preferences):
+                for row, measure in enumerate(measures):
+                    for values in measure.form._both_ways(cells, preferences.n_features, measure):  # type: ignore[attr-defined]
+                        good = ~np.isnan(values)
+                        sums[row, cells.runs] += np.add.reduceat(np.where(good, values, 0) * cells.pairs, cells.border)
+                        defined[row, cells.runs] += np.add.reduceat(good * cells.pairs, cells.border)
+        return [PairTally(*found) for found in zip(sums, defined, strict=True)]
+
+    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> tuple[Floats, Floats]:
+        forth = self._similarity(cells.shared, cells.k1, cells.k2, n_features, measure)
+        if self.symmetric:
+            return forth, forth
+        return forth, self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
+
+    def _similarity(self, shared: Ints, k1: Ints, k2: Ints, n_features: int, measure: Measure) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.similarity(shared, k1, k2, n_features, **measure.parameters)
+
+    def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        rows = sets.to_sparse()
+        shared = np.asarray(rows[first].multiply(rows[second]).sum(axis=1)).astype(np.int64)
+        return PairValues(self._similarity(shared, sets.sizes[first], sets.sizes[second], sets.n_features, measure))
+
+    def corrected(self, measure: Measure) -> "OverlapPairs":
+        return OverlapPairs(partial(_corrected_overlap, self.similarity, measure.best), self.symmetric)
+
+
+def _corrected_overlap(
+    similarity: Callable[..., Floats], best: float, shared: Ints, k1: Ints, k2: Ints, d: int, **parameters: Any
+) -> Floats:
+    def expectation(one: int, two: int) -> chance.Expectation:
+        return chance.overlap_expectation(partial(similarity, **parameters), one, two, d)
+
+    return above_chance(similarity(shared, k1, k2, d, **parameters), best, k1, k2, expectation).value
+
+
+# Correction for chance, pair by pair
+
+
+def above_chance(
+    value: Floats, best: Floats | float, k1: Ints, k2: Ints, expectation: Callable[[int, int], chance.Expectation]
+) -> PairValues:
+    """Return (value − expected) / (best − expected), the expectation found once for each pair of sizes."""
+    sizes, pair = np.unique(np.stack([k1, k2]), axis=1, return_inverse=True)
+    found = np.array([expectation(int(one), int(two))[:2] for one, two in sizes.T])[pair]
+    expected, error = found[:, 0], found[:, 1]
+    room = best - expected
+    room = np.where(np.abs(room) < 1e-9 * (1 + np.abs(best)), 0, room)  # nothing can be better than chance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return PairValues((value - expected) / np.where(room == 0, np.nan, room), error * (value - best) / room**2)
+
+
+@dataclass(frozen=True)
+class CorrectedPairs(SetPairs):
+    """A similarity of two sets, corrected with its simulated or enumerated expectation for random sets."""
+
+    inner: SetPairs
+    best: float
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.inner.symmetric
+
+    def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        def of_pairs(random: Preferences) -> Floats:
+            even = np.arange(0, random.n_runs, 2)
+            return self.inner.values(random, even, even + 1, measure).value
+
+        def expectation(k1: int, k2: int) -> chance.Expectation:
+            return chance.pair_expectation(of_pairs, k1, k2, sets.n_features)
+
+        value = self.inner.values(sets, first, second, measure).value
+        return above_chance(value, self.best, sets.sizes[first], sets.sizes[second], expectation)

@@ -1,0 +1,244 @@
+"""What a measure is: a name, a form that computes it, and the facts about it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.preferences import Kind, Preferences, stacked
+
+Floats = NDArray[np.float64]
+Holds = Literal["yes", "one size", "asymptotic", "no"]
+"""``"one size"``: if all runs select equally many features. ``"asymptotic"``: as the number of runs grows."""
+
+
+class UndefinedStabilityWarning(UserWarning):
+    """A stability has no value, and this is why."""
+
+
+class UndefinedStabilityError(ValueError):
+    """A stability has no value, and the caller asked for an error."""
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+"""Stands for a parameter without default."""
+
+
+@dataclass(frozen=True)
+class Properties:
+    """Which of the five properties of Nogueira, Sechidis and Brown (2018) hold; None where a property has no meaning.
+
+    Attributes
+    ----------
+    fully_defined
+        Defined for all collections of non-empty proper subsets, of one size or not.
+    monotone
+        For given sizes, strictly rises as the selection variances of the features fall.
+    bounded
+        Between two constants that depend neither on sizes nor on the number of features.
+    maximum
+        Best exactly when all runs agree.
+    chance
+        Zero in expectation if every run draws its features at random.
+    """
+
+    fully_defined: Holds | None
+    monotone: Holds | None
+    bounded: Holds | None
+    maximum: Holds | None
+    chance: Holds | None
+
+
+class Tally(ABC):
+    """What a pass over the runs found, before it is decided what to do with undefined parts."""
+
+    chance_error: float = 0.0
+    """Standard error that a simulated expectation under chance adds to the value; 0 if it is exact."""
+
+    @abstractmethod
+    def value(self, fill: float | None = None) -> float:
+        """Return the value: undefined parts taken as ``fill``, or left out if that is None."""
+
+    @property
+    @abstractmethod
+    def undefined(self) -> str | None:
+        """Which part is undefined, or None."""
+
+
+@dataclass(frozen=True)
+class WholeTally(Tally):
+    """A single number."""
+
+    number: float
+    chance_error: float = 0.0
+
+    def value(self, fill: float | None = None) -> float:
+        return fill if fill is not None and np.isnan(self.number) else self.number
+
+    @property
+    def undefined(self) -> str | None:
+        return "the value" if np.isnan(self.number) else None
+
+
+@dataclass(frozen=True)
+class PairTally(Tally):
+    """Similarities of all ordered pairs, summed per run.
+
+    ``sums[i]`` is the sum over all defined ordered pairs that run ``i`` is in, at either place; ``defined[i]`` is how
+    many they are. Every pair is in the sums of both its runs.
+    """
+
+    sums: Floats
+    defined: NDArray[np.int64]
+    chance_error: float = 0.0
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of ordered pairs, defined or not."""
+        return self.sums.size * (self.sums.size - 1)
+
+    @property
+    def n_undefined(self) -> int:
+        """Number of ordered pairs without a value."""
+        return self.n_pairs - int(self.defined.sum()) // 2
+
+    def value(self, fill: float | None = None) -> float:
+        total, pairs = self.sums.sum() / 2, self.n_pairs - self.n_undefined
+        if fill is not None:
+            total, pairs = total + fill * self.n_undefined, self.n_pairs
+        return float(total / pairs) if pairs else np.nan
+
+    @property
+    def undefined(self) -> str | None:
+        if not self.n_undefined:
+            return None
+        return f"{self.n_undefined} of {self.n_pairs} ordered pairs of runs"
+
+
+class Form(ABC):
+    """How a measure is computed. Measures of one form can share a pass over the runs."""
+
+    pairwise: bool = False
+    """Whether the measure is a mean over pairs of runs."""
+
+    @classmethod
+    @abstractmethod
+    def tally(cls, preferences: Preferences, measures: Sequence["Measure"]) -> list[Tally]:
+        """Evaluate measures of this form, together where that saves work."""
+
+    def between(self, a: Preferences, b: Preferences, measure: "Measure") -> Floats:
+        """Return the measure of run ``i`` of ``a`` with run ``i`` of ``b``, for every ``i``."""
+        values = [self.tally(stacked(a.take([run]), b.take([run])), [measure])[0] for run in range(a.n_runs)]
+        return np.array([np.nan if tally.undefined else tally.value() for tally in values])
+
+    @abstractmethod
+    def corrected(self, measure: "Measure") -> "Form":
+        """Return the form of the measure corrected for chance: (value − expected) / (best − expected)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A measure of stability and what is known of it.
+
+    Measures of your own work wherever a name does: give a name and a form (:class:`~holdfast.measures.OverlapPairs`
+    for a similarity of two sets, :class:`~holdfast.measures.Whole` for a function of all runs, …); the other facts have
+    cautious defaults. :func:`holdfast.testing.check_measure` tells whether what you declare is true.
+
+    Attributes
+    ----------
+    name : str
+        How it is asked for.
+    form : Form
+        How it is computed.
+    summary : str
+        One line that says what it measures.
+    kind : {"subset", "ranking", "weighting"}
+        What it measures the stability of.
+    range : tuple of float
+        Smallest and largest value.
+    best : float
+        The value of a perfectly stable selection.
+    higher_is_better : bool
+        Whether larger means more stable.
+    properties, published : Properties
+        Which properties hold, and which the literature ticks (None if it does not say).
+    undefined : str
+        When it has no value.
+    one_size : bool
+        Whether all runs must select equally many features.
+    parameters : mapping
+        Parameters and their values; :data:`REQUIRED` where there is no default.
+    chosen : tuple of str
+        Parameters that were set by :meth:`bind`.
+    similarity : {None, "correlation", "uncertainty"}
+        Similarity of features that it needs, made from data if none is given.
+    reference : str
+        Where it comes from.
+    """
+
+    name: str
+    form: Form
+    summary: str = ""
+    kind: Kind = "subset"
+    range: tuple[float, float] = (-np.inf, np.inf)
+    best: float = 1.0
+    higher_is_better: bool = True
+    properties: Properties = field(default=Properties("no", "no", "no", "no", "no"))
+    published: Properties | None = None
+    undefined: str = "for a single run"
+    one_size: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
+    similarity: Literal["correlation", "uncertainty"] | None = None
+    reference: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, with the parameters that were chosen and can be written down."""
+        chosen = [(name, self.parameters[name]) for name in self.chosen]
+        shown = ", ".join(f"{name}={value}" for name, value in chosen if isinstance(value, (int, float, str)))
+        return f"{self.name}({shown})" if shown else self.name
+
+    def bind(self, **parameters: Any) -> "Measure":
+        """Return the measure with some parameters set.
+
+        Examples
+        --------
+        >>> from holdfast import MEASURES
+        >>> MEASURES["davis"].bind(alpha=0.5).label
+        'davis(alpha=0.5)'
+        """
+        for name in parameters:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise ValueError(f"Expected parameters of {self.name} ({known}), got {name!r}.")
+        chosen = tuple(dict.fromkeys((*self.chosen, *parameters)))
+        return replace(self, parameters={**self.parameters, **parameters}, chosen=chosen)
+
+    def check_complete(self) -> None:
+        """Raise unless all parameters have values."""
+        missing = [name for name, value in self.parameters.items() if value is REQUIRED]
+        if missing:
+            raise ValueError(
+                f"Expected a value for {missing[0]} of {self.name}, which has no default in the literature; "
+                f"give {missing[0]}=…"
+            )
+
+    def check_sizes(self, preferences: Preferences) -> None:
+        """Raise if the measure needs one size and the runs have several."""
+        if self.one_size and self.kind == "subset":
+            odd = np.flatnonzero(preferences.sizes != preferences.sizes[0])
+            if odd.size:
+                raise ValueError(
+                    f"Expected runs that select equally many features, as {self.name} is defined for one size only, "
+                    f"got {preferences.sizes[0]} in run 0 and {preferences.sizes[odd[0]]} in run {odd[0]}; "
+                    "use nogueira, which allows all sizes."
+                )

@@ -1,0 +1,274 @@
+"""Measures that let a similar feature stand in for a missing one.
+
+For two sets V and V′ of sizes k and k′, with A = V∖V′ and B = V′∖V, a *credit* counts the shared features and those of
+A and B that can stand in for each other; it is compared with the most it can be, its *ceiling*, and for adjusted
+measures with its expectation for random sets of these sizes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammaln
+
+from holdfast.kernels.stand_ins import stand_in_counts
+from holdfast.measures import chance
+from holdfast.measures.pairs import PairValues, SetPairs, above_chance
+from holdfast.measures.record import Floats, Measure
+from holdfast.preferences import Preferences
+from holdfast.similarity import FeatureSimilarity
+
+Ints = NDArray[np.int64]
+
+
+class Pairs(NamedTuple):
+    """Pairs of sets and what they share, each field an array (see :mod:`holdfast.kernels.stand_ins`)."""
+
+    k1: Ints
+    k2: Ints
+    shared: Floats
+    covered_first: Floats
+    covered_second: Floats
+    matched: Floats
+    greedy: Floats
+    mean_first: Floats
+    mean_second: Floats
+    cross_first: Floats
+    cross_second: Floats
+
+
+# Credits and ceilings
+
+
+def one_way(pairs: Pairs) -> Floats:
+    """Shared features, and those of the first set that have a similar one in the second."""
+    return pairs.shared + pairs.covered_first
+
+
+def both_ways(pairs: Pairs) -> Floats:
+    """Shared features, and the mean number that have a similar one on the other side."""
+    return pairs.shared + (pairs.covered_first + pairs.covered_second) / 2
+
+
+def fewest_covered(pairs: Pairs) -> Floats:
+    """Shared features, and the smaller number that have a similar one on the other side."""
+    return pairs.shared + np.minimum(pairs.covered_first, pairs.covered_second)
+
+
+def most_matched(pairs: Pairs) -> Floats:
+    """Shared features, and the most pairs of similar ones that can be formed."""
+    return pairs.shared + pairs.matched
+
+
+def greedily_matched(pairs: Pairs) -> Floats:
+    """Shared features, and the pairs of similar ones formed by falling similarity."""
+    return pairs.shared + pairs.greedy
+
+
+def mean_similarity(pairs: Pairs) -> Floats:
+    """Shared features, and the smaller sum of mean similarities to the similar ones on the other side."""
+    return pairs.shared + np.minimum(pairs.mean_first, pairs.mean_second)
+
+
+def cross_similarity(pairs: Pairs) -> Floats:
+    """Shared features, and the similarities across, per feature of the other set."""
+    return pairs.shared + pairs.cross_first / pairs.k2 + pairs.cross_second / pairs.k1
+
+
+def first_size(pairs: Pairs) -> Floats:
+    """Size of the first set."""
+    return pairs.k1.astype(float)
+
+
+def mean_size(pairs: Pairs) -> Floats:
+    """Arithmetic mean of the sizes."""
+    return (pairs.k1 + pairs.k2) / 2
+
+
+def geometric_size(pairs: Pairs) -> Floats:
+    """Geometric mean of the sizes."""
+    return np.sqrt(pairs.k1 * pairs.k2)
+
+
+def union_size(pairs: Pairs) -> Floats:
+    """Number of features in either set."""
+    return pairs.k1 + pairs.k2 - pairs.shared
+
+
+class Neighbours:
+    """Which features are similar, laid out for counting, with the expectations found so far."""
+
+    def __init__(self, similarity: FeatureSimilarity, threshold: float):
+        kept = similarity.above(threshold)
+        kept.setdiag(0)
+        kept.eliminate_zeros()
+        kept.sort_indices()
+        self.n_features = similarity.n_features
+        self.degree = np.diff(kept.indptr)
+        self.rows = kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data.astype(np.float64)
+        self.expected: dict[Any, chance.Expectation] = {}
+
+    @classmethod
+    def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbours":
+        """Return the neighbours of a similarity, found once and kept with it."""
+        if not 0 < threshold <= 1:
+            raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
+        kept: dict[float, Neighbours] = similarity.__dict__.setdefault("_neighbours", {})
+        if threshold not in kept:
+            kept[threshold] = cls(similarity, threshold)
+        return kept[threshold]
+
+    def pairs(self, sets: Preferences, first: Ints, second: Ints, credits: Sequence[Callable[..., Floats]]) -> Pairs:
+        """Count what the given pairs of runs share, as far as these credits need it."""
+        counts = stand_in_counts(
+            *sets.lists(), first, second, self.rows, self.n_features,
+            matching=most_matched in credits, greedy=greedily_matched in credits,
+        )  # fmt: skip
+        return Pairs(sets.sizes[first], sets.sizes[second], *counts.T)
+
+    def expectation(self, credit: Callable[[Pairs], Floats], k1: int, k2: int, draws: int) -> chance.Expectation:
+        """Expected credit of random sets of these sizes; exact for those that count covered features."""
+        key = credit, k1, k2, draws
+        if key not in self.expected:
+            shared = k1 * k2 / self.n_features
+            if credit is one_way:
+                found = chance.Expectation(shared + self._covered(k1, k2))
+            elif credit is both_ways:
+                found = chance.Expectation(shared + (self._covered(k1, k2) + self._covered(k2, k1)) / 2)
+            else:
+                found = chance.pair_expectation(partial(self._of_pairs, credit), k1, k2, self.n_features, draws=draws)
+            self.expected[key] = found
+        return self.expected[key]
+
+    def _of_pairs(self, credit: Callable[[Pairs], Floats], sets: Preferences) -> Floats:
+        first = np.arange(0, sets.n_runs, 2)
+        return credit(self.pairs(sets, first, first + 1, [credit]))
+
+    def _covered(self, k1: int, k2: int) -> float:
+        """Expected number of features in V∖V′ with a similar one in V′∖V.
+
+        Given that x is in V and not in V′, m of its n neighbours are in V (hypergeometric), and V′ misses the other
+        n − m of them with a known probability.
+        """
+        d = self.n_features
+        if k1 == 0 or k2 == d:
+            return 0.0
+        degrees, times = np.unique(self.degree, return_counts=True)
+        missed = np.array([_all_missed(int(n), d - 1, k1 - 1, k2) for n in degrees])
+        return float(k1 / d * (1 - k2 / d) * (times @ (1 - missed)))
+
+
+def _all_missed(n: int, others: int, in_first: int, in_second: int) -> float:
+    """Probability that the second set holds no neighbour outside the first."""
+    m = np.arange(max(0, n + in_first - others), min(n, in_first) + 1)
+    in_own = np.exp(_log_choose(n, m) + _log_choose(others - n, in_first - m) - _log_choose(others, in_first))
+    outside = n - m
+    possible = others - outside >= in_second
+    free = np.where(possible, others - outside, in_second)
+    missed = np.where(possible, np.exp(_log_choose(free, in_second) - _log_choose(others, in_second)), 0)
+    return float(in_own @ missed)
+
+
+def _log_choose(n: Any, k: Any) -> Any:
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+@dataclass(frozen=True)
+class StandInPairs(SetPairs):
+    """The mean over all pairs of credit / ceiling."""
+
+    credit: Callable[[Pairs], Floats]
+    ceiling: Callable[[Pairs], Floats]
+    symmetric: bool = True
+
+    @classmethod
+    def values_together(
+        cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
+    ) -> list[PairValues]:
+        forms: list[Any] = [measure.form for measure in measures]
+        neighbours = [Neighbours.of(*_similarity_of(measure)) for measure in measures]
+        counted = {
+            each: each.pairs(
+                sets, first, second, [form.credit for form, own in zip(forms, neighbours, strict=True) if own is each]
+            )
+            for each in set(neighbours)
+        }
+        return [
+            measure.form.compared(counted[own], own, measure)  # type: ignore[attr-defined]
+            for measure, own in zip(measures, neighbours, strict=True)
+        ]
+
+    def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        return self.values_together(sets, first, second, [measure])[0]
+
+    def compared(self, pairs: Pairs, neighbours: Neighbours, measure: Measure) -> PairValues:
+        """Compare the credit of pairs with the most it can be."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return PairValues(self.credit(pairs) / self.ceiling(pairs))
+
+
+def _similarity_of(measure: Measure) -> tuple[FeatureSimilarity, float]:
+    return measure.parameters["similarity"], measure.parameters["threshold"]
+
+
+@dataclass(frozen=True)
+class AdjustedStandIns(StandInPairs):
+    """The mean over all pairs of (credit − expected) / (ceiling − expected)."""
+
+    def compared(self, pairs: Pairs, neighbours: Neighbours, measure: Measure) -> PairValues:
+        def expectation(k1: int, k2: int) -> chance.Expectation:
+            if self.symmetric:
+                k1, k2 = min(k1, k2), max(k1, k2)
+            return neighbours.expectation(self.credit, k1, k2, measure.parameters.get("draws", chance.DRAWS))
+
+        return above_chance(self.credit(pairs), self.ceiling(pairs), pairs.k1, pairs.k2, expectation)
+
+    def corrected(self, measure: Measure) -> "AdjustedStandIns":
+        """Return itself: it is corrected already."""
+        return self
+
+
+# Matching by similarity
+
+
+@dataclass(frozen=True)
+class MatchedPairs(SetPairs):
+    """The mean over all pairs of the mean similarity in the best one-to-one matching of the two sets."""
+
+    def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        indices, indptr = sets.lists()
+        used, place = np.unique(indices, return_inverse=True)
+        block = measure.parameters["similarity"].block(used, used)
+        runs = [place[indptr[run] : indptr[run + 1]] for run in range(sets.n_runs)]
+        pairs = zip(first, second, strict=True)
+        return PairValues(np.array([best_matching(block[np.ix_(runs[one], runs[two])]) for one, two in pairs]))
+
+
+def best_matching(similarities: Floats) -> float:
+    """Mean similarity of the maximum-weight matching; ``nan`` if a set is empty."""
+    if 0 in similarities.shape:
+        return np.nan
+    return float(similarities[linear_sum_assignment(similarities, maximize=True)].mean())
+
+
+# Covariance
+
+
+def sechidis(preferences: Preferences, similarity: FeatureSimilarity, threshold: float) -> float:
+    r"""One minus the similarity-weighted covariance of the selections over its value under random choice.
+
+    .. math:: 1 - \frac{\operatorname{tr}(C S)}{\operatorname{tr}(C \Sigma^0)}
+    """
+    n_runs, d, sizes = preferences.n_runs, preferences.n_features, preferences.sizes
+    if n_runs < 2:
+        return np.nan
+    C, Z, p = similarity.above(threshold), preferences.to_sparse(), preferences.frequency
+    observed = ((Z @ C).multiply(Z).sum() - n_runs * (p @ (C @ p))) / (n_runs - 1)
+    density, trace = sizes.mean() / d, C.diagonal().sum()
+    together = (np.mean(sizes**2.0) - sizes.mean()) / (d**2 - d) - density**2 if d > 1 else 0.0
+    expected = trace * density * (1 - density) + (C.sum() - trace) * together
+    return float(1 - observed / expected) if abs(expected) > 1e-12 * trace else np.nan

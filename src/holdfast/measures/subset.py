@@ -1,0 +1,183 @@
+r"""Measures of sets, as plain formulas.
+
+Pairwise measures take ``r`` (features shared), ``k1`` and ``k2`` (sizes of the two sets) and ``d`` (all features); they
+are averaged over all ordered pairs of runs. Measures by frequency are a term in ``h`` (how many of ``M`` runs selected
+a feature), summed over features, and a function that finishes the sum, with ``q`` the number of all selections.
+Division of zero by zero means undefined.
+"""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from holdfast.preferences import Preferences
+
+Floats = NDArray[np.float64]
+
+# Pairwise
+
+
+def hamming(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Share of the features on which the two sets agree, absent ones included."""
+    return 1 - (k1 + k2 - 2 * r) / d
+
+
+def jaccard(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over features in either set."""
+    return r / (k1 + k2 - r)
+
+
+def dice(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over the mean size."""
+    return 2 * r / (k1 + k2)
+
+
+def ochiai(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over the geometric mean size."""
+    return r / np.sqrt(k1 * k2)
+
+
+def pog(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Share of the first set's features that are in the second."""
+    return r / k1
+
+
+def _above_chance(r: Any, k1: Any, k2: Any, d: int, most: Any) -> Floats:
+    """(r − E) / (most − E) with E = k1·k2/d, the overlap expected by chance."""
+    expected = k1 * k2 / d
+    return (r - expected) / (most - expected)
+
+
+def kuncheva(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be, for sets of one size."""
+    return _above_chance(r, k1, k2, d, most=k1)
+
+
+def lustgarten(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the range that the overlap can have."""
+    return (r - k1 * k2 / d) / (np.minimum(k1, k2) - np.maximum(0, k1 + k2 - d))
+
+
+def wald(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be: the smaller set."""
+    return _above_chance(r, k1, k2, d, most=np.minimum(k1, k2))
+
+
+def npog(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be: the first set."""
+    return _above_chance(r, k1, k2, d, most=k1)
+
+
+def kappa(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Cohen's kappa: overlap above chance over the mean size above chance."""
+    return _above_chance(r, k1, k2, d, most=(k1 + k2) / 2)
+
+
+def unadjusted(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the geometric mean size above chance."""
+    return _above_chance(r, k1, k2, d, most=np.sqrt(k1 * k2))
+
+
+def pearson(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Correlation of the two 0/1 vectors; two empty or two full sets 1, one empty or full 0 (2016, section 4.1)."""
+    spread = np.sqrt((k1 * (d - k1)) * (k2 * (d - k2)).astype(float))
+    constant = spread == 0
+    value = (d * r - k1 * k2) / np.where(constant, 1, spread)
+    return np.where(constant, np.where(k1 == k2, 1.0, 0.0), value)
+
+
+# By frequency
+
+
+def nogueira_term(h: Floats, M: Any) -> Floats:
+    """Unbiased variance of a feature's selection."""
+    return h * (M - h) / (M * (M - 1))
+
+
+def nogueira(total: Any, q: Any, M: Any, d: int) -> Any:
+    r"""One minus the mean selection variance over its value under random choice.
+
+    .. math:: 1 - \frac{\frac1d \sum_f \frac{M}{M-1}\,\hat p_f (1-\hat p_f)}{\frac{\bar k}{d}\,(1-\frac{\bar k}{d})}
+    """
+    density = q / (M * d)
+    return 1 - total / d / (density * (1 - density))
+
+
+def goh_term(h: Floats, M: Any) -> Floats:
+    """A feature's frequency."""
+    return h / M
+
+
+def goh(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean frequency over all features, which is the mean share selected."""
+    return total / d
+
+
+def guzman_term(h: Floats, M: Any) -> Floats:
+    """p log p."""
+    return xlogy(h / M, h / M)
+
+
+def guzman(total: Any, q: Any, M: Any, d: int) -> Any:
+    """One minus the Jensen–Shannon divergence of the runs over its value for random sets."""
+    k = q / M
+    return 1 - (total / d) / (k / d * np.log(k / d))
+
+
+def cw_rel_term(h: Floats, M: Any) -> Floats:
+    """h (h − 1)."""
+    return h * (h - 1)
+
+
+def cw_rel(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Weighted consistency between the least and the most that ``q`` selections in ``M`` runs allow."""
+    over_features, over_runs = q % d, q % M
+    least = over_features**2 - q**2 - d * over_features
+    return (d * (q + total) + least) / (d * (over_runs**2 + M * (q - over_runs)) + least)
+
+
+def lausser_term(h: Floats, M: Any) -> Floats:
+    """p²."""
+    return (h / M) ** 2
+
+
+def lausser(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean squared frequency of the selected features."""
+    return total / (q / M)
+
+
+def novovicova_term(h: Floats, M: Any) -> Floats:
+    """h log₂ h / log₂ M."""
+    return xlogy(h, h) / np.log(M)
+
+
+def novovicova(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean logarithm of how often selected features were selected, over its largest value."""
+    return total / q
+
+
+# Functions of all runs
+
+
+def davis(preferences: Preferences, alpha: float) -> float:
+    """Mean frequency of the features ever selected, less a penalty ``alpha`` for large sets; at least 0."""
+    if not alpha >= 0:
+        raise ValueError(f"Expected alpha of at least 0, got {alpha}: a negative penalty leaves the range [0, 1].")
+    ever = np.count_nonzero(preferences.counts)
+    if ever == 0 or preferences.n_runs < 2:
+        return np.nan
+    penalty = alpha * np.median(preferences.sizes) / preferences.n_features
+    return float(max(0.0, preferences.frequency.sum() / ever - penalty))
+
+
+def krizek(preferences: Preferences) -> float:
+    """Entropy in bits of the distinct sets; 0 if all runs agree."""
+    if preferences.n_runs < 2:
+        return np.nan
+    indices, indptr = preferences.lists()
+    times = Counter(indices[indptr[run] : indptr[run + 1]].tobytes() for run in range(preferences.n_runs))
+    p = np.array(list(times.values())) / preferences.n_runs
+    return float(-(p @ np.log2(p))) + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -1,0 +1,13 @@
+"""Measures of weights."""
+
+import numpy as np
+
+from holdfast.measures.record import Floats, PairTally
+from holdfast.measures.rows import correlation_sums
+
+
+def weight_correlation(weights: Floats) -> PairTally:
+    """Pearson correlation of the weights of two runs."""
+    centred = weights - weights.mean(axis=1, keepdims=True)
+    constant = np.ptp(weights, axis=1) == 0
+    return correlation_sums([centred], np.where(constant, 0, np.linalg.norm(centred, axis=1)))

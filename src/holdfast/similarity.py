@@ -1,0 +1,187 @@
+"""How alike two features are: absolute correlation, symmetrical uncertainty, or a matrix of the user's own.
+
+Every similarity answers two questions, and computes only what they ask for: the dense block between some features
+(:meth:`~FeatureSimilarity.block`), and the sparse matrix of all pairs at or above a threshold
+(:meth:`~FeatureSimilarity.above`), built block by block so that no dense features × features matrix exists.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from holdfast.intake import Matrix, Names, names_of, numbers
+from holdfast.kernels import information
+
+Indices = NDArray[np.int64]
+
+BLOCK_ENTRIES = 1 << 22
+"""Entries of a dense block that is in memory at a time."""
+
+
+class FeatureSimilarity(ABC):
+    """Similarity of features in [0, 1]; a feature is 1 to itself.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    names : tuple of str or None
+        Their names, if they have any: used to line the similarity up with the selections.
+    """
+
+    n_features: int
+    names: Names
+
+    @abstractmethod
+    def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        """Return the dense similarities of the features ``rows`` with the features ``columns``."""
+
+    def above(self, threshold: float) -> sp.csr_array:
+        """Return the sparse matrix of similarities at or above ``threshold``, the diagonal included."""
+        everything = np.arange(self.n_features)
+        height = max(1, BLOCK_ENTRIES // self.n_features)
+        blocks = []
+        for start in range(0, self.n_features, height):
+            block = self.block(everything[start : start + height], everything)
+            blocks.append(sp.csr_array(np.where(block >= threshold, block, 0)))
+        return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+    def select(self, columns: Indices) -> "FeatureSimilarity":
+        """Return the similarity of only these features, in this order."""
+        return _Selected(self, columns)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_features} features)"
+
+
+class GivenSimilarity(FeatureSimilarity):
+    """A features × features matrix made elsewhere; dense, sparse (absent means 0) or a frame.
+
+    Raises
+    ------
+    ValueError
+        If it is not square, not symmetric, not within [0, 1], or not 1 on its diagonal.
+    """
+
+    def __init__(self, matrix: Matrix):
+        self.names, _ = names_of(matrix, None, None)
+        self.matrix: Any = sp.csr_array(matrix, dtype=np.float64) if sp.issparse(matrix) else _similarity(matrix)
+        self.n_features = self.matrix.shape[1]
+        _check_similarity(self.matrix)
+
+    def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        if sp.issparse(self.matrix):
+            return self.matrix[rows][:, columns].toarray()
+        dense: NDArray[np.float64] = self.matrix[np.ix_(rows, columns)]
+        return dense
+
+    def above(self, threshold: float) -> sp.csr_array:
+        if not sp.issparse(self.matrix):
+            return super().above(threshold)
+        kept = self.matrix.copy()
+        kept.data[kept.data < threshold] = 0
+        kept.eliminate_zeros()
+        return kept
+
+
+class Correlation(FeatureSimilarity):
+    """Absolute Pearson correlation of the columns of ``X``; a constant column is similar to none but itself."""
+
+    def __init__(self, X: Matrix):
+        self.names, _ = names_of(X, None, None)
+        values = numbers(X, "feature values", self.names, None)
+        centred = values - values.mean(axis=0)
+        length = np.linalg.norm(centred, axis=0)
+        constant = np.ptp(values, axis=0) == 0
+        self.units = np.where(constant, 0, centred / np.where(constant, 1, length))
+        self.n_features = values.shape[1]
+
+    def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        block = np.clip(np.abs(self.units[:, rows].T @ self.units[:, columns]), 0, 1)
+        block[np.equal.outer(rows, columns)] = 1
+        return block
+
+
+class SymmetricalUncertainty(FeatureSimilarity):
+    """2·I(x; y) / (H(x) + H(y)) of the columns of ``X``, cut into ``n_bins`` bins of equal width.
+
+    A constant feature has similarity 0 to all others. Columns that hold codes already (whole numbers from 0) are taken
+    as they are with ``n_bins=None``.
+    """
+
+    def __init__(self, X: Matrix, n_bins: int | None = 10):
+        self.names, _ = names_of(X, None, None)
+        values = numbers(X, "feature values", self.names, None)
+        if n_bins is None:
+            if (values % 1 != 0).any() or values.min() < 0 or values.max() > 255:
+                raise ValueError(
+                    "Expected codes 0, 1, … 255 with n_bins=None, got other numbers; give n_bins to cut them."
+                )
+            self.codes = np.ascontiguousarray(values.T.astype(np.uint8))
+        elif 2 <= n_bins <= 255:
+            self.codes = information.equal_width_codes(values, n_bins)
+        else:
+            raise ValueError(f"Expected n_bins from 2 to 255, got {n_bins}.")
+        self.n_features = values.shape[1]
+
+    def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        block = information.symmetrical_uncertainty(self.codes, rows, columns)
+        block[np.equal.outer(rows, columns)] = 1
+        return block
+
+
+class _Selected(FeatureSimilarity):
+    """Some features of another similarity."""
+
+    def __init__(self, whole: FeatureSimilarity, columns: Indices):
+        self.whole, self.columns = whole, columns
+        self.n_features = columns.size
+        self.names = None if whole.names is None else tuple(whole.names[column] for column in columns)
+
+    def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        return self.whole.block(self.columns[rows], self.columns[columns])
+
+
+def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | range) -> FeatureSimilarity:
+    """Return a similarity whose features are ``features`` in this order: by name if both have names, else by place."""
+    whole = similarity if isinstance(similarity, FeatureSimilarity) else GivenSimilarity(similarity)
+    if whole.names is None or isinstance(features, range):
+        if whole.n_features != len(features):
+            raise ValueError(
+                f"Expected a similarity of the {len(features)} features selected from, got {whole.n_features}; "
+                "name the features on both sides to line them up."
+            )
+        return whole
+    if whole.names == tuple(features):
+        return whole
+    place = {name: column for column, name in enumerate(whole.names)}
+    missing = [name for name in features if name not in place]
+    if missing:
+        raise ValueError(
+            f"Expected a similarity for every feature, got none for {missing[0]!r} ({len(missing)} such features); "
+            "add them to the data or the similarity matrix."
+        )
+    return whole.select(np.array([place[name] for name in features]))
+
+
+def _similarity(matrix: Matrix) -> NDArray[np.float64]:
+    return numbers(matrix, "similarities", None, None)
+
+
+def _check_similarity(matrix: Any) -> None:
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"Expected a square similarity matrix, got {matrix.shape[0]} × {matrix.shape[1]}.")
+    if values.size and not (values.min() >= 0 and values.max() <= 1):
+        raise ValueError(
+            f"Expected similarities from 0 to 1, got {values.min():g} to {values.max():g}; "
+            "take absolute values of correlations."
+        )
+    if abs(matrix - matrix.T).max() > 1e-9:
+        raise ValueError("Expected a symmetric similarity matrix, got one that is not; use (S + S.T) / 2.")
+    if np.abs(matrix.diagonal() - 1).max() > 1e-9:
+        raise ValueError("Expected 1 on the diagonal of the similarity (a feature equals itself), got another number.")
