@@ -135,21 +135,22 @@ def list_measures(
     """List all measures with what is known of them."""
     from holdfast.measures import MEASURES, properties
 
-    facts, holds = MEASURES.to_frame(), properties()
+    facts = MEASURES.to_frame()
     if as_json:
-        typer.echo(facts.join(holds.drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
+        typer.echo(facts.join(properties().drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
         return
     from rich.table import Table
 
     if show_properties:
-        names = [name for name in holds.columns if name != "kind" and not name.endswith("published")]
+        names = list(vars(MEASURES["nogueira"].properties))
         table = Table("measure", *(name.replace("_", " ") for name in names), box=None)
-        for measure_name, row in holds.iterrows():
-            table.add_row(str(measure_name), *(_holds(row[name], row[f"{name}, published"]) for name in names))
+        for one in MEASURES.values():
+            pairs = [(getattr(one.properties, name), getattr(one.published, name, None)) for name in names]
+            table.add_row(one.name, *(_holds(now, published) for now, published in pairs))
     else:
         table = Table("measure", "kind", "range", "what it is", box=None)
-        for measure_name, row in facts.iterrows():
-            table.add_row(str(measure_name), row["kind"], row["range"].replace("[", r"\["), row["summary"])
+        for name, row in facts.iterrows():
+            table.add_row(str(name), row["kind"], row["range"].replace("[", r"\["), row["summary"])
     _console().print(table)
 
 
