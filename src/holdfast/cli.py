@@ -102,6 +102,8 @@ def measure(
         n_features=n_features,
     )
     if top is not None:
+        if preferences.kind == "subset":
+            raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
         preferences = preferences.top(top)
     wanted = [parse_measure(text) for text in measures]
     if similarity is not None:
@@ -139,16 +141,14 @@ def list_measures(
     if as_json:
         typer.echo(facts.join(properties().drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
         return
-    from rich.table import Table
-
     if show_properties:
         names = list(vars(MEASURES["nogueira"].properties))
-        table = Table("measure", *(name.replace("_", " ") for name in names), box=None)
+        table = _table(*(name.replace("_", " ") for name in names))
         for one in MEASURES.values():
             pairs = [(getattr(one.properties, name), getattr(one.published, name, None)) for name in names]
             table.add_row(one.name, *(_holds(now, published) for now, published in pairs))
     else:
-        table = Table("measure", "kind", "range", "what it is", box=None)
+        table = _table("kind", "range", "what it is")
         for name, row in facts.iterrows():
             table.add_row(str(name), row["kind"], row["range"].replace("[", r"\["), row["summary"])
     _console().print(table)
@@ -201,7 +201,11 @@ def parse_measure(text: str) -> "Measure":
         if not equals:
             raise ValueError(f"Expected NAME:param=value,param=value for a measure, got {text!r}.")
         parameters[key.strip()] = _literal(value.strip())
-    return find(name.strip()).bind(**parameters)
+    measure = find(name.strip())
+    for key, value in parameters.items():
+        if isinstance(value, str) and not isinstance(measure.parameters.get(key, ""), str):
+            raise ValueError(f"Expected a number for {key} of {measure.name}, got {value!r}.")
+    return measure.bind(**parameters)
 
 
 def _literal(text: str) -> Any:
@@ -226,7 +230,7 @@ def _similarity_matrix(frame: Any) -> Any:
     """A square table, with or without a first column of names."""
     if frame.shape[1] == frame.shape[0] + 1:
         frame = frame.iloc[:, 1:]
-    return frame.astype(float)
+    return frame
 
 
 def _data_matrix(frame: Any, preferences: "Preferences") -> Any:
@@ -238,7 +242,7 @@ def _data_matrix(frame: Any, preferences: "Preferences") -> Any:
         raise ValueError(
             f"Expected a column for every feature in --data, got none for {missing[0]!r} ({len(missing)} missing)."
         )
-    return frame[list(preferences.features)].astype(float)
+    return frame[list(preferences.features)]
 
 
 def _console() -> Any:
@@ -247,12 +251,17 @@ def _console() -> Any:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def _print_estimates(preferences: "Preferences", estimates: "list[StabilityEstimate]", console: Any = None) -> None:
-    from rich.table import Table
+def _table(*columns: str) -> Any:
+    """A table whose first column, the measure, is never cut."""
+    from rich.table import Column, Table
 
+    return Table(Column("measure", no_wrap=True), *columns, box=None)
+
+
+def _print_estimates(preferences: "Preferences", estimates: "list[StabilityEstimate]", console: Any = None) -> None:
     console = console or _console()
     console.print(str(preferences))
-    table = Table("measure", "stability", "note", box=None)
+    table = _table("stability", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
         table.add_row(one.measure, value, one.reason or "")

@@ -1,7 +1,7 @@
 """Turning what users have (matrices, frames, lists of names) into arrays, with one clear sentence where that fails."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -43,33 +43,37 @@ def check_unique(names: Names, expected: int, what: str, unit: str, argument: st
         )
 
 
-def _place(run: int, feature: int, names: Names, labels: Names) -> str:
+def _place(run: int, feature: int, names: Names, labels: Names, row: str = "run") -> str:
     run_name = f" ({labels[run]!r})" if labels is not None and run < len(labels) else ""
     feature_name = f" ({names[feature]!r})" if names is not None and feature < len(names) else ""
-    return f"run {run}{run_name}, feature {feature}{feature_name}"
+    return f"{row} {run}{run_name}, feature {feature}{feature_name}"
 
 
-def first_bad(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, labels: Names) -> str:
+def first_bad(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, labels: Names, row: str = "run") -> str:
     """Tell the first wrong entry, where it stands and how many there are."""
     run, feature = (int(position[0]) for position in np.nonzero(wrong))
+    entry = array[run, feature]
+    shown = repr(str(entry)) if isinstance(entry, str) else entry
     more = f" ({np.count_nonzero(wrong)} such entries)" if np.count_nonzero(wrong) > 1 else ""
-    return f"{array[run, feature]} at {_place(run, feature, names, labels)}{more}"
+    return f"{shown} at {_place(run, feature, names, labels, row)}{more}"
 
 
 # Matrices
 
 
-def two_dimensional(matrix: Matrix, what: str) -> NDArray[Any]:
-    """Return a dense 2-D array, or raise."""
+def two_dimensional(matrix: Matrix, what: str, row: str = "run") -> NDArray[Any]:
+    """Return a dense 2-D array, or raise; gaps (None, pandas.NA) become nan."""
     if isinstance(matrix, (list, tuple)):
-        lengths = [len(row) if hasattr(row, "__len__") else -1 for row in matrix]
+        if not matrix:
+            return np.empty((0, 0))
+        lengths = [len(entries) if hasattr(entries, "__len__") else 1 for entries in matrix]
         odd = next((run for run, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
             raise ValueError(
-                f"Expected rows of one length, got {lengths[0]} entries in run 0 and {lengths[odd]} in run {odd}. "
+                f"Expected rows of one length, got {lengths[0]} entries in {row} 0 and {lengths[odd]} in {row} {odd}. "
                 "For lists of selected features use Preferences.from_sets()."
             )
-        if any(isinstance(row, (set, frozenset, str)) for row in matrix):
+        if any(isinstance(entries, (set, frozenset, str)) for entries in matrix):
             raise ValueError(
                 f"Expected a {what}, got a list of sets or texts; for lists of selected features use "
                 "Preferences.from_sets()."
@@ -77,32 +81,36 @@ def two_dimensional(matrix: Matrix, what: str) -> NDArray[Any]:
     array = matrix.to_numpy() if hasattr(matrix, "to_numpy") else np.asarray(matrix)
     if array.ndim != 2:
         raise ValueError(
-            f"Expected a {what} with one row per run and one column per feature, got {array.ndim} dimension(s); "
-            "for a single run pass a matrix of one row."
+            f"Expected a {what} with one row per {row} and one column per feature, got {array.ndim} dimension(s); "
+            f"for a single {row} pass a matrix of one row."
         )
+    if array.dtype == object:
+        array = np.where(pd.isna(array), np.nan, array)
     return cast(NDArray[Any], array)
 
 
 def check_binary(array: NDArray[Any], names: Names, labels: Names) -> None:
     """Raise unless all entries are 0 or 1."""
-    wrong = (array != 0) & (array != 1)  # true for nan, None and text too
+    wrong = (array != 0) & (array != 1)  # true for nan and text too
     if wrong.any():
         raise ValueError(
             f"Expected only 0 and 1, got {first_bad(array, wrong, names, labels)}. "
-            "For scores or ranks use Preferences.from_weights() or Preferences.from_rankings()."
+            "Make gaps and texts 0 or 1; for scores or ranks use Preferences.from_weights() or "
+            "Preferences.from_rankings()."
         )
 
 
 def sparse_selected(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any], NDArray[Any], int, int]:
     """Return rows and columns of the ones, and the shape."""
-    csr = sp.csr_array(matrix)
+    csr = sp.csr_array(matrix, copy=True)  # what follows works in place
     csr.sum_duplicates()
     wrong = np.flatnonzero((csr.data != 0) & (csr.data != 1))
     if wrong.size:
         run = int(np.searchsorted(csr.indptr, wrong[0], side="right")) - 1
+        more = f" ({wrong.size} such entries)" if wrong.size > 1 else ""
         raise ValueError(
             f"Expected only 0 and 1, got {csr.data[wrong[0]]} at "
-            f"{_place(run, int(csr.indices[wrong[0]]), names, labels)} ({wrong.size} such entries). "
+            f"{_place(run, int(csr.indices[wrong[0]]), names, labels)}{more}. "
             "For scores use Preferences.from_weights() on the dense matrix."
         )
     csr.eliminate_zeros()
@@ -118,20 +126,26 @@ def _is_number(entry: Any) -> bool:
     return True
 
 
-def numbers(matrix: Matrix, what: str, names: Names, labels: Names) -> NDArray[np.float64]:
+def numbers(
+    matrix: Matrix,
+    what: str,
+    names: Names,
+    labels: Names,
+    *,
+    row: str = "run",
+    remedy: str = "Give features without a value the worst one.",
+) -> NDArray[np.float64]:
     """Return finite floats, or raise."""
-    array = two_dimensional(sp.csr_array(matrix).toarray() if sp.issparse(matrix) else matrix, f"matrix of {what}")
+    array = two_dimensional(sp.csr_array(matrix).toarray() if sp.issparse(matrix) else matrix, f"matrix of {what}", row)
     try:
         finite = array.astype(np.float64)
     except (TypeError, ValueError):
         wrong = ~np.vectorize(_is_number, otypes=[bool])(array)
-        raise ValueError(f"Expected {what}, got {first_bad(array, wrong, names, labels)}; make it a number.") from None
+        bad = first_bad(array, wrong, names, labels, row)
+        raise ValueError(f"Expected {what}, got {bad}; make it a number.") from None
     wrong = ~np.isfinite(finite)
     if wrong.any():
-        raise ValueError(
-            f"Expected finite {what}, got {first_bad(finite, wrong, names, labels)}. "
-            "Give features without a value the worst one."
-        )
+        raise ValueError(f"Expected finite {what}, got {first_bad(finite, wrong, names, labels, row)}. {remedy}")
     return finite
 
 
@@ -142,7 +156,21 @@ def members_of(run: int, members: Collection[Any]) -> list[Any]:
     """Return a run's features as a list, or raise if one comes twice."""
     if isinstance(members, (str, bytes)):
         raise ValueError(f"Expected a list or set of features for run {run}, got the text {members!r}; split it first.")
+    if not isinstance(members, Iterable):
+        raise ValueError(
+            f"Expected a list or set of features for run {run}, got {members!r}; put it in a list of its own."
+        )
     listed = list(members)
+    types = set(map(type, listed))
+    odd = next((kind for kind in types if kind in (bool, np.bool_) or not issubclass(kind, Hashable)), None)
+    if odd is not None:
+        first = next(member for member in listed if type(member) is odd)
+        raise ValueError(
+            f"Expected names or indices of features in run {run}, got {first!r}; for 0/1 rows use "
+            "Preferences.from_matrix()."
+        )
+    if str in types and isinstance(members, (set, frozenset)):
+        listed.sort(key=str)  # the order of texts in a set changes from session to session
     if len(set(listed)) < len(listed):
         twice, times = Counter(listed).most_common(1)[0]
         raise ValueError(f"Expected each feature once, got {twice!r} {times} times in run {run}; remove the repeats.")
@@ -197,4 +225,9 @@ def sorted_indices(
                 f"Expected features of the universe of {n_features}, got {member!r} in run {run}. "
                 + (f"Indices count from 0 to {n_features - 1}." if index_of is None else "Add it to features=.")
             )
-    return np.sort(np.array(found, dtype=np.int32))
+    ordered = np.sort(np.array(found, dtype=np.int32))
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if twice.size:  # 1 and "1" are one name
+        names = " and ".join(repr(member) for member, index in zip(members, found, strict=True) if index == twice[0])
+        raise ValueError(f"Expected each feature once, got {names} in run {run}; remove the repeats.")
+    return ordered

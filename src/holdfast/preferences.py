@@ -71,16 +71,25 @@ class Preferences:
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.indices, self.indptr, self.values):
-            if array is not None:
-                array.flags.writeable = False
-        if self.n_runs == 0 or self.n_features == 0:
-            what, remedy = ("runs", "a run") if self.n_runs == 0 else ("features", "a feature")
-            raise ValueError(f"Expected at least one run and one feature, got zero {what}; add {remedy}.")
+        self._freeze()
+        for what, number in (("run", self.n_runs), ("feature", self.n_features)):
+            if number < 1:
+                raise ValueError(
+                    f"Expected at least one run and one feature, got {number or 'zero'} {what}s; add a {what}."
+                )
         check_unique(self.names, self.n_features, "feature", "column", "features=")
         check_unique(self.labels, self.n_runs, "run", "run", "labels=")
         if self.names is not None and all(name == str(place) for place, name in enumerate(self.names)):
             object.__setattr__(self, "names", None)  # names that only count from 0 are no names
+
+    def _freeze(self) -> None:
+        for array in (self.indices, self.indptr, self.values):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # as pickle would; it forgets that arrays were read-only
+        self._freeze()
 
     # Making one
 
@@ -240,6 +249,7 @@ class Preferences:
     def selected(self, run: int) -> list[Any]:
         """Return the features that a run selected, by name if they have names."""
         indices, indptr = self.lists()
+        run = range(self.n_runs)[run]  # -1 is the last run
         return [self.features[index] for index in indices[indptr[run] : indptr[run + 1]]]
 
     def to_sparse(self) -> sp.csr_array:
@@ -298,8 +308,11 @@ class Preferences:
         )
 
     def take(self, runs: ArrayLike) -> "Preferences":
-        """Return only these runs, by position, in this order; each at most once."""
-        chosen = np.arange(self.n_runs)[runs if isinstance(runs, slice) else np.asarray(runs, dtype=np.int64)]
+        """Return only these runs, by position (or a boolean mask), in this order; each at most once."""
+        if not isinstance(runs, slice):
+            runs = np.atleast_1d(runs)
+            runs = runs if runs.size else runs.astype(np.int64)
+        chosen = np.arange(self.n_runs)[runs]
         labels = None if self.labels is None else tuple(self.labels[run] for run in chosen)
         if self.values is not None:
             return replace(self, values=self.values[chosen], labels=labels)

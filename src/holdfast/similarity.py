@@ -69,7 +69,7 @@ class GivenSimilarity(FeatureSimilarity):
 
     def __init__(self, matrix: Matrix):
         self.names, _ = names_of(matrix, None, None)
-        self.matrix: Any = sp.csr_array(matrix, dtype=np.float64) if sp.issparse(matrix) else _similarity(matrix)
+        self.matrix: Any = _sparse(matrix) if sp.issparse(matrix) else _dense(matrix, self.names)
         self.n_features = self.matrix.shape[1]
         _check_similarity(self.matrix)
 
@@ -93,15 +93,16 @@ class Correlation(FeatureSimilarity):
 
     def __init__(self, X: Matrix):
         self.names, _ = names_of(X, None, None)
-        values = numbers(X, "feature values", self.names, None)
-        centred = values - values.mean(axis=0)
-        length = np.linalg.norm(centred, axis=0)
-        constant = np.ptp(values, axis=0) == 0
-        self.units = np.where(constant, 0, centred / np.where(constant, 1, length))
+        values = _feature_values(X, self.names)
+        spread = np.ptp(values, axis=0)
+        constant = spread == 0
+        centred = (values - values.mean(axis=0)) / np.where(constant, 1, spread)  # squares of tiny values are 0
+        self.units = np.where(constant, 0, centred / np.where(constant, 1, np.linalg.norm(centred, axis=0)))
         self.n_features = values.shape[1]
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        block = np.clip(np.abs(self.units[:, rows].T @ self.units[:, columns]), 0, 1)
+        product = np.abs(self.units[:, rows].T @ self.units[:, columns])
+        block = np.minimum(np.round(product, 12), 1)  # so that the shape of a block never decides at a threshold
         block[np.equal.outer(rows, columns)] = 1
         return block
 
@@ -115,7 +116,7 @@ class SymmetricalUncertainty(FeatureSimilarity):
 
     def __init__(self, X: Matrix, n_bins: int | None = 10):
         self.names, _ = names_of(X, None, None)
-        values = numbers(X, "feature values", self.names, None)
+        values = _feature_values(X, self.names)
         if n_bins is None:
             if (values % 1 != 0).any() or values.min() < 0 or values.max() > 255:
                 raise ValueError(
@@ -168,8 +169,18 @@ def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | ra
     return whole.select(np.array([place[name] for name in features]))
 
 
-def _similarity(matrix: Matrix) -> NDArray[np.float64]:
-    return numbers(matrix, "similarities", None, None)
+def _feature_values(X: Matrix, names: Names) -> NDArray[np.float64]:
+    return numbers(X, "feature values", names, None, row="sample", remedy="Fill in or leave out missing values.")
+
+
+def _dense(matrix: Matrix, names: Names) -> NDArray[np.float64]:
+    return numbers(matrix, "similarities", names, None, row="feature", remedy="Give unlike features 0.")
+
+
+def _sparse(matrix: Any) -> sp.csr_array:
+    own = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    own.sum_duplicates()
+    return own
 
 
 def _check_similarity(matrix: Any) -> None:

@@ -1,9 +1,13 @@
 """Selections and tables in files: CSV, TSV, Parquet, JSON and plain text."""
 
 import csv
+import gzip
+import io
 import json
-from collections.abc import Iterable
-from contextlib import suppress
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +17,7 @@ import pandas as pd
 from holdfast.preferences import Kind, Preferences
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
-LABEL_COLUMNS = {"run", "resample", "label", "Unnamed: 0", ""}
+LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
 _MARK = (
     "holdfast:"  # the first header cell of a file of ours is holdfast:subset, holdfast:ranking or holdfast:weighting
 )
@@ -31,10 +35,11 @@ def read_preferences(
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``: a matrix, one row per run, feature names in the header, 0/1,
-        ranks or weights; a first column of text, or one named ``run``, holds the runs' labels. ``.json``: a list of
-        lists of features, or an object from run label to such a list. Other endings: text, one run per line, features
-        separated by commas, tabs or blanks; an empty line is an empty selection.
+        ``.csv``, ``.tsv`` or ``.parquet``: a matrix, one row per run, feature names in the header, 0/1, ranks or
+        weights; a first column of text, or one named ``run``, holds the runs' labels. ``.json``: a list of lists of
+        features, or an object from run label to such a list. Other endings: text, one run per line, features separated
+        by tabs, semicolons, commas or, in a file without these, blanks; an empty line is an empty selection. All but
+        Parquet may be packed (``.gz``).
     kind : {"subset", "ranking", "weighting"}, optional
         What the numbers of a matrix are. 0/1 is taken for subsets; ranks and weights must be said.
     features : iterable of str, optional
@@ -45,17 +50,32 @@ def read_preferences(
     path = Path(path)
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
-    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
-    if suffix == ".json":
+    names = None if features is None else list(features)
+    preferences = _read(path, kind, names, n_features)
+    if kind not in (None, preferences.kind):
+        raise ValueError(
+            f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds."
+        )
+    universe = n_features if names is None else len(names)
+    if universe not in (None, preferences.n_features):
+        raise ValueError(
+            f"Expected {universe} features in {path}, as n_features= or features= (--n-features, --features) says, got "
+            f"a matrix of {preferences.n_features}; add the columns of the features that were never selected."
+        )
+    return preferences
+
+
+def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None) -> Preferences:
+    ending = _ending(path)
+    if ending == ".json":
         return _from_json(path, features, n_features)
-    if suffix not in (".csv", ".tsv", ".parquet"):
+    if ending not in (".csv", ".tsv", ".parquet"):
         return _from_lists(path, _text_runs(path), None, features, n_features)
-    if suffix == ".parquet":
-        own = _from_own_parquet(path)
-        if own is not None:
-            return own
-    frame, labels, own_kind = _split_labels(read_frame(path))
-    return _from_numbers(path, frame, labels, kind or own_kind)
+    own = _from_own_parquet(path) if ending == ".parquet" else None
+    if own is not None:
+        return own
+    frame, labels, own_kind = _split_labels(path, read_frame(path))
+    return _from_numbers(path, frame, labels, own_kind or kind)
 
 
 def write_preferences(preferences: Preferences, path: str | Path) -> None:
@@ -68,7 +88,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
-        frame.insert(0, _MARK + preferences.kind, list(labels))
+        frame.insert(0, _MARK + preferences.kind, list(labels), allow_duplicates=True)
         frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
     elif path.suffix == ".json":
         path.write_text(json.dumps(_as_record(preferences), ensure_ascii=False), encoding="utf-8")
@@ -80,7 +100,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
 
 def read_names(path: str | Path) -> list[str]:
     """Read feature names, one per line."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    lines = _text(Path(path)).splitlines()
     names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"Expected one feature name per line in {path}, got an empty file.")
@@ -90,61 +110,122 @@ def read_names(path: str | Path) -> list[str]:
 def read_frame(path: str | Path) -> pd.DataFrame:
     """Read a table with a header (CSV, TSV, Parquet), or say in one sentence what is wrong with it."""
     path = Path(path)
-    if path.suffix == ".parquet":
-        pyarrow_parquet(path)
-        return pd.read_parquet(path)
-    separator = "\t" if ".tsv" in path.suffixes else ","
+    if _ending(path) == ".parquet":
+        return cast(pd.DataFrame, _parquet_table(path).to_pandas())
     try:
-        frame = pd.read_csv(path, sep=separator, header=None, skiprows=1, dtype_backend="numpy_nullable")
-        header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+        header = [str(name) for name in _parsed(path, nrows=1, dtype=str, keep_default_na=False).iloc[0]]
+        frame = _parsed(path, skiprows=1)
     except pd.errors.EmptyDataError:
-        raise ValueError(f"Expected a header line and one line per run in {path}, got less; add the header.") from None
-    except pd.errors.ParserError as error:
         raise ValueError(
-            f"Expected lines of one length in {path}, got others: {error}".strip().rstrip(".") + "."
+            f"Expected a header line and one line per run in {path}, got less; add what is missing."
         ) from None
-    if len(header) != frame.shape[1]:
-        raise ValueError(
-            f"Expected as many columns as the header of {path} names, {len(header)}, got {frame.shape[1]}; "
-            "is a name missing, or a separator inside a name?"
-        )
-    if set(header) <= {"0", "1"} and len(header) > 2:
-        raise ValueError(f"Expected feature names in the first line of {path}, got only 0 and 1; add a header line.")
-    if frame.isna().to_numpy().any():
-        _check_ragged(path, separator, len(header))
+    except pd.errors.ParserError as error:
+        _check_ragged(path)
+        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
+    if len(header) != frame.shape[1] or frame.isna().to_numpy().any():
+        _check_ragged(path)
+    if len(header) == frame.shape[1] - 1 and _names_rows(frame.iloc[:, 0]):
+        header = ["", *header]  # R's write.table() names the rows but not their column
+    _check_header(path, header, frame.shape[1])
     frame.columns = pd.Index(header)
     return frame
 
 
-def _check_ragged(path: Path, separator: str, width: int) -> None:
-    if path.suffix == ".gz":
-        return
-    with path.open(newline="", encoding="utf-8") as lines:
-        for number, row in enumerate(csv.reader(lines, delimiter=separator), start=1):
-            if row and len(row) != width:
-                raise ValueError(
-                    f"Expected {width} columns in every line of {path}, got {len(row)} in line {number}; mend it."
-                )
+def _ending(path: Path) -> str:
+    """Return the ending that tells the format, in small letters; that is the one before .gz."""
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
-def _split_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
+def _separator(path: Path) -> str:
+    return "\t" if _ending(path) == ".tsv" else ","
+
+
+@contextmanager
+def _decoded(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise ValueError(f"Expected text in UTF-8 in {path}, got another encoding; save it as UTF-8.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
+
+
+def _text(path: Path) -> str:
+    packed = path.suffix.lower() == ".gz"
+    with (
+        _decoded(path),
+        gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file,
+    ):
+        return file.read()
+
+
+def _parsed(path: Path, **options: Any) -> pd.DataFrame:
+    with _decoded(path):
+        return pd.read_csv(path, sep=_separator(path), header=None, low_memory=False, **options)
+
+
+def _check_ragged(path: Path) -> None:
+    """Raise if not all lines below the header have one length; where some do not, that of the header is right."""
+    with suppress(csv.Error):
+        reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=_separator(path))
+        (_, width), *below = [(reader.line_num, len(row)) for row in reader if row]
+        if len({length for _, length in below}) > 1:
+            line, length = next((line, length) for line, length in below if length != width)
+            raise ValueError(f"Expected {width} columns in every line of {path}, got {length} in line {line}; mend it.")
+
+
+def _check_header(path: Path, header: list[str], n_columns: int) -> None:
+    other = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in header[0]), None)
+    if len(header) == 1 and other is not None:
+        ours = "tabs" if _separator(path) == "\t" else "commas"
+        raise ValueError(f"Expected columns separated by {ours} in {path}, got {other}; save it with {ours}.")
+    if len(header) != n_columns:
+        raise ValueError(
+            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
+            "is a name missing, or a separator inside a name?"
+        )
+    numbers = all(name.replace(".", "", 1).isdecimal() for name in header)
+    if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
+        raise ValueError(f"Expected feature names in the first line of {path}, got the numbers of a run; add a header.")
+
+
+def _is_text(column: "pd.Series[Any]") -> bool:
+    """Whether all entries are texts and none of them is a number with quotes around it."""
+    return bool(column.map(lambda entry: isinstance(entry, str) and isinstance(_number(entry), str)).all())
+
+
+def _names_rows(column: "pd.Series[Any]") -> bool:
+    return _is_text(column) or column.tolist() == list(range(1, len(column) + 1))
+
+
+def _number(entry: Any) -> Any:
+    with suppress(TypeError, ValueError):
+        return float(entry)
+    return entry
+
+
+def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
     """Separate a first column of labels; a file of ours also tells its kind there."""
-    first = str(frame.columns[0])
-    own_kind = first.removeprefix(_MARK) if first.startswith(_MARK) else None
-    text = frame.iloc[:, 0].map(lambda entry: isinstance(entry, str)).all()
-    if own_kind is None and first.lower() not in LABEL_COLUMNS and not text:
+    if not isinstance(frame.index, pd.RangeIndex):
+        return frame, [str(label) for label in frame.index], None
+    first, column = str(frame.columns[0]), frame.iloc[:, 0]
+    own_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
+    if own_kind is None and first.lower() not in LABEL_COLUMNS and not _is_text(column):
         return frame, None, None
-    column = frame.iloc[:, 0]
-    labels = None if column.isna().all() else [str(label) for label in column]
-    return frame.iloc[:, 1:], labels, cast(Kind | None, own_kind)
+    if _ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
+        column = _parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
+    labels = ["" if pd.isna(label) else str(label) for label in column]
+    return frame.iloc[:, 1:], labels if any(labels) else None, own_kind
 
 
 def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
     names = [str(name) for name in frame.columns]
     matrix = np.array([column.to_numpy(dtype=object, na_value=np.nan) for _, column in frame.items()], dtype=object).T
     matrix = matrix.reshape(len(frame), len(names))
-    with suppress(TypeError, ValueError):  # the constructors say which entry is no number
+    try:
         matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError):  # the constructors say which entry is no number
+        matrix = np.vectorize(_number, otypes=[object])(matrix)
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
         raise ValueError(
@@ -160,17 +241,11 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
 
 
 def _text_runs(path: Path) -> list[list[str]]:
-    lines = path.read_text(encoding="utf-8").split("\n")
-    if lines and not lines[-1].strip():
+    lines = [line.strip() for line in _text(path).split("\n")]
+    if not lines[-1]:
         lines.pop()
-    return [_split_line(line.strip()) for line in lines]
-
-
-def _split_line(line: str) -> list[str]:
-    for separator in ("\t", ";", ","):
-        if separator in line:
-            return [part.strip() for part in line.split(separator) if part.strip()]
-    return line.split()
+    separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)  # None splits at blanks
+    return [[part.strip() for part in line.split(separator) if part.strip()] for line in lines]
 
 
 def _from_lists(
@@ -185,25 +260,29 @@ def _from_lists(
             f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
             "n_features= (--n-features) or features= (--features)."
         )
-    if features is None and all(str(member).isdigit() for run in runs for member in run):
+    if features is None and all(str(member).isdecimal() for run in runs for member in run):
         runs = [[int(member) for member in run] for run in runs]
     return Preferences.from_sets(runs, features=features, n_features=n_features, labels=labels)
 
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise ValueError(f"Expected JSON in {path}, got something else in line {error.lineno}: {error.msg}.") from None
     if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
-        return _from_record(content)
+        return _from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content
-    if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
+    if not isinstance(runs, list) or not all(_lists_features(run) for run in runs):
         raise ValueError(
             f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
         )
     return _from_lists(path, runs, labels, features, n_features)
+
+
+def _lists_features(run: Any) -> bool:
+    return isinstance(run, list) and all(type(member) in (str, int) for member in run)
 
 
 # Our own formats
@@ -225,18 +304,16 @@ def _as_record(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-def _from_record(record: dict[str, Any]) -> Preferences:
+def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
+    missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
+    if missing:
+        raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
     names, labels = (None if record[key] is None else tuple(record[key]) for key in ("features", "labels"))
     if record["kind"] == "subset":
         indexed = Preferences.from_sets(record["runs"], n_features=record["n_features"], labels=labels)
-        return Preferences.from_sets(record["runs"], features=names, labels=labels) if names else indexed
-    return Preferences(
-        kind=record["kind"],
-        n_features=record["n_features"],
-        values=np.array(record["runs"], dtype=np.float64),
-        names=names,
-        labels=labels,
-    )
+        return replace(indexed, names=names)  # by index, as names may be numbers too
+    make = Preferences.from_rankings if record["kind"] == "ranking" else Preferences.from_weights
+    return make(record["runs"], features=names, labels=labels)
 
 
 def pyarrow_parquet(path: Path) -> Any:
@@ -250,6 +327,15 @@ def pyarrow_parquet(path: Path) -> Any:
     return pyarrow.parquet
 
 
+def _parquet_table(path: Path) -> Any:
+    path.stat()  # pyarrow's error for a missing file says no more than its name
+    parquet = pyarrow_parquet(path)
+    try:
+        return parquet.read_table(path)
+    except ValueError:
+        raise ValueError(f"Expected a Parquet file, as {path} ends in .parquet, got something else.") from None
+
+
 def _write_parquet(preferences: Preferences, path: Path) -> None:
     parquet = pyarrow_parquet(path)
     import pyarrow
@@ -260,9 +346,9 @@ def _write_parquet(preferences: Preferences, path: Path) -> None:
 
 
 def _from_own_parquet(path: Path) -> Preferences | None:
-    table = pyarrow_parquet(path).read_table(path)
+    table = _parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
     if metadata is None:
         return None
     labels, runs = table["run"].to_pylist(), table["preference"].to_pylist()
-    return _from_record({**json.loads(metadata), "labels": None if None in labels else labels, "runs": runs})
+    return _from_record(path, {**json.loads(metadata), "labels": None if None in labels else labels, "runs": runs})

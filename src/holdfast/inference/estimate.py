@@ -183,7 +183,7 @@ def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     if (preferences.kind, kind) == ("weighting", "ranking"):
         return preferences.to_ranking()
     if kind == "subset":
-        raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) first.")
+        raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) (--top) first.")
     raise ValueError(
         f"Expected {kind}s for {name}, got {preferences.kind}s, which do not tell them; "
         f"take a measure of {preferences.kind}s."

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -41,20 +42,21 @@ def plan(indices: NDArray[np.int32], indptr: Ints, n_features: int) -> Plan:
     order = used[np.argsort(-counts[used], kind="stable")]
     n_common = _cheapest_border(counts[order], n_runs)
 
-    rank = np.full(n_features, -1, dtype=np.int64)
+    rank = np.full(n_features, -1, dtype=np.int32)
     rank[order] = np.arange(order.size)
-    run_of = np.repeat(np.arange(n_runs), np.diff(indptr))
+    run_of = np.repeat(np.arange(n_runs, dtype=np.int32), np.diff(indptr))
     position = rank[indices]
     common = position < n_common
-    rare = (position[~common] - n_common).astype(np.int32)
-    rare_run = run_of[~common]
-    by_feature = np.argsort(rare, kind="stable")
+    rare = position[~common] - np.int32(n_common)
+    rare_ptr = _pointers(np.bincount(run_of[~common], minlength=n_runs))
+    by_run = sp.csr_array((np.ones(rare.size, bool), rare, rare_ptr), shape=(n_runs, order.size - n_common))
+    by_feature = by_run.tocsc()
     return Plan(
         packed=_pack(run_of[common], position[common], n_runs, n_common),
         rare=rare,
-        rare_ptr=_pointers(np.bincount(rare_run, minlength=n_runs)),
-        runs_of=rare_run[by_feature].astype(np.int32),
-        runs_ptr=_pointers(counts[order[n_common:]]),
+        rare_ptr=rare_ptr,
+        runs_of=by_feature.indices.astype(np.int32, copy=False),
+        runs_ptr=by_feature.indptr.astype(np.int64, copy=False),
     )
 
 
@@ -92,7 +94,7 @@ def _cheapest_border(counts: Ints, n_runs: int) -> int:
     return int(borders[np.argmin(cost)])
 
 
-def _pack(runs: Ints, positions: Ints, n_runs: int, n_common: int) -> NDArray[np.uint64]:
+def _pack(runs: NDArray[np.int32], positions: NDArray[np.int32], n_runs: int, n_common: int) -> NDArray[np.uint64]:
     packed = np.zeros((n_runs, -(-n_common // 64)), dtype=np.uint64)
     bits = np.left_shift(np.uint64(1), (positions & 63).astype(np.uint64))
     np.bitwise_or.at(packed, (runs, positions >> 6), bits)

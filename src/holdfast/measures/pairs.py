@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,9 @@ from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally
 from holdfast.preferences import Preferences, stacked
 
 Ints = NDArray[np.int64]
+
+MOST_GROUPS = 1 << 20
+"""Groups of pairs (size of the other run, features shared) up to which pairs are grouped; the count takes 8 MB."""
 
 
 class PairValues(NamedTuple):
@@ -110,7 +113,7 @@ def pair_cells(preferences: Preferences) -> Iterator[Cells]:
     distinct, size_class = np.unique(sizes, return_inverse=True)
     n_values = int(sizes.max()) + 1
     layout = intersections.plan(*preferences.lists(), preferences.n_features)
-    worth_grouping = distinct.size * n_values <= 4 * n_runs + 1024
+    worth_grouping = 2 * distinct.size <= n_runs and distinct.size * n_values <= MOST_GROUPS
     for start, shared in intersections.intersection_blocks(layout):
         runs = slice(start, start + len(shared))
         if worth_grouping:
@@ -142,17 +145,21 @@ class OverlapPairs(SetPairs):
         if preferences.n_runs > 1:
             for cells in pair_cells(preferences):
                 for row, measure in enumerate(measures):
-                    for values in measure.form._both_ways(cells, preferences.n_features, measure):  # type: ignore[attr-defined]
-                        good = ~np.isnan(values)
-                        sums[row, cells.runs] += np.add.reduceat(np.where(good, values, 0) * cells.pairs, cells.border)
-                        defined[row, cells.runs] += np.add.reduceat(good * cells.pairs, cells.border)
+                    for values, pairs in measure.form._both_ways(cells, preferences.n_features, measure):  # type: ignore[attr-defined]
+                        missing = np.isnan(values)
+                        if missing.any():
+                            values, pairs = np.where(missing, 0, values), np.where(missing, 0, pairs)
+                        sums[row, cells.runs] += np.add.reduceat(values * pairs, cells.border)
+                        defined[row, cells.runs] += np.add.reduceat(pairs, cells.border)
         return [PairTally(*found) for found in zip(sums, defined, strict=True)]
 
-    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> tuple[Floats, Floats]:
+    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> list[tuple[Floats, Ints]]:
+        """Similarities forth and back, each with the number of pairs that have it."""
         forth = self._similarity(cells.shared, cells.k1, cells.k2, n_features, measure)
         if self.symmetric:
-            return forth, forth
-        return forth, self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
+            return [(forth, 2 * cells.pairs)]
+        back = self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
+        return [(forth, cells.pairs), (back, cells.pairs)]
 
     def _similarity(self, shared: Ints, k1: Ints, k2: Ints, n_features: int, measure: Measure) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -183,8 +190,9 @@ def above_chance(
     value: Floats, best: Floats | float, k1: Ints, k2: Ints, expectation: Callable[[int, int], chance.Expectation]
 ) -> PairValues:
     """Return (value − expected) / (best − expected), the expectation found once for each pair of sizes."""
-    sizes, pair = np.unique(np.stack([k1, k2]), axis=1, return_inverse=True)
-    found = np.array([expectation(int(one), int(two))[:2] for one, two in sizes.T])[pair]
+    width = int(k2.max(initial=0)) + 1
+    codes, pair = np.unique(k1 * width + k2, return_inverse=True)  # many times faster than np.unique(axis=1)
+    found = np.array([expectation(*divmod(int(code), width))[:2] for code in codes])[pair]
     expected, error = found[:, 0], found[:, 1]
     room = best - expected
     room = np.where(np.abs(room) < 1e-9 * (1 + np.abs(best)), 0, room)  # nothing can be better than chance
@@ -198,18 +206,24 @@ class CorrectedPairs(SetPairs):
 
     inner: SetPairs
     best: float
+    expected: dict[Any, chance.Expectation] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
         return self.inner.symmetric
 
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
+        plain = replace(measure, form=self.inner)
+
         def of_pairs(random: Preferences) -> Floats:
             even = np.arange(0, random.n_runs, 2)
-            return self.inner.values(random, even, even + 1, measure).value
+            return self.inner.values(random, even, even + 1, plain).value
 
         def expectation(k1: int, k2: int) -> chance.Expectation:
-            return chance.pair_expectation(of_pairs, k1, k2, sets.n_features)
+            key = k1, k2, sets.n_features, *measure.parameters.values()
+            if key not in self.expected:
+                self.expected[key] = chance.pair_expectation(of_pairs, k1, k2, sets.n_features)
+            return self.expected[key]
 
-        value = self.inner.values(sets, first, second, measure).value
+        value = self.inner.values(sets, first, second, plain).value
         return above_chance(value, self.best, sets.sizes[first], sets.sizes[second], expectation)

@@ -44,10 +44,10 @@ def canberra(ranks: Floats, k: int | None = None) -> PairTally:
     """One minus the Canberra distance of two rankings over its value for random ones; ranks beyond ``k`` are k + 1."""
     n_runs, d = ranks.shape
     k = d if k is None else k
-    if not 1 <= k <= d:
-        raise ValueError(f"Expected k from 1 to the {d} features, got {k}.")
+    if not (1 <= k <= d and k == int(k)):
+        raise ValueError(f"Expected a whole number k from 1 to the {d} features, got {k}.")
     cut = np.where(ranks > k, k + 1, ranks)
-    expected = random_canberra(d, k)
+    expected = random_canberra(d, int(k))
     if expected == 0:
         return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
 

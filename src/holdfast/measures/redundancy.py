@@ -103,7 +103,8 @@ class Neighbours:
     """Which features are similar, laid out for counting, with the expectations found so far."""
 
     def __init__(self, similarity: FeatureSimilarity, threshold: float):
-        kept = similarity.above(threshold)
+        self.similarity = similarity.above(threshold)
+        kept = self.similarity.copy()
         kept.setdiag(0)
         kept.eliminate_zeros()
         kept.sort_indices()
@@ -266,7 +267,8 @@ def sechidis(preferences: Preferences, similarity: FeatureSimilarity, threshold:
     n_runs, d, sizes = preferences.n_runs, preferences.n_features, preferences.sizes
     if n_runs < 2:
         return np.nan
-    C, Z, p = similarity.above(threshold), preferences.to_sparse(), preferences.frequency
+    C = Neighbours.of(similarity, threshold).similarity
+    Z, p = preferences.to_sparse(), preferences.frequency
     observed = ((Z @ C).multiply(Z).sum() - n_runs * (p @ (C @ p))) / (n_runs - 1)
     density, trace = sizes.mean() / d, C.diagonal().sum()
     together = (np.mean(sizes**2.0) - sizes.mean()) / (d**2 - d) - density**2 if d > 1 else 0.0

@@ -1,7 +1,7 @@
 """Forms of measures that look at all runs at once: sums over features, and any function of the runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -76,13 +76,17 @@ class CorrectedWhole(Whole):
     """A function of all runs, corrected with its expectation for as many random sets of the same sizes."""
 
     best: float
+    expected: dict[Any, chance.Expectation] = field(default_factory=dict, compare=False, repr=False)
 
     def one(self, preferences: Preferences, measure: Measure) -> Tally:
         function = partial(self.function, **measure.parameters)
         value = function(preferences)
         if np.isnan(value):
             return WholeTally(value)
-        expected = chance.collection_expectation(function, preferences.sizes, preferences.n_features)
+        key = preferences.n_features, *np.sort(preferences.sizes).tolist(), *measure.parameters.values()
+        if key not in self.expected:
+            self.expected[key] = chance.collection_expectation(function, preferences.sizes, preferences.n_features)
+        expected = self.expected[key]
         corrected = _above_chance(value, expected.value, self.best)
         slope = (value - self.best) / (self.best - expected.value) ** 2 if not np.isnan(corrected) else 0.0
         return WholeTally(corrected, abs(slope) * expected.standard_error)

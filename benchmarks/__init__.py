@@ -1,0 +1,6 @@
+"""How fast and how small the measures are, each beside a peer in the same run: ``python -m benchmarks [name ...]``."""
+
+import os
+
+for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"  # read when NumPy and numba are imported, so set before

@@ -1,0 +1,96 @@
+"""Time and memory of a call, and the record that a benchmark makes of them."""
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter, process_time
+from typing import Any, Literal
+
+import numpy as np
+
+
+def best_time(call: Callable[[], Any], *, at_least: int = 3, for_seconds: float = 1.0) -> float:
+    """Least CPU time of several calls; the first, which may compile kernels, is never the least.
+
+    On one thread CPU time is what an idle machine would take, and the least of many what a busy one disturbs least.
+    """
+    times: list[float] = []
+    begin = perf_counter()
+    while len(times) < at_least or perf_counter() - begin < for_seconds:
+        start = process_time()
+        call()
+        times.append(process_time() - start)
+    return min(times)
+
+
+def peak_megabytes(call: Callable[[], Any]) -> float:
+    """Most memory that a call holds at a time beyond what was there before, in MB.
+
+    Arrays that numba makes inside a kernel are not seen; the kernels measured here are handed all of theirs.
+    """
+    call()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def agreed(ours: Any, peer: Any, tolerance: float = 1e-9) -> str:
+    """Tell how far two results are apart at most, each beside its size; raise if that is more than rounding."""
+    ours, peer = np.asarray(ours, dtype=float), np.asarray(peer, dtype=float)
+    difference = float(np.max(np.abs(ours - peer) / np.abs(peer)))
+    if not difference <= tolerance:
+        raise ValueError(f"Expected the peer's result {peer}, got {ours}: a wrong answer has no speed.")
+    return "yes" if difference == 0 else f"yes, to {difference:.0e}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the table: what was measured, beside what, and what was to be reached.
+
+    ``ratio_to_reach`` is the least ratio of the peer's figure to ours, ``limit`` the most that ours may be.
+    """
+
+    what: str
+    ours: float
+    peer: float | None = None
+    peer_name: str = ""
+    equal: str
+    unit: Literal["s", "MB"] = "s"
+    ratio_to_reach: float | None = None
+    limit: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the peer's figure is ours."""
+        return None if self.peer is None else self.peer / self.ours
+
+    @property
+    def reached(self) -> bool:
+        """Whether everything that was to be reached is; true if nothing was."""
+        fast = self.ratio_to_reach is None or (self.ratio is not None and self.ratio >= self.ratio_to_reach)
+        return fast and (self.limit is None or self.ours < self.limit)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line as it is printed."""
+        peer = "–" if self.peer is None else f"{_shown(self.peer, self.unit)}, {self.peer_name}"
+        ratio = "–" if self.ratio is None else _number(self.ratio)
+        return self.what, _shown(self.ours, self.unit), peer, ratio, self._to_reach(), self.equal
+
+    def _to_reach(self) -> str:
+        goals = [] if self.ratio_to_reach is None else [f"ratio ≥ {_number(self.ratio_to_reach)}"]
+        goals += [] if self.limit is None else [f"< {_shown(self.limit, self.unit)}"]
+        return f"{', '.join(goals)}: {'reached' if self.reached else 'MISSED'}" if goals else "–"
+
+
+COLUMNS = "what", "ours", "peer", "ratio", "to reach", "equal?"
+
+
+def _shown(value: float, unit: str) -> str:
+    return f"{_number(value * 1000)} ms" if unit == "s" and value < 1 else f"{_number(value)} {unit}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"

@@ -1,0 +1,83 @@
+"""The shape of the code base: imports go one way, public names are documented, modules stay small."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import holdfast
+
+SOURCE = Path(holdfast.__file__).parent
+LAYERS = [  # from the bottom up; a module may import what stands before it
+    {"kernels", "intake"},
+    {"preferences", "similarity"},
+    {"tables"},
+    {"measures", "datasets"},
+    {"inference"},
+    {"testing"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+ONLY_IN = {"typer": {"cli", "__main__"}, "rich": {"cli", "__main__"}, "pyarrow": {"tables"}, "numba": {"kernels"}}
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def part_of(path):
+    """The part of the package that a file belongs to."""
+    relative = path.relative_to(SOURCE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imports(path):
+    """Every module that a file imports, wherever the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_one_way(path):
+    part = part_of(path)
+    if part in ("__init__", "__main__"):
+        return
+    for name in imports(path):
+        names = name.split(".")
+        if names[0] == "holdfast" and len(names) > 1 and names[1] not in (part, "__version__"):
+            other = names[1]
+            assert other in LEVEL, f"{path.name} imports {name}: import from the part that owns it"
+            assert LEVEL[other] < LEVEL[part], f"{path.name} ({part}) imports {name}, which is not below it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_heavy_libraries_stay_in_their_layer(path):
+    for name in imports(path):
+        owners = ONLY_IN.get(name.split(".")[0])
+        assert owners is None or part_of(path) in owners, f"{path.name} imports {name}"
+
+
+def test_every_part_has_a_layer():
+    parts = {part_of(path) for path in MODULES} - {"__init__", "__main__"}
+    assert parts == set(LEVEL)
+
+
+@pytest.mark.parametrize("name", holdfast.__all__)
+def test_every_public_name_is_documented(name):
+    thing = getattr(holdfast, name)
+    text = inspect.getdoc(thing)
+    assert text, f"{name} has no docstring"
+    reference = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+    assert f"{name}\n" in reference, f"{name} is missing from docs/api.md"
+    for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+        if not member.startswith("_") and callable(value):
+            assert inspect.getdoc(getattr(thing, member)), f"{name}.{member} has no docstring"
+
+
+def test_modules_stay_small_and_have_a_docstring():
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        assert ast.get_docstring(ast.parse(text)), f"{path.name} has no docstring"
+        assert text.count("\n") <= 450, f"{path.name} has grown too long"
+        assert path.stem not in ("utils", "helpers", "common")

@@ -1,0 +1,76 @@
+"""Every example in the documentation runs and prints what the page says."""
+
+import doctest
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page, language):
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+@by_page
+def test_python_examples(page):
+    source = "\n".join(blocks(page, "python"))
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
+    assert source.count(">>>") == len(test.examples)
+    report = []
+    result = doctest.DocTestRunner(optionflags=flags).run(test, out=report.append)
+    assert result.failed == 0, "".join(report)
+
+
+def commands(text):
+    """Each command of a console block with the output shown for it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def squeezed(text):
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+@by_page
+def test_console_examples(page, tmp_path):
+    for text in blocks(page, "console"):
+        for command, output in commands(text):
+            program, *arguments = command.split()
+            if program == "cat":  # the page shows a file that its next commands use
+                (tmp_path / arguments[0]).write_text(output, encoding="utf-8")
+            elif program == "holdfast":
+                done = subprocess.run(
+                    [sys.executable, "-m", "holdfast", *arguments],
+                    cwd=tmp_path,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                assert done.returncode == 0, done.stderr
+                assert squeezed(done.stdout) == squeezed(output), command
+            else:
+                assert command in ("make demo", "make test"), f"{command} is not checked"
+                assert shutil.which("make")
+
+
+@by_page
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert any((page.parent / (target + ending)).exists() for ending in ("", ".md")), target
+
+
+def test_the_documentation_names_every_page():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.stem == "index" or f"\n{page.stem}\n" in index, f"{page.name} is in no table of contents"
