@@ -524,7 +524,7 @@ def test_a_ranking_is_a_ranking_of_itself(values):
 
 
 def test_it_survives_pickling_read_only():
-    runs = hf.Preferences.from_sets([{0, 1}, {2}], n_features=4, labels=["a", "b"])
+    runs = Preferences.from_sets([{0, 1}, {2}], n_features=4, labels=["a", "b"])
     copy = pickle.loads(pickle.dumps(runs))
     assert copy == runs
     assert not copy.indices.flags.writeable
