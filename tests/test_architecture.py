@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"kernels", "intake"},
     {"preferences", "similarity"},
     {"tables"},
-    {"measures", "datasets"},
+    {"datasets", "measures"},
     {"inference"},
     {"testing"},
     {"cli"},

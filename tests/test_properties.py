@@ -187,7 +187,7 @@ def test_not_the_maximum(measure):
     runs = DENIES_MAXIMUM[measure.name]
     value = hf.stability(runs, complete(measure)).value
     agree = all(run == runs[0] for run in runs)
-    assert (abs(value - measure.best) > 0.1) if agree else value == pytest.approx(measure.best)
+    assert (value < measure.range[1] - 0.1) if agree else value == pytest.approx(measure.best)
 
 
 @without("chance")
@@ -221,7 +221,7 @@ def test_every_measure_says_what_it_is():
     for measure in MEASURES:
         assert measure.summary
         assert measure.reference
-        assert measure.range[0] <= measure.best <= measure.range[1]
+        assert math.isnan(measure.best) or measure.range[0] <= measure.best <= measure.range[1]
 
 
 def test_the_property_table_puts_print_and_truth_side_by_side():

@@ -1,7 +1,11 @@
 """holdfast tells which selected features hold fast: the stability of feature selection, measured."""
 
 from holdfast.inference.agreement import Agreement, Kalousis, agreement, kalousis
+from holdfast.inference.compare import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.features import feature_table, swaps
+from holdfast.inference.intervals import Interval
+from holdfast.inference.planning import Pilot, Plan, runs_needed
 from holdfast.measures import (
     MEASURES,
     Measure,
@@ -18,19 +22,29 @@ __version__ = "0.1.0"
 __all__ = [
     "MEASURES",
     "Agreement",
+    "Comparison",
+    "Comparisons",
     "Correlation",
     "FeatureSimilarity",
     "GivenSimilarity",
+    "Interval",
     "Kalousis",
     "Measure",
+    "Pilot",
+    "Plan",
     "Preferences",
     "StabilityEstimate",
     "SymmetricalUncertainty",
     "UndefinedStabilityError",
     "UndefinedStabilityWarning",
     "agreement",
+    "compare",
+    "compare_many",
     "corrected",
+    "feature_table",
     "kalousis",
     "properties",
+    "runs_needed",
     "stability",
+    "swaps",
 ]

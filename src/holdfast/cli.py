@@ -3,12 +3,15 @@
 import json
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
+    from holdfast.inference.compare import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
@@ -22,6 +25,22 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+KindOption = Annotated[str | None, typer.Option(help="What the matrix holds: subset, ranking or weighting.")]
+Top = Annotated[int | None, typer.Option(metavar="K", help="Cut rankings or weights to the K best.")]
+NFeatures = Annotated[
+    int | None, typer.Option(metavar="N", help="For lists: how many features there were to choose from.")
+]
+Features = Annotated[Path | None, typer.Option(metavar="FILE", help="For lists: all feature names, one per line.")]
+Data = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Samples × features, for measures that know stand-ins.")
+]
+Similarity = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Features × features similarity, instead of --data.")
+]
+UndefinedOption = Annotated[
+    str, typer.Option(metavar="nan|skip|raise|NUMBER", help="What to do where a measure is undefined.")
+]
+Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of the intervals.")]
 
 
 def run() -> None:
@@ -58,24 +77,18 @@ def measure(
         list[str],
         typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure; may be repeated."),
     ] = ["nogueira"],  # noqa: B006
-    kind: Annotated[str | None, typer.Option(help="What the matrix holds: subset, ranking or weighting.")] = None,
-    top: Annotated[int | None, typer.Option(metavar="K", help="Cut rankings or weights to the K best.")] = None,
-    n_features: Annotated[
-        int | None, typer.Option(metavar="N", help="For lists: how many features there were to choose from.")
-    ] = None,
-    features: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For lists: all feature names, one per line.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Samples × features, for measures that know stand-ins.")
-    ] = None,
-    similarity: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Features × features similarity, instead of --data.")
-    ] = None,
+    kind: KindOption = None,
+    top: Top = None,
+    n_features: NFeatures = None,
+    features: Features = None,
+    data: Data = None,
+    similarity: Similarity = None,
     corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance.")] = False,
-    undefined: Annotated[
-        str, typer.Option(metavar="nan|skip|raise|NUMBER", help="What to do where a measure is undefined.")
-    ] = "nan",
+    undefined: UndefinedOption = "nan",
+    method: Annotated[
+        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="How the interval is found.")
+    ] = "jackknife",
+    level: Level = 0.95,
     as_json: Json = False,
 ) -> None:
     """Measure how stable the selections in FILE are.
@@ -91,40 +104,85 @@ def measure(
     `holdfast measure runs.csv -m intersection_mbm:threshold=0.8 --data patients.csv`
     """
     from holdfast.inference.estimate import stability
-    from holdfast.tables import read_frame, read_names, read_preferences
 
-    if data is not None and similarity is not None:
-        raise ValueError("Expected --data or --similarity, got both; give one of them.")
-    preferences = read_preferences(
-        file,
-        kind=cast("Kind | None", kind),
-        features=read_names(features) if features else None,
-        n_features=n_features,
-    )
-    if top is not None:
-        if preferences.kind == "subset":
-            raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
-        preferences = preferences.top(top)
-    wanted = [parse_measure(text) for text in measures]
-    if similarity is not None:
-        matrix = _similarity_matrix(read_frame(similarity))
-        wanted = [one.bind(similarity=matrix) if one.similarity else one for one in wanted]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    preferences = _selections(file, kind, top, features, n_features)
+    wanted = _with_similarity([parse_measure(text) for text in measures], data, similarity)
+    with _notes():
         estimates = stability(
             preferences,
             wanted,
             corrected=corrected,
-            data=None if data is None else _data_matrix(read_frame(data), preferences),
+            data=_data_matrix(data, preferences),
+            undefined=_undefined(undefined),
+            method=cast(Any, method),
+        )
+    if as_json:
+        record = {"file": str(file), "kind": preferences.kind, "estimates": [one.to_dict(level) for one in estimates]}
+        _print_json(record)
+    else:
+        _print_estimates(preferences, estimates, level)
+
+
+@app.command()
+def compare(
+    files: Annotated[list[Path], typer.Argument(help="Selections of two or more selectors, one file each.")],
+    measure_text: Annotated[
+        str, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")
+    ] = "nogueira",
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--independent", help="Did run i of all files use the same resample? Labels tell it too."
+        ),
+    ] = None,
+    kind: KindOption = None,
+    top: Top = None,
+    n_features: NFeatures = None,
+    features: Features = None,
+    data: Data = None,
+    similarity: Similarity = None,
+    undefined: UndefinedOption = "nan",
+    level: Level = 0.95,
+    as_json: Json = False,
+) -> None:
+    """Compare the stabilities of selectors, each with each, with Holm's correction.
+
+    Selectors that share a letter do not differ significantly.
+
+    **Examples**
+
+    `holdfast compare lasso.csv mrmr.csv --paired`
+
+    `holdfast compare a.csv b.csv c.csv -m jaccard --independent`
+    """
+    from holdfast.inference.compare import compare_many
+
+    if len(files) < 2:
+        raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
+    names = [file.stem for file in files] if len({file.stem for file in files}) == len(files) else map(str, files)
+    selections = {
+        name: _selections(file, kind, top, features, n_features) for name, file in zip(names, files, strict=True)
+    }
+    (wanted,) = _with_similarity([parse_measure(measure_text)], data, similarity)
+    with _notes():
+        found = compare_many(
+            selections,
+            wanted,
+            paired=paired,
+            level=level,
+            data=_data_matrix(data, next(iter(selections.values()))),
             undefined=_undefined(undefined),
         )
-    for one in caught:
-        print(f"holdfast: note: {one.message}", file=sys.stderr)
     if as_json:
-        record = {"file": str(file), "kind": preferences.kind, "estimates": [one.to_dict() for one in estimates]}
-        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        record = {
+            "measure": wanted.label,
+            "level": level,
+            "selections": found.to_frame().to_dict(orient="records"),
+            "pairs": found.pairs.to_dict(orient="records"),
+        }
+        _print_json(record)
     else:
-        _print_estimates(preferences, estimates)
+        _print_comparisons(wanted.label, found)
 
 
 @app.command("measures")
@@ -143,12 +201,12 @@ def list_measures(
         return
     if show_properties:
         names = list(vars(MEASURES["nogueira"].properties))
-        table = _table(*(name.replace("_", " ") for name in names))
+        table = _table("measure", *(name.replace("_", " ") for name in names))
         for one in MEASURES.values():
             pairs = [(getattr(one.properties, name), getattr(one.published, name, None)) for name in names]
             table.add_row(one.name, *(_holds(now, published) for now, published in pairs))
     else:
-        table = _table("kind", "range", "what it is")
+        table = _table("measure", "kind", "range", "what it is")
         for name, row in facts.iterrows():
             table.add_row(str(name), row["kind"], row["range"].replace("[", r"\["), row["summary"])
     _console().print(table)
@@ -177,7 +235,7 @@ def demo() -> None:
     )
     three = kalousis(weights, 10)
     _print_estimates(
-        best, [*stability(best, ["nogueira", "jaccard", "hamming"]), three.ranks, three.weights], console=console
+        best, [*stability(best, ["nogueira", "jaccard"]), three.ranks, three.weights], 0.95, console=console
     )
     console.print("\n[bold]How often each feature was kept[/]")
     order = sorted(range(best.n_features), key=lambda feature: -best.frequency[feature])
@@ -226,15 +284,45 @@ def _undefined(text: str) -> Any:
     return value
 
 
-def _similarity_matrix(frame: Any) -> Any:
-    """A square table, with or without a first column of names."""
+def _selections(
+    file: Path, kind: str | None, top: int | None, features: Path | None, n_features: int | None
+) -> "Preferences":
+    from holdfast.tables import read_names, read_preferences
+
+    preferences = read_preferences(
+        file,
+        kind=cast("Kind | None", kind),
+        features=read_names(features) if features else None,
+        n_features=n_features,
+    )
+    if top is None:
+        return preferences
+    if preferences.kind == "subset":
+        raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
+    return preferences.top(top)
+
+
+def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
+    """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
+    from holdfast.tables import read_frame
+
+    if data is not None and similarity is not None:
+        raise ValueError("Expected --data or --similarity, got both; give one of them.")
+    if similarity is None:
+        return measures
+    frame = read_frame(similarity)
     if frame.shape[1] == frame.shape[0] + 1:
         frame = frame.iloc[:, 1:]
-    return frame
+    return [one.bind(similarity=frame) if one.similarity else one for one in measures]
 
 
-def _data_matrix(frame: Any, preferences: "Preferences") -> Any:
+def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
+    from holdfast.tables import read_frame
+
+    if file is None:
+        return None
+    frame = read_frame(file)
     if isinstance(preferences.features, range):
         return frame
     missing = [name for name in preferences.features if name not in frame.columns]
@@ -245,6 +333,16 @@ def _data_matrix(frame: Any, preferences: "Preferences") -> Any:
     return frame[list(preferences.features)]
 
 
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show warnings as notes on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        print(f"holdfast: note: {one.message}", file=sys.stderr)
+
+
 def _console() -> Any:
     from rich.console import Console
 
@@ -252,17 +350,61 @@ def _console() -> Any:
 
 
 def _table(*columns: str) -> Any:
-    """A table whose first column, the measure, is never cut."""
+    """A table whose first column, a name, is never cut."""
     from rich.table import Column, Table
 
-    return Table(Column("measure", no_wrap=True), *columns, box=None)
+    first, *others = columns
+    return Table(Column(first, no_wrap=True), *others, box=None)
 
 
-def _print_estimates(preferences: "Preferences", estimates: "list[StabilityEstimate]", console: Any = None) -> None:
+def _print_json(record: Any) -> None:
+    """Print JSON that every reader takes: undefined numbers are null."""
+
+    def clean(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: clean(value) for key, value in item.items()}
+        if isinstance(item, list):
+            return [clean(value) for value in item]
+        return None if isinstance(item, float) and item != item else item
+
+    typer.echo(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else f"{value:.3f}"
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if low != low else rf"\[{low:.3f}, {high:.3f}]"
+
+
+def _print_estimates(
+    preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, console: Any = None
+) -> None:
     console = console or _console()
     console.print(str(preferences))
-    table = _table("stability", "note")
+    sizes = {one.mean_overlap: one.mean_size for one in estimates if one.mean_overlap is not None}
+    for overlap, size in list(sizes.items())[:1]:
+        console.print(f"Two runs share {overlap:.1f} of {size:.1f} features on average.")
+    table = _table("measure", "stability", f"{level:.0%} interval", "strength", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
-        table.add_row(one.measure, value, one.reason or "")
+        note = one.reason or one.no_interval or ("" if one.validated else "interval not validated")
+        table.add_row(one.measure, value, _interval(*one.ci(level)), one.strength or "", note)
+    console.print(table)
+
+
+def _print_comparisons(measure_name: str, found: "Comparisons") -> None:
+    console = _console()
+    table = _table("selection", measure_name, f"{found.level:.0%} interval", "letters")
+    for row in found.to_frame().to_dict(orient="records"):
+        ends = _interval(row["low"], row["high"])
+        table.add_row(str(row["selection"]), _number(row["stability"]), ends, row["letters"])
+    console.print(table)
+    console.print("")
+    table = _table("pair", "difference", f"{found.level:.0%} interval", "p", "p (Holm)", "runs compared")
+    for row in found.pairs.to_dict(orient="records"):
+        pair = f"{row['first_name']} - {row['second_name']}"
+        p_values = (f"{row[name]:.2g}" for name in ("p_value", "p_holm"))
+        table.add_row(pair, _number(row["difference"]), _interval(row["low"], row["high"]), *p_values, row["design"])
     console.print(table)

@@ -2,8 +2,11 @@
 
 from importlib.resources import as_file, files
 
+from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
 from holdfast.preferences import Preferences
 from holdfast.tables import read_preferences
+
+__all__ = ["load_example", "make_selections", "population_stability", "selection_probabilities"]
 
 
 def load_example() -> Preferences:

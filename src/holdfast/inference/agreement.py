@@ -152,8 +152,9 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     Examples
     --------
     >>> import holdfast as hf
-    >>> hf.kalousis([[3.0, 2, 1, 0], [2, 3, 0, 1]], k=2).subsets
-    jaccard = 1.000 (2 runs)
+    >>> from holdfast.datasets import load_example
+    >>> hf.kalousis(load_example(), k=10).ranks
+    spearman = 0.943 [0.924, 0.958] (95% CI, 20 runs)
     """
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
     return Kalousis(

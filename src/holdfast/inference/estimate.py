@@ -3,13 +3,17 @@
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from holdfast.inference import intervals
+from holdfast.inference.intervals import Interval, Law, NoLaw
+from holdfast.inference.variance import asymptotic_variance
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures import corrected as corrected_for_chance
@@ -18,12 +22,23 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
+Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
 SCOPE = "this data set resampled, not new data sets"
+N_BOOTSTRAP = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """A one-sided test that a stability is greater than a given value."""
+
+    greater_than: float
+    p_value: float
+    method: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class StabilityEstimate:
-    """How stable a selection is by one measure.
+    """How stable a selection is by one measure, and how sure that is.
 
     Attributes
     ----------
@@ -33,12 +48,25 @@ class StabilityEstimate:
         The stability; ``nan`` if it is undefined.
     n_runs, n_features : int
         Number of runs and of features to choose from.
+    law : Law
+        What is known of the estimate's distribution; :meth:`ci` and :meth:`test` ask it.
+    pseudo_values : ndarray
+        One number per run whose mean is about the value and whose spread is its uncertainty; paired comparisons need
+        them. Empty if there are none.
     mean_size : float or None
         Mean number of features selected; None for rankings and weights.
+    mean_overlap : float or None
+        How many features two runs share on average; None for rankings and weights.
+    tied_share : float or None
+        Mean share of features that are tied with another; None for subsets.
     reason : str or None
         Why it, or a part of it, is undefined.
     chance_error : float
         Standard error that a simulated correction for chance adds; 0 if the correction is exact or there is none.
+    validated : bool
+        Whether simulations showed that this interval covers as it should for this measure.
+    has_strength : bool
+        Whether words like "excellent" apply: chance-corrected measures of subsets with maximum 1.
     scope : str
         What the number speaks about.
     """
@@ -47,26 +75,82 @@ class StabilityEstimate:
     value: float
     n_runs: int
     n_features: int
-    mean_size: float | None
+    law: Law
+    pseudo_values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    mean_size: float | None = None
+    mean_overlap: float | None = None
+    tied_share: float | None = None
     reason: str | None = None
     chance_error: float = 0.0
+    validated: bool = False
+    has_strength: bool = False
     scope: str = SCOPE
+
+    @property
+    def method(self) -> str:
+        """How interval and test are made: jackknife, bound (all runs agree), asymptotic, bootstrap or none."""
+        return self.law.method
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the value; ``nan`` if there is none."""
+        return self.law.standard_error
+
+    def ci(self, level: float = 0.95) -> Interval:
+        """Return the confidence interval at a level; ``nan`` if there is none (see :attr:`no_interval`)."""
+        if not 0 < level < 1:
+            raise ValueError(f"Expected a level between 0 and 1, such as 0.95, got {level}.")
+        return self.law.ci(level)
+
+    @property
+    def no_interval(self) -> str | None:
+        """Why there is no interval, or None."""
+        return self.law.reason if isinstance(self.law, NoLaw) else None
+
+    def test(self, *, greater_than: float) -> Test:
+        """Test whether the stability is greater than a value, one-sided."""
+        return Test(greater_than=greater_than, p_value=self.law.p_value(greater_than), method=self.method)
+
+    @property
+    def strength(self) -> str | None:
+        """The value in words (poor < 0.40 ≤ intermediate to good ≤ 0.75 < excellent), or the span of its interval."""
+        if not self.has_strength or math.isnan(self.value):
+            return None
+        low, high = (_word(end) for end in self.ci())
+        return _word(self.value) if low == high or self.no_interval else f"between {low} and {high}"
 
     def __float__(self) -> float:
         return self.value
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields, ready for JSON: an undefined value is None."""
-        return {**asdict(self), "value": None if math.isnan(self.value) else self.value}
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return what there is to know, ready for JSON: undefined numbers are None."""
+        low, high = self.ci(level)
+        record = {
+            "measure": self.measure, "value": self.value, "standard_error": self.standard_error,
+            "level": level, "low": low, "high": high, "method": self.method, "validated": self.validated,
+            "strength": self.strength, "n_runs": self.n_runs, "n_features": self.n_features,
+            "mean_size": self.mean_size, "mean_overlap": self.mean_overlap, "tied_share": self.tied_share,
+            "chance_error": self.chance_error, "reason": self.reason or self.no_interval, "scope": self.scope,
+        }  # fmt: skip
+        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return all fields as a frame of one row."""
-        return pd.DataFrame([asdict(self)])
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return what there is to know as a frame of one row."""
+        return pd.DataFrame([self.to_dict(level)])
 
     def __repr__(self) -> str:
+        runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")
         if math.isnan(self.value):
-            return f"{self.measure} is undefined: {self.reason} ({self.n_runs} runs)"
-        return f"{self.measure} = {self.value:.3f} ({self.n_runs} runs)"
+            return f"{self.measure} is undefined: {self.reason} ({runs})"
+        if self.no_interval:
+            return f"{self.measure} = {self.value:.3f} (no interval: {self.no_interval}; {runs})"
+        low, high = self.ci()
+        note = "" if self.validated else ", not validated"
+        return f"{self.measure} = {self.value:.3f} [{low:.3f}, {high:.3f}] (95% CI{note}, {runs})"
+
+
+def _word(value: float) -> str:
+    return "poor" if value < 0.4 else "intermediate to good" if value <= 0.75 else "excellent"
 
 
 @overload
@@ -76,6 +160,7 @@ def stability(
     *,
     corrected: bool = False,
     data: Matrix | None = None,
+    method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> StabilityEstimate: ...
@@ -88,6 +173,7 @@ def stability(
     *,
     corrected: bool = False,
     data: Matrix | None = None,
+    method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> list[StabilityEstimate]: ...
@@ -99,6 +185,7 @@ def stability(
     *,
     corrected: bool = False,
     data: Matrix | None = None,
+    method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> StabilityEstimate | list[StabilityEstimate]:
@@ -116,6 +203,10 @@ def stability(
     data : matrix, optional
         Samples × features, for measures that need a similarity of features: absolute correlation, or symmetrical
         uncertainty on ten bins for ``gulgezen``. Columns of a frame are lined up with the features by name.
+    method : {"jackknife", "asymptotic", "bootstrap"}
+        How to find standard error, interval and test: the jackknife over runs, which holds for few runs; the variance
+        and normal interval of the 2018 paper, exactly as published (``nogueira`` only); or BCa intervals from
+        resampled runs.
     undefined : {"nan", "raise", "skip"} or float
         What to do where the measure is undefined: return ``nan`` with a warning and a reason, raise, leave undefined
         pairs out of the mean, or take this number for them.
@@ -131,8 +222,12 @@ def stability(
     Examples
     --------
     >>> import holdfast as hf
-    >>> hf.stability([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0]])
-    nogueira = 0.444 (3 runs)
+    >>> from holdfast.datasets import load_example
+    >>> best = load_example().top(10)
+    >>> hf.stability(best)
+    nogueira = 0.874 [0.823, 0.917] (95% CI, 20 runs)
+    >>> hf.stability(best).strength
+    'excellent'
     """
     several = not isinstance(measure, (str, Measure))
     wanted = [find(measure)] if isinstance(measure, (str, Measure)) else [find(one) for one in measure]
@@ -141,7 +236,7 @@ def stability(
     wanted = _bound(wanted, parameters)
     runs = as_preferences(preferences, wanted)
     wanted = with_similarity(wanted, runs, data)
-    estimates = _estimates(runs, wanted, undefined)
+    estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
 
@@ -229,23 +324,112 @@ def tallies(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally
     return [found[place] for place in range(len(measures))]
 
 
-def _estimates(preferences: Preferences, measures: Sequence[Measure], undefined: Undefined) -> list[StabilityEstimate]:
-    mean_size = float(preferences.sizes.mean()) if preferences.kind == "subset" else None
+def _estimates(
+    preferences: Preferences, measures: Sequence[Measure], method: Method, undefined: Undefined
+) -> list[StabilityEstimate]:
+    if method not in ("jackknife", "asymptotic", "bootstrap"):
+        raise ValueError(f"Expected method 'jackknife', 'asymptotic' or 'bootstrap', got {method!r}.")
+    about = _about(preferences)
     estimates = []
     for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
         value, reason = settle(tally, measure, preferences.n_runs, undefined)
+        fill = float(undefined) if isinstance(undefined, (int, float)) else None
+        deleted = _deleted(tally, measure, value, preferences.n_runs, fill)
+        n_runs = preferences.n_runs
         estimates.append(
             StabilityEstimate(
                 measure=measure.label,
                 value=value,
-                n_runs=preferences.n_runs,
-                n_features=preferences.n_features,
-                mean_size=mean_size,
+                law=_law(preferences, measure, tally, value, deleted, method),
+                pseudo_values=n_runs * value - (n_runs - 1) * deleted,
                 reason=reason,
                 chance_error=tally.chance_error,
+                validated=measure.validated and method == "jackknife",
+                has_strength=measure.kind == "subset" and measure.properties.chance != "no" and measure.best == 1,
+                **about,
             )
         )
     return estimates
+
+
+def _about(preferences: Preferences) -> dict[str, Any]:
+    """What an estimate tells of the runs, whatever the measure."""
+    about: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
+    if preferences.kind != "subset":
+        return {**about, "tied_share": _tied_share(preferences.matrix())}
+    size = float(preferences.sizes.mean())
+    if preferences.n_runs < 2:
+        return {**about, "mean_size": size}
+    variances = preferences.frequency @ (1 - preferences.frequency) * preferences.n_runs / (preferences.n_runs - 1)
+    return {**about, "mean_size": size, "mean_overlap": size - float(variances)}
+
+
+def _tied_share(rows: NDArray[np.float64]) -> float:
+    ordered = np.sort(rows, axis=1)
+    same = np.diff(ordered, axis=1) == 0
+    edge = np.zeros((len(rows), 1), dtype=bool)
+    return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())
+
+
+def _deleted(tally: Tally, measure: Measure, value: float, n_runs: int, fill: float | None) -> NDArray[np.float64]:
+    """The values without each run; empty if the measure allows none or they do not exist."""
+    if measure.no_interval or n_runs < 3 or math.isnan(value):
+        return np.empty(0)
+    deleted = tally.deleted(fill)
+    return np.empty(0) if np.isnan(deleted).any() else deleted
+
+
+def _law(
+    preferences: Preferences,
+    measure: Measure,
+    tally: Tally,
+    value: float,
+    deleted: NDArray[np.float64],
+    method: Method,
+) -> Law:
+    n_runs = preferences.n_runs
+    if math.isnan(value):
+        return NoLaw("the value is undefined")
+    if measure.no_interval:
+        return NoLaw(measure.no_interval)
+    if n_runs < 3:
+        return NoLaw("at least three runs are needed")
+    if method == "asymptotic":
+        if measure.name != "nogueira":
+            raise ValueError(f"Expected nogueira for method='asymptotic', as published, got {measure.name}.")
+        return intervals.Normal(value, math.sqrt(asymptotic_variance(preferences)))
+    if deleted.size == 0:
+        return NoLaw("without one of the runs the measure is undefined")
+    runs = of_kind(preferences, measure.kind, measure.name)
+    variance, roughness, most = intervals.jackknife_variance(deleted), tally.roughness, measure.range[1]
+    if _unanimous(runs) or (np.isfinite(most) and most - value < 1e-12):
+        return intervals.Unanimous(value, n_runs, _least(runs, measure), min(most, measure.best))
+    still = variance < 1e-18
+    if math.isnan(roughness) or (still and roughness == 0):  # nothing is known, or runs lie all alike
+        roughness = (most - value) ** 2 if n_runs == 3 or still else 0.0
+    if method == "bootstrap":
+        weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
+        draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
+        return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
+    return intervals.Jackknife(value, variance, roughness, n_runs, measure.range[0], most)
+
+
+def _unanimous(preferences: Preferences) -> bool:
+    """Whether all runs prefer the same."""
+    if preferences.kind != "subset":
+        return bool((preferences.matrix() == preferences.matrix()[0]).all())
+    return bool(((preferences.counts == 0) | (preferences.counts == preferences.n_runs)).all())
+
+
+def _least(preferences: Preferences, measure: Measure) -> float:
+    """The least a pair of runs of this size can have: that of sets with as little in common as possible."""
+    if preferences.kind != "subset":
+        return measure.range[0]
+    first = preferences.take([0]).lists()[0]
+    other = np.argsort(np.isin(np.arange(preferences.n_features), first), kind="stable")[: first.size]
+    pair = Preferences.from_sets([first, np.sort(other)], n_features=preferences.n_features)
+    least = measure.form.tally(pair, [measure])[0].value()
+    return max(measure.range[0], least) if not math.isnan(least) else measure.range[0]
 
 
 def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:

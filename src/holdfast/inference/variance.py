@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.measures.whole import sum_over_selected
 from holdfast.preferences import Preferences
 
 
@@ -26,15 +27,5 @@ def run_influence(preferences: Preferences) -> NDArray[np.float64]:
     expected = density * (1 - density)
     stability = 1 - (p @ (1 - p)) / d * n_runs / (n_runs - 1) / expected
     share = sizes / d
-    kept = _sum_over_selected(preferences, p) / d
+    kept = sum_over_selected(preferences, p) / d
     return (kept - share * density + stability / 2 * (2 * density * share - share - density + 1)) / expected
-
-
-def _sum_over_selected(preferences: Preferences, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each run, the sum of ``values`` over the features that it selected."""
-    indices, indptr = preferences.lists()
-    sums = np.zeros(preferences.n_runs)
-    filled = preferences.sizes > 0  # reduceat would give an empty run the next run's first value
-    if filled.any():
-        sums[filled] = np.add.reduceat(values[indices], indptr[:-1][filled])
-    return sums

@@ -6,7 +6,7 @@ from holdfast.measures import ranking, redundancy, subset, weighting
 from holdfast.measures.chance import DRAWS
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.measures.record import REQUIRED, Measure, Properties
-from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandInPairs
+from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandInCovariance, StandInPairs
 from holdfast.measures.rows import RowPairs
 from holdfast.measures.whole import FeatureSum, Whole
 
@@ -42,6 +42,7 @@ ROWS = (
         properties=Properties("yes", "no", "yes", "yes", "no"),
         published=_published("✓✓✓✓-"),
         undefined=_EMPTY_PAIR,
+        validated=True,
         reference="Kalousis, Prados and Hilario (2005)",
     ),
     Measure(
@@ -90,6 +91,7 @@ ROWS = (
         form=OverlapPairs(subset.lustgarten),
         summary="overlap above chance over the range of the overlap",
         range=(-1, 1),
+        best=np.nan,
         properties=Properties("yes", "one size", "yes", "no", "yes"),
         published=_published("✓✓✓-✓"),
         undefined="an empty or full set",
@@ -122,6 +124,7 @@ ROWS = (
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
         published=Properties("yes", None, "yes", "yes", "yes"),
+        validated=True,
         reference="Nogueira and Brown (2016)",
     ),
     Measure(
@@ -145,12 +148,13 @@ ROWS = (
     # Sets, by frequency
     Measure(
         name="nogueira",
-        form=FeatureSum(subset.nogueira_term, subset.nogueira),
+        form=FeatureSum(subset.nogueira_term, subset.nogueira, subset.nogueira_from_overlap),
         summary="one minus the selection variance over that of random choice",
         range=(-1, 1),
         properties=Properties("yes", "yes", "yes", "yes", "one size"),
         published=_published("✓✓✓✓✓"),
         undefined="all runs empty, or all full",
+        validated=True,
         reference=_JMLR,
     ),
     Measure(
@@ -170,6 +174,7 @@ ROWS = (
         properties=Properties("yes", "no", "yes", "no", "no"),
         published=_published("✓-✓--"),
         undefined="all runs empty",
+        no_interval="the median size does not change smoothly when a run is left out",
         parameters={"alpha": REQUIRED},
         reference="Davis et al. (2006)",
     ),
@@ -182,6 +187,7 @@ ROWS = (
         higher_is_better=False,
         properties=Properties("no", "no", "no", "yes", "no"),
         published=_published("---✓-"),
+        no_interval="the number of distinct sets does not settle as runs are added",
         one_size=True,
         reference="Křížek, Kittler and Hlaváč (2007)",
     ),
@@ -204,6 +210,7 @@ ROWS = (
         properties=Properties("yes", "yes", "yes", "no", "asymptotic"),
         published=_published("✓✓✓--"),
         undefined="none, one, all or all but one of the possible selections made",
+        no_interval="its remainders jump when a run is left out",
         reference="Somol and Novovičová (2010)",
     ),
     Measure(
@@ -236,6 +243,7 @@ ROWS = (
         properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a run that ties all features",
         parameters={"ties": "average", "random_state": 0},
+        validated=True,
         reference="Kalousis, Prados and Hilario (2005)",
     ),
     Measure(
@@ -348,13 +356,14 @@ ROWS = (
     ),
     Measure(
         name="sechidis",
-        form=Whole(redundancy.sechidis),
+        form=StandInCovariance(),
         summary="one minus the similarity-weighted covariance over that of random choice",
         range=(-_INF, _INF),
         properties=Properties("yes", "no", "no", "no", "one size"),
         undefined="all runs empty or all full, or features that all stand in for each other",
         parameters=_THRESHOLDED,
         similarity="correlation",
+        validated=True,
         reference="Sechidis et al. (2020)",
     ),
     *(

@@ -9,6 +9,7 @@ the standard error that this leaves.
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +49,13 @@ def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_f
 
 def count_distribution(sizes: Ints, n_features: int) -> Floats:
     """Probability that a feature is in 0, 1, … of the runs, exactly (a sum of different coin tosses)."""
+    return _count_distribution(tuple(np.sort(sizes).tolist()), n_features)
+
+
+@lru_cache(maxsize=256)
+def _count_distribution(sizes: tuple[int, ...], n_features: int) -> Floats:
     probability = np.ones(1)
-    for share in sizes / n_features:
+    for share in np.array(sizes) / n_features:
         probability = np.append(probability * (1 - share), 0) + np.append(0, probability * share)
     return probability
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast.kernels import intersections
 from holdfast.measures import chance
-from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally
+from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, mean_over_pairs
 from holdfast.preferences import Preferences, stacked
 
 Ints = NDArray[np.int64]
@@ -54,9 +54,20 @@ class SetPairs(Form):
             back = cls.values_together(preferences, second, first, [measures[place] for place in one_way])
             both = {**dict(enumerate(forth)), **dict(zip(one_way, back, strict=True))}
             for place, total in enumerate(sums):
-                total.add(first, second, forth[place])
-                total.add(first, second, both[place])
+                total.add(first, second, forth[place], both[place])
         return [total.tally() for total in sums]
+
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
+        """Return the runs × runs similarities, the mean of both orders."""
+        similarity = np.eye(preferences.n_runs)
+        for first, second in pair_blocks(preferences.n_runs):
+            forth = self.values(preferences, first, second, measure).value
+            back = forth if self.symmetric else self.values(preferences, second, first, measure).value
+            similarity[first, second] = similarity[second, first] = (forth + back) / 2
+        return similarity
+
+    def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
+        return mean_over_pairs(self.kernel(preferences, measure), weights)
 
     def between(self, a: Preferences, b: Preferences, measure: Measure) -> Floats:
         runs = np.arange(a.n_runs)
@@ -70,18 +81,20 @@ class _Sums:
     """Collects similarities of pairs into a :class:`PairTally`."""
 
     def __init__(self, n_runs: int):
-        self.n_runs, self.error = n_runs, 0.0
+        self.n_runs, self.error, self.squares = n_runs, 0.0, 0.0
         self.sums, self.defined = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64)
 
-    def add(self, first: Ints, second: Ints, found: PairValues) -> None:
-        good = ~np.isnan(found.value)
-        for side in (first, second):
-            self.sums += np.bincount(side[good], found.value[good], self.n_runs)
-            self.defined += np.bincount(side[good], minlength=self.n_runs)
-        self.error += float(np.nansum(np.abs(found.error)))
+    def add(self, first: Ints, second: Ints, forth: PairValues, back: PairValues) -> None:
+        for found in (forth, back):
+            good = ~np.isnan(found.value)
+            for side in (first, second):
+                self.sums += np.bincount(side[good], found.value[good], self.n_runs)
+                self.defined += np.bincount(side[good], minlength=self.n_runs)
+            self.error += float(np.nansum(np.abs(found.error)))
+        self.squares += 2 * float((((forth.value + back.value) / 2) ** 2).sum())
 
     def tally(self) -> PairTally:
-        return PairTally(self.sums, self.defined, self.error / max(1, self.defined.sum() // 2))
+        return PairTally(self.sums, self.defined, self.squares, self.error / max(1, self.defined.sum() // 2))
 
 
 def pair_blocks(n_runs: int, size: int = 1 << 16) -> Iterator[tuple[Ints, Ints]]:
@@ -127,6 +140,12 @@ def pair_cells(preferences: Preferences) -> Iterator[Cells]:
             yield Cells(runs, np.arange(len(shared)) * (n_runs - 1), kept, k1[others], k2[others], np.ones_like(kept))
 
 
+def overlap_matrix(preferences: Preferences) -> Floats:
+    """Return how many features every two runs share, as a runs × runs matrix."""
+    layout = intersections.plan(*preferences.lists(), preferences.n_features)
+    return np.concatenate([shared for _, shared in intersections.intersection_blocks(layout)]).astype(float)
+
+
 @dataclass(frozen=True)
 class OverlapPairs(SetPairs):
     """The mean over all pairs of a similarity that depends only on the overlap of two sets.
@@ -142,24 +161,32 @@ class OverlapPairs(SetPairs):
     def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
         sums = np.zeros((len(measures), preferences.n_runs))
         defined = np.zeros((len(measures), preferences.n_runs), dtype=np.int64)
+        squares = np.zeros(len(measures))
         if preferences.n_runs > 1:
             for cells in pair_cells(preferences):
                 for row, measure in enumerate(measures):
-                    for values, pairs in measure.form._both_ways(cells, preferences.n_features, measure):  # type: ignore[attr-defined]
-                        missing = np.isnan(values)
+                    forth, back = measure.form._both_ways(cells, preferences.n_features, measure)  # type: ignore[attr-defined]
+                    squares[row] += cells.pairs @ ((forth + back) / 2) ** 2
+                    for values, weight in [(forth, 2)] if forth is back else [(forth, 1), (back, 1)]:
+                        pairs, missing = weight * cells.pairs, np.isnan(values)
                         if missing.any():
                             values, pairs = np.where(missing, 0, values), np.where(missing, 0, pairs)
                         sums[row, cells.runs] += np.add.reduceat(values * pairs, cells.border)
                         defined[row, cells.runs] += np.add.reduceat(pairs, cells.border)
-        return [PairTally(*found) for found in zip(sums, defined, strict=True)]
+        return [PairTally(*found) for found in zip(sums, defined, squares.tolist(), strict=True)]
 
-    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> list[tuple[Floats, Ints]]:
-        """Similarities forth and back, each with the number of pairs that have it."""
+    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> tuple[Floats, Floats]:
+        """Similarities forth and back; the same array if the similarity is symmetric."""
         forth = self._similarity(cells.shared, cells.k1, cells.k2, n_features, measure)
         if self.symmetric:
-            return [(forth, 2 * cells.pairs)]
-        back = self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
-        return [(forth, cells.pairs), (back, cells.pairs)]
+            return forth, forth
+        return forth, self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
+
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
+        shared, k = overlap_matrix(preferences).astype(np.int64), preferences.sizes
+        k1, k2 = np.broadcast_arrays(k[:, None], k[None, :])
+        similarity = self._similarity(shared, k1, k2, preferences.n_features, measure)
+        return (similarity + similarity.T) / 2
 
     def _similarity(self, shared: Ints, k1: Ints, k2: Ints, n_features: int, measure: Measure) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -36,8 +36,10 @@ def rank_variance(ranks: Floats) -> PairTally:
     expected = (d**2 - 1) / 12
     if expected == 0:
         return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
-    similarity = (n_runs - 1) - distance_sums(ranks) / (2 * d * expected)
-    return PairTally(2 * similarity, np.full(n_runs, 2 * (n_runs - 1)))
+    distances, squares = distance_sums(ranks)
+    scale = 2 * d * expected
+    of_pairs = n_runs * (n_runs - 1) - 2 * distances.sum() / scale + squares / scale**2
+    return PairTally(2 * (n_runs - 1 - distances / scale), np.full(n_runs, 2 * (n_runs - 1)), of_pairs)
 
 
 def canberra(ranks: Floats, k: int | None = None) -> PairTally:

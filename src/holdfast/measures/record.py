@@ -1,7 +1,7 @@
 """What a measure is: a name, a form that computes it, and the facts about it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -67,6 +67,18 @@ class Tally(ABC):
     def value(self, fill: float | None = None) -> float:
         """Return the value: undefined parts taken as ``fill``, or left out if that is None."""
 
+    @abstractmethod
+    def deleted(self, fill: float | None = None) -> Floats:
+        """Return the values with each run left out in turn."""
+
+    @property
+    @abstractmethod
+    def roughness(self) -> float:
+        """Variance of what a pair of runs adds beyond what its two runs add each; ``nan`` if it is not known.
+
+        It is what is left of the uncertainty where leaving out single runs changes nothing.
+        """
+
     @property
     @abstractmethod
     def undefined(self) -> str | None:
@@ -75,13 +87,23 @@ class Tally(ABC):
 
 @dataclass(frozen=True)
 class WholeTally(Tally):
-    """A single number."""
+    """A single number, and how to find it without a run."""
 
     number: float
+    without_each: Callable[[], Floats]
     chance_error: float = 0.0
+    find_roughness: Callable[[], float] = lambda: np.nan
 
     def value(self, fill: float | None = None) -> float:
         return fill if fill is not None and np.isnan(self.number) else self.number
+
+    def deleted(self, fill: float | None = None) -> Floats:
+        values = self.without_each()
+        return values if fill is None else np.where(np.isnan(values), fill, values)
+
+    @property
+    def roughness(self) -> float:
+        return self.find_roughness()
 
     @property
     def undefined(self) -> str | None:
@@ -93,11 +115,13 @@ class PairTally(Tally):
     """Similarities of all ordered pairs, summed per run.
 
     ``sums[i]`` is the sum over all defined ordered pairs that run ``i`` is in, at either place; ``defined[i]`` is how
-    many they are. Every pair is in the sums of both its runs.
+    many they are. Every pair is in the sums of both its runs. ``squares`` is the sum over all ordered pairs of the
+    squared similarity, taken as the mean of both orders.
     """
 
     sums: Floats
     defined: NDArray[np.int64]
+    squares: float = np.nan
     chance_error: float = 0.0
 
     @property
@@ -116,11 +140,42 @@ class PairTally(Tally):
             total, pairs = total + fill * self.n_undefined, self.n_pairs
         return float(total / pairs) if pairs else np.nan
 
+    def deleted(self, fill: float | None = None) -> Floats:
+        total, pairs = self.sums.sum() / 2 - self.sums, self.defined.sum() // 2 - self.defined
+        if fill is not None:
+            everything = (self.sums.size - 1) * (self.sums.size - 2)
+            total, pairs = total + fill * (everything - pairs), np.full_like(pairs, everything)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return total / pairs
+
+    @property
+    def roughness(self) -> float:
+        n_runs = self.sums.size
+        if n_runs < 4 or self.n_undefined:
+            return np.nan
+        rows = self.sums / 2
+        explained = self.n_pairs / 2 * self.value() ** 2 + ((rows - rows.mean()) ** 2).sum() / (n_runs - 2)
+        return max(0.0, self.squares / 2 - explained) / (n_runs * (n_runs - 3) / 2)
+
     @property
     def undefined(self) -> str | None:
         if not self.n_undefined:
             return None
         return f"{self.n_undefined} of {self.n_pairs} ordered pairs of runs"
+
+
+def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
+    """Return the mean similarity of resampled runs for each row of weights, pairs of copies left out."""
+    similarity = similarity - np.diag(np.diag(similarity))
+    together = np.einsum("bi,bi->b", weights @ similarity, weights)
+    return together / (weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1))
+
+
+def roughness_of(kernel: Floats) -> float:
+    """Return the variance of pairs beyond what their two runs explain, from a runs × runs matrix."""
+    between = kernel - np.diag(np.diag(kernel))
+    rows, n_runs = between.sum(axis=1), len(between)
+    return PairTally(2 * rows, np.full(n_runs, 2 * (n_runs - 1)), float((between**2).sum())).roughness
 
 
 class Form(ABC):
@@ -138,6 +193,20 @@ class Form(ABC):
         """Return the measure of run ``i`` of ``a`` with run ``i`` of ``b``, for every ``i``."""
         values = [self.tally(stacked(a.take([run]), b.take([run])), [measure])[0] for run in range(a.n_runs)]
         return np.array([np.nan if tally.undefined else tally.value() for tally in values])
+
+    def resampled(self, preferences: Preferences, measure: "Measure", weights: Floats) -> Floats:
+        """Return the measure of resampled runs; each row of ``weights`` says how often each run was drawn.
+
+        Copies of one run never meet: a run compared with itself would agree perfectly.
+        """
+        raise ValueError(
+            f"Expected a measure that is a mean over pairs of runs for the bootstrap, got {measure.name}; "
+            "use the jackknife."
+        )
+
+    def kernel(self, preferences: Preferences, measure: "Measure") -> Floats | None:
+        """Return the runs × runs matrix whose mean over pairs moves the value one to one; None if there is none."""
+        return None
 
     @abstractmethod
     def corrected(self, measure: "Measure") -> "Form":
@@ -172,6 +241,10 @@ class Measure:
         Which properties hold, and which the literature ticks (None if it does not say).
     undefined : str
         When it has no value.
+    no_interval : str
+        Why there is no interval; empty if there is one.
+    validated : bool
+        Whether simulations showed that its interval covers as it should.
     one_size : bool
         Whether all runs must select equally many features.
     parameters : mapping
@@ -194,6 +267,8 @@ class Measure:
     properties: Properties = field(default=Properties("no", "no", "no", "no", "no"))
     published: Properties | None = None
     undefined: str = "for a single run"
+    no_interval: str = ""
+    validated: bool = False
     one_size: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()

@@ -18,7 +18,9 @@ from scipy.special import gammaln
 from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
 from holdfast.measures.pairs import PairValues, SetPairs, above_chance
-from holdfast.measures.record import Floats, Measure
+from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, WholeTally
+from holdfast.measures.rows import ALL_PAIRS
+from holdfast.measures.whole import CorrectedWhole
 from holdfast.preferences import Preferences
 from holdfast.similarity import FeatureSimilarity
 
@@ -259,18 +261,64 @@ def best_matching(similarities: Floats) -> float:
 # Covariance
 
 
-def sechidis(preferences: Preferences, similarity: FeatureSimilarity, threshold: float) -> float:
+@dataclass(frozen=True)
+class StandInCovariance(Form):
     r"""One minus the similarity-weighted covariance of the selections over its value under random choice.
 
     .. math:: 1 - \frac{\operatorname{tr}(C S)}{\operatorname{tr}(C \Sigma^0)}
     """
-    n_runs, d, sizes = preferences.n_runs, preferences.n_features, preferences.sizes
+
+    @classmethod
+    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+        return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
+
+    def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
+        C, Z = Neighbours.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        n_runs, sizes = preferences.n_runs, preferences.sizes.astype(float)
+        with_C = Z @ C
+        own = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
+        with_all = with_C @ preferences.counts
+        value = _one_less(
+            own.sum() - with_all.sum() / n_runs, C, sizes.sum(), (sizes**2).sum(), n_runs, preferences.n_features
+        )
+
+        def without_each() -> Floats:
+            left = n_runs - 1
+            scatter = own.sum() - own - (with_all.sum() - 2 * with_all + own) / max(1, left)
+            moments = sizes.sum() - sizes, (sizes**2).sum() - sizes**2
+            return _one_less(scatter, C, *moments, left, preferences.n_features)
+
+        def roughness() -> float:
+            if n_runs > ALL_PAIRS:
+                return np.nan
+            overlaps = np.asarray((with_C @ Z.T).todense())
+            np.fill_diagonal(overlaps, 0)
+            rows = overlaps.sum(axis=1)
+            pairs = PairTally(2 * rows, np.full(n_runs, 2 * (n_runs - 1)), float((overlaps**2).sum()))
+            _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, preferences.n_features)
+            return pairs.roughness / float(expected) ** 2
+
+        return WholeTally(float(value), without_each, find_roughness=roughness)
+
+    def corrected(self, measure: Measure) -> Form:
+        return CorrectedWhole(partial(_value_of, measure), measure.best)
+
+
+def _covariances(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: int) -> tuple[Any, Any]:
+    """Observed and expected similarity-weighted covariance, from the scatter and the moments of the sizes."""
+    size, square, trace = total / n_runs, squares / n_runs, C.diagonal().sum()
+    together = (square - size) / (d**2 - d) - (size / d) ** 2 if d > 1 else 0.0
+    expected = trace * (size / d) * (1 - size / d) + (C.sum() - trace) * together
+    return scatter / (n_runs - 1), np.where(np.abs(expected) > 1e-12 * trace, expected, 0.0)
+
+
+def _one_less(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: int) -> Any:
     if n_runs < 2:
-        return np.nan
-    C = Neighbours.of(similarity, threshold).similarity
-    Z, p = preferences.to_sparse(), preferences.frequency
-    observed = ((Z @ C).multiply(Z).sum() - n_runs * (p @ (C @ p))) / (n_runs - 1)
-    density, trace = sizes.mean() / d, C.diagonal().sum()
-    together = (np.mean(sizes**2.0) - sizes.mean()) / (d**2 - d) - density**2 if d > 1 else 0.0
-    expected = trace * density * (1 - density) + (C.sum() - trace) * together
-    return float(1 - observed / expected) if abs(expected) > 1e-12 * trace else np.nan
+        return np.full(np.shape(scatter), np.nan)
+    observed, expected = _covariances(scatter, C, total, squares, n_runs, d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected == 0, np.nan, 1 - observed / expected)
+
+
+def _value_of(measure: Measure, preferences: Preferences, **parameters: Any) -> float:
+    return measure.form.tally(preferences, [measure.bind(**parameters)])[0].value()

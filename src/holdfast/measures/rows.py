@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally
+from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, mean_over_pairs
 from holdfast.preferences import Preferences
+
+ALL_PAIRS = 100
+"""Number of runs up to which the correlation of every pair is looked at; beyond, only sums are taken."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,18 @@ class RowPairs(Form):
             for measure in measures
         ]
 
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
+        rows, n_runs = preferences.matrix(), preferences.n_runs
+        similarity = np.eye(n_runs)
+        for one in range(n_runs):
+            for two in range(one + 1, n_runs):
+                pair = self.sums(rows[[one, two]], **measure.parameters)
+                similarity[one, two] = similarity[two, one] = np.nan if pair.undefined else pair.value()
+        return similarity
+
+    def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
+        return mean_over_pairs(self.kernel(preferences, measure), weights)
+
     def corrected(self, measure: Measure) -> "RowPairs":
         raise ValueError(
             f"Expected a measure of subsets to correct for chance, got {measure.name}, a measure of {measure.kind}s; "
@@ -43,32 +58,44 @@ def correlation_sums(blocks: Iterable[Floats], lengths: Floats) -> PairTally:
     """
     defined = lengths > 0
     scale = np.where(defined, 1 / np.where(defined, lengths, 1), 0)
-    with_all = np.zeros(lengths.size)
+    n_runs = lengths.size
+    with_all, every = np.zeros(n_runs), np.zeros((n_runs, n_runs) if n_runs <= ALL_PAIRS else (0, 0))
     for block in blocks:
         units = block * scale[:, None]
         with_all += units @ units.sum(axis=0)
-    return PairTally(2 * (with_all - defined), 2 * _others(defined))
+        if every.size:
+            every += units @ units.T
+    squares = float((every**2).sum() - (np.diag(every) ** 2).sum()) if every.size else np.nan
+    return PairTally(2 * (with_all - defined), 2 * _others(defined), squares)
 
 
-def distance_sums(matrix: Floats) -> Floats:
-    """Sum the squared Euclidean distances of every row to all others, in linear time."""
+def distance_sums(matrix: Floats) -> tuple[Floats, float]:
+    """Sum the squared Euclidean distances of every row to all others, in linear time.
+
+    Returns these sums, and the sum of the distances' squares over all ordered pairs (``nan`` beyond ``ALL_PAIRS``).
+    """
     centred = matrix - matrix.mean(axis=0)  # distances do not change, rounding does
-    squares = np.einsum("ij,ij->i", centred, centred)
-    return len(matrix) * squares - 2 * centred @ centred.sum(axis=0) + squares.sum()
+    lengths = np.einsum("ij,ij->i", centred, centred)
+    to_others = len(matrix) * lengths - 2 * centred @ centred.sum(axis=0) + lengths.sum()
+    if len(matrix) > ALL_PAIRS:
+        return to_others, np.nan
+    distances = lengths[:, None] + lengths[None, :] - 2 * centred @ centred.T
+    return to_others, float((distances**2).sum() - (np.diag(distances) ** 2).sum())
 
 
 def pair_sums(n_runs: int, with_following: Callable[[int], Floats]) -> PairTally:
     """Sum symmetric similarities, given those of run ``i`` with the runs after it; ``nan`` is undefined."""
-    sums, defined = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64)
+    sums, defined, squares = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64), 0.0
     for run in range(n_runs - 1):
         values = with_following(run)
+        squares += 2 * float(values @ values)
         good = ~np.isnan(values)
         values = np.where(good, values, 0)
         sums[run] += 2 * values.sum()
         defined[run] += 2 * good.sum()
         sums[run + 1 :] += 2 * values
         defined[run + 1 :] += 2 * good
-    return PairTally(sums, defined)
+    return PairTally(sums, defined, squares)
 
 
 def _others(defined: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -106,6 +106,11 @@ def nogueira(total: Any, q: Any, M: Any, d: int) -> Any:
     return 1 - total / d / (density * (1 - density))
 
 
+def nogueira_from_overlap(overlap: Any, size: Any, d: int) -> Any:
+    """The same from the mean overlap of two runs: the selection variances sum to the mean size less the overlap."""
+    return 1 - (size - overlap) / (size * (1 - size / d))
+
+
 def goh_term(h: Floats, M: Any) -> Floats:
     """A feature's frequency."""
     return h / M

@@ -90,7 +90,8 @@ def corrected(measure: str | Measure) -> Measure:
 
     A pairwise measure is corrected pair by pair with its expectation for two random sets of these sizes, other measures
     once with their expectation for as many random sets as there are runs. The expectation is exact where that is
-    possible; else it is simulated, and the estimate's ``chance_error`` tells what that may cost.
+    possible; else it is simulated, and the estimate's ``chance_error`` tells what that may cost. A measure that is
+    corrected exactly already is returned as it is.
 
     Examples
     --------
@@ -105,6 +106,8 @@ def corrected(measure: str | Measure) -> Measure:
             f"Expected a measure of subsets to correct for chance, got {plain.name}, a measure of {plain.kind}s; "
             "cut the runs with .top(k) and take a measure of subsets."
         )
+    if plain.properties.chance == "yes":
+        return plain
     return replace(
         plain,
         name=f"corrected {plain.name}",
@@ -115,6 +118,7 @@ def corrected(measure: str | Measure) -> Measure:
         higher_is_better=True,
         properties=replace(plain.properties, chance="yes", bounded="no"),
         published=None,
+        validated=False,
     )
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.measures import chance
-from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally
+from holdfast.measures.pairs import overlap_matrix
+from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, mean_over_pairs
 from holdfast.preferences import Preferences
 
 
@@ -19,16 +20,25 @@ class FeatureSum(Form):
 
     ``term(h, M)`` is taken for each feature selected in ``h`` of ``M`` runs; ``finish(total, q, M, d)`` makes the value
     from the total, the number ``q`` of all selections, and the number ``d`` of features. ``finish`` must be linear in
-    the total, which makes the expectation under chance exact.
+    the total, which makes the expectation under chance exact. ``from_overlap(overlap, size, d)``, if there is one, is
+    the same value from the mean overlap of two runs and the mean size.
     """
 
     term: Callable[[Floats, Any], Floats]
     finish: Callable[..., Any]
+    from_overlap: Callable[..., Any] | None = None
 
     @classmethod
     def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
         times = np.bincount(preferences.counts, minlength=preferences.n_runs + 1)
-        return [WholeTally(measure.form.value(times, preferences)) for measure in measures]  # type: ignore[attr-defined]
+        return [measure.form._tally(times, preferences) for measure in measures]  # type: ignore[attr-defined]
+
+    def _tally(self, times: NDArray[Any], preferences: Preferences) -> Tally:
+        return WholeTally(
+            self.value(times, preferences),
+            partial(self.without_each, times, preferences),
+            find_roughness=partial(self.roughness, times, preferences),
+        )
 
     def value(self, times: NDArray[Any], preferences: Preferences) -> float:
         """Return the value if ``times[h]`` features are selected ``h`` times (or are expected to be)."""
@@ -39,8 +49,63 @@ class FeatureSum(Form):
             total = times @ self.term(np.arange(times.size, dtype=float), n_runs)
             return float(self.finish(np.float64(total), int(preferences.sizes.sum()), n_runs, preferences.n_features))
 
+    def without_each(self, times: NDArray[Any], preferences: Preferences) -> Floats:
+        """Return the values without each run, in time linear in the selections.
+
+        A run that is left out lowers the count of every feature it selected by one.
+        """
+        n_left = preferences.n_runs - 1
+        if n_left < 2:
+            return np.full(preferences.n_runs, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            term = self.term(np.arange(n_left + 1, dtype=float), n_left)
+            kept = np.append(term, 0.0)  # a feature of all runs is lowered by each of them
+            lowered = np.insert(term, 0, 0.0)
+            total = times @ kept + sum_over_selected(preferences, (lowered - kept)[preferences.counts])
+            selected = (preferences.sizes.sum() - preferences.sizes).astype(float)
+            return np.asarray(self.finish(total, selected, n_left, preferences.n_features), dtype=float)
+
+    def roughness(self, times: NDArray[Any], preferences: Preferences) -> float:
+        """Estimate the roughness from the curvature of the term, as if features were selected on their own.
+
+        Features that move together or against each other make it larger; twice the sum makes up for that.
+        """
+        n_runs, d, selected = preferences.n_runs, preferences.n_features, int(preferences.sizes.sum())
+        h = np.arange(n_runs + 1, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            term = self.term(h, n_runs)
+            with_one, with_none = (self.finish(np.float64(total), selected, n_runs, d) for total in (1, 0))
+        curvature = np.zeros(n_runs + 1)
+        curvature[1:-1] = n_runs * (n_runs - 1) / 2 * (with_one - with_none) * np.diff(term, 2)
+        variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
+        return float(2 * times @ (curvature * variance) ** 2)
+
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
+        if self.from_overlap is None:
+            return None
+        size, d = preferences.sizes.mean(), preferences.n_features
+        return overlap_matrix(preferences) * (self.from_overlap(1.0, size, d) - self.from_overlap(0.0, size, d))
+
+    def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
+        if self.from_overlap is None:
+            return super().resampled(preferences, measure, weights)
+        overlap = mean_over_pairs(overlap_matrix(preferences), weights)
+        size = weights @ preferences.sizes / weights.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.from_overlap(overlap, size, preferences.n_features)
+
     def corrected(self, measure: Measure) -> "Whole":
         return Whole(partial(_corrected_sum, self, measure.best))
+
+
+def sum_over_selected(preferences: Preferences, values: Floats) -> Floats:
+    """For each run, the sum of ``values`` over the features that it selected."""
+    indices, indptr = preferences.lists()
+    sums = np.zeros(preferences.n_runs)
+    filled = preferences.sizes > 0  # reduceat would give an empty run the next run's first value
+    if filled.any():
+        sums[filled] = np.add.reduceat(values[indices], indptr[:-1][filled])
+    return sums
 
 
 def _corrected_sum(form: FeatureSum, best: float, preferences: Preferences) -> float:
@@ -53,6 +118,14 @@ def _above_chance(value: float, expected: float, best: float) -> float:
     return (value - expected) / (best - expected) if best != expected else np.nan
 
 
+def without_each(function: Callable[[Preferences], float], preferences: Preferences) -> Floats:
+    """Evaluate a function without each run in turn."""
+    runs = np.arange(preferences.n_runs)
+    if preferences.n_runs < 3:
+        return np.full(preferences.n_runs, np.nan)
+    return np.array([function(preferences.take(runs[runs != run])) for run in runs])
+
+
 @dataclass(frozen=True)
 class Whole(Form):
     """Any function ``function(preferences, **parameters)`` of all runs; ``nan`` where it is undefined."""
@@ -61,11 +134,11 @@ class Whole(Form):
 
     @classmethod
     def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        return [measure.form.one(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
+        return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
 
-    def one(self, preferences: Preferences, measure: Measure) -> Tally:
-        """Evaluate one measure."""
-        return WholeTally(self.function(preferences, **measure.parameters))
+    def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
+        function = partial(self.function, **measure.parameters)
+        return WholeTally(function(preferences), partial(without_each, function, preferences))
 
     def corrected(self, measure: Measure) -> "CorrectedWhole":
         return CorrectedWhole(self.function, measure.best)
@@ -78,15 +151,23 @@ class CorrectedWhole(Whole):
     best: float
     expected: dict[Any, chance.Expectation] = field(default_factory=dict, compare=False, repr=False)
 
-    def one(self, preferences: Preferences, measure: Measure) -> Tally:
+    def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
         function = partial(self.function, **measure.parameters)
-        value = function(preferences)
+
+        def corrected(runs: Preferences) -> float:
+            return _above_chance(function(runs), self._expectation(function, runs, measure).value, self.best)
+
+        value, without = corrected(preferences), partial(without_each, corrected, preferences)
         if np.isnan(value):
-            return WholeTally(value)
-        key = preferences.n_features, *np.sort(preferences.sizes).tolist(), *measure.parameters.values()
+            return WholeTally(value, without)
+        expected = self._expectation(function, preferences, measure)
+        slope = (1 - value) / (self.best - expected.value)
+        return WholeTally(value, without, abs(slope) * expected.standard_error)
+
+    def _expectation(
+        self, function: Callable[[Preferences], float], runs: Preferences, measure: Measure
+    ) -> chance.Expectation:
+        key = runs.n_features, *np.sort(runs.sizes).tolist(), *measure.parameters.values()
         if key not in self.expected:
-            self.expected[key] = chance.collection_expectation(function, preferences.sizes, preferences.n_features)
-        expected = self.expected[key]
-        corrected = _above_chance(value, expected.value, self.best)
-        slope = (value - self.best) / (self.best - expected.value) ** 2 if not np.isnan(corrected) else 0.0
-        return WholeTally(corrected, abs(slope) * expected.standard_error)
+            self.expected[key] = chance.collection_expectation(function, runs.sizes, runs.n_features)
+        return self.expected[key]

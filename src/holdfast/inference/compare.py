@@ -1,0 +1,345 @@
+"""Whether one selection is more stable than another."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from holdfast.inference.estimate import (
+    StabilityEstimate,
+    Undefined,
+    as_preferences,
+    of_kind,
+    stability,
+    with_similarity,
+)
+from holdfast.inference.intervals import Interval
+from holdfast.intake import Matrix
+from holdfast.measures import Measure, find
+from holdfast.measures.record import Floats, roughness_of
+from holdfast.preferences import Preferences
+
+Design: TypeAlias = Literal["paired", "independent", "published"]
+Kernel: TypeAlias = Floats | None
+
+FEW_RUNS = 200
+"""Number of runs up to which what pairs of runs add to the variance is worth looking at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The difference of two stabilities, first minus second, and whether it is more than chance.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure.
+    first, second : StabilityEstimate
+        The two estimates.
+    design : {"paired", "independent", "published"}
+        Runs on the same resamples, compared by the differences of their pseudo-values; runs on different resamples,
+        compared by Welch's test; or the statistic T_M of the 2018 paper, which assumes independent runs.
+    standard_error : float
+        Standard error of the difference.
+    degrees : float
+        Degrees of freedom of Student's t; infinite for the published statistic.
+    """
+
+    measure: str
+    first: StabilityEstimate
+    second: StabilityEstimate
+    design: Design
+    standard_error: float
+    degrees: float
+
+    @property
+    def difference(self) -> float:
+        """Stability of the first minus that of the second."""
+        return self.first.value - self.second.value
+
+    @property
+    def statistic(self) -> float:
+        """Difference over its standard error; the published T_M is second minus first."""
+        if self.standard_error == 0:
+            return np.nan
+        return (-1 if self.design == "published" else 1) * self.difference / self.standard_error
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p-value; if the error is 0, it is 1 without a difference and ``nan`` with one."""
+        if self.standard_error == 0:
+            return 1.0 if self.difference == 0 else np.nan
+        return float(2 * student.sf(abs(self.statistic), self.degrees))
+
+    def ci(self, level: float = 0.95) -> Interval:
+        """Return the confidence interval of the difference."""
+        if self.standard_error == 0:  # runs that all agree: what their bounds leave open
+            (a, b), (c, d) = self.first.ci(level), self.second.ci(level)
+            return Interval(a - d, b - c)
+        reach = student.ppf((1 + level) / 2, self.degrees) * self.standard_error
+        return Interval(float(self.difference - reach), float(self.difference + reach))
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return what there is to know, ready for JSON: undefined numbers are None."""
+        low, high = self.ci(level)
+        record = {
+            "measure": self.measure, "first": self.first.value, "second": self.second.value,
+            "difference": self.difference, "low": low, "high": high, "standard_error": self.standard_error,
+            "p_value": self.p_value, "design": self.design, "level": level,
+        }  # fmt: skip
+        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+
+    def __repr__(self) -> str:
+        low, high = self.ci()
+        return (
+            f"{self.measure}: {self.first.value:.3f} - {self.second.value:.3f} = {self.difference:.3f} "
+            f"[{low:.3f}, {high:.3f}] (95% CI, {self.design}), p = {self.p_value:.3g}"
+        )
+
+
+def compare(
+    first: Preferences | Matrix,
+    second: Preferences | Matrix,
+    measure: str | Measure = "nogueira",
+    *,
+    paired: bool | None = None,
+    method: Literal["jackknife", "published"] = "jackknife",
+    data: Matrix | None = None,
+    undefined: Undefined = "nan",
+    **parameters: Any,
+) -> Comparison:
+    """Compare the stabilities of two selections.
+
+    Two selectors that ran on the same resamples share much of their noise; comparing them run by run takes it out. The
+    published test ignores that, and where most of the noise is shared it hardly ever finds a difference.
+
+    Parameters
+    ----------
+    first, second : Preferences or matrix
+        What the runs of the two selectors preferred.
+    measure : str or Measure
+        What to measure.
+    paired : bool, optional
+        Whether run ``i`` of both used the same resample. Left out, equal labels of the runs mean yes (they are brought
+        into one order), labels without any in common mean no; without labels it must be said.
+    method : {"jackknife", "published"}
+        Pseudo-values of the jackknife, or the statistic T_M of the 2018 paper (``nogueira`` only).
+    data, undefined, **parameters
+        As for :func:`holdfast.stability`.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import make_selections
+    >>> steady = make_selections(stability=0.8, size=5, n_features=40, n_runs=30, random_state=0)
+    >>> shaky = make_selections(stability=0.5, size=5, n_features=40, n_runs=30, random_state=1)
+    >>> hf.compare(steady, shaky, paired=False)
+    nogueira: 0.796 - 0.475 = 0.320 [0.215, 0.426] (95% CI, independent), p = 1.44e-07
+    """
+    chosen = find(measure)
+    one, two = (as_preferences(runs, [chosen]) for runs in (first, second))
+    together, two = _paired(one, two, paired)
+    law: Any = "asymptotic" if method == "published" else "jackknife"
+    options: dict[str, Any] = {"method": law, "data": data, "undefined": undefined, **parameters}
+    first_estimate, second_estimate = (stability(runs, chosen, **options) for runs in (one, two))
+    first_kernel, second_kernel = (_kernel(runs, chosen, data, parameters) for runs in (one, two))
+    return _comparison(first_estimate, second_estimate, first_kernel, second_kernel, together, method)
+
+
+def _kernel(runs: Preferences, measure: Measure, data: Matrix | None, parameters: dict[str, Any]) -> Kernel:
+    """What each pair of runs adds to the value, for the few runs where that matters."""
+    if not 4 <= runs.n_runs <= FEW_RUNS:
+        return None
+    (ready,) = with_similarity([measure.bind(**parameters)], runs, data)
+    return ready.form.kernel(of_kind(runs, ready.kind, ready.name), ready)
+
+
+def _paired(one: Preferences, two: Preferences, paired: bool | None) -> tuple[bool, Preferences]:
+    """Whether runs are compared as pairs, and the second selection in the order of the first."""
+    if paired is None:
+        if one.labels is None or two.labels is None:
+            raise ValueError(
+                "Expected to know whether run i of both selections used the same resample, got runs without labels; "
+                "say paired=True or paired=False (--paired, --independent), or label the runs."
+            )
+        common = set(one.labels) & set(two.labels)
+        if common and (len(common) < one.n_runs or len(common) < two.n_runs):
+            raise ValueError(
+                f"Expected run labels that are all equal or all different, got {len(common)} in common of {one.n_runs} "
+                f"and {two.n_runs}; keep the common runs with .take(), or say paired=False."
+            )
+        paired = bool(common)
+    if not paired:
+        return False, two
+    if one.n_runs != two.n_runs:
+        raise ValueError(f"Expected equally many runs to compare as pairs, got {one.n_runs} and {two.n_runs}.")
+    if one.labels is not None and two.labels is not None and set(one.labels) == set(two.labels):
+        place = {label: run for run, label in enumerate(two.labels)}
+        two = two.take([place[label] for label in one.labels])
+    return True, two
+
+
+def _comparison(
+    one: StabilityEstimate, two: StabilityEstimate, first: Kernel, second: Kernel, paired: bool, method: str
+) -> Comparison:
+    for estimate in (one, two):
+        if estimate.no_interval:
+            raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
+    design: Design
+    if method == "published":
+        design, variance, degrees = "published", one.standard_error**2 + two.standard_error**2, np.inf
+    elif paired:
+        design, degrees = "paired", one.n_runs - 1
+        kernel = None if first is None or second is None else first - second
+        variance = _variance(one.pseudo_values - two.pseudo_values, kernel)
+    else:
+        parts = [_variance(one.pseudo_values, first), _variance(two.pseudo_values, second)]
+        spread = sum(part**2 / (estimate.n_runs - 1) for part, estimate in zip(parts, (one, two), strict=True))
+        design, variance, degrees = "independent", sum(parts), sum(parts) ** 2 / spread if spread else np.inf
+    error = math.sqrt(variance) if variance > 1e-24 else 0.0
+    return Comparison(
+        measure=one.measure, first=one, second=two, design=design, standard_error=error, degrees=float(degrees)
+    )
+
+
+def _variance(pseudo_values: Floats, kernel: Kernel) -> float:
+    """Variance of the mean of pseudo-values, without what the jackknife adds to it for few runs.
+
+    For a mean over pairs with roughness ρ the variance holds 2ρ / (M (M − 1)), the jackknife's 4ρ / (M (M − 2)).
+    """
+    n = pseudo_values.size
+    variance = float(pseudo_values.var(ddof=1)) / n
+    if kernel is None or np.isnan(kernel).any():
+        return variance
+    roughness = roughness_of(kernel)
+    of_pairs = 2 * roughness / (n * (n - 1))
+    return max(of_pairs, variance - 4 * roughness / (n * (n - 2)) + of_pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons:
+    """All pairwise comparisons of several selections.
+
+    Attributes
+    ----------
+    estimates : dict
+        The stability of each selection.
+    pairs : DataFrame
+        One row per pair: stabilities, difference, interval, raw p-value, and Holm's corrected one.
+    letters : dict
+        Compact letter display: selections that share a letter do not differ significantly.
+    level : float
+        Confidence level of intervals; its complement is the level of significance for the letters.
+    """
+
+    estimates: dict[str, StabilityEstimate]
+    pairs: pd.DataFrame
+    letters: dict[str, str]
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per selection, the most stable first: value, interval, letters."""
+        rows = []
+        for name in sorted(self.estimates, key=lambda name: -self.estimates[name].value):
+            estimate = self.estimates[name]
+            low, high = estimate.ci(self.level)
+            rows.append(
+                {
+                    "selection": name,
+                    "stability": estimate.value,
+                    "low": low,
+                    "high": high,
+                    "letters": self.letters[name],
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")
+
+
+def compare_many(
+    selections: Mapping[str, Preferences | Matrix],
+    measure: str | Measure = "nogueira",
+    *,
+    paired: bool | None = None,
+    level: float = 0.95,
+    data: Matrix | None = None,
+    undefined: Undefined = "nan",
+    **parameters: Any,
+) -> Comparisons:
+    """Compare the stabilities of several selections, each with each, with Holm's correction.
+
+    Parameters
+    ----------
+    selections : mapping from name to Preferences or matrix
+        At least two selections.
+    level : float
+        Confidence level; selections whose corrected p-value is at most its complement get different letters.
+    measure, paired, data, undefined, **parameters
+        As for :func:`compare`.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import make_selections
+    >>> steady, calm, shaky = (
+    ...     make_selections(stability=value, size=5, n_features=40, n_runs=30, random_state=seed)
+    ...     for seed, value in enumerate((0.8, 0.75, 0.5))
+    ... )
+    >>> hf.compare_many({"steady": steady, "calm": calm, "shaky": shaky}, paired=False)
+    selection  stability   low  high letters
+       steady      0.796 0.726 0.850       a
+         calm      0.748 0.665 0.813       a
+        shaky      0.478 0.382 0.564       b
+    """
+    if len(selections) < 2:
+        raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
+    chosen, names = find(measure), list(selections)
+    options: dict[str, Any] = {"data": data, "undefined": undefined, **parameters}
+    runs = {name: as_preferences(selection, [chosen]) for name, selection in selections.items()}
+    found = {
+        (one, two): compare(runs[one], runs[two], chosen, paired=paired, **options)
+        for one, two in itertools.combinations(names, 2)
+    }
+    estimates = {name: stability(runs[name], chosen, **options) for name in names}
+    corrected = holm(np.array([comparison.p_value for comparison in found.values()]))
+    rows = [
+        {"first_name": one, "second_name": two, **comparison.to_dict(level), "p_holm": p}
+        for ((one, two), comparison), p in zip(found.items(), corrected, strict=True)
+    ]
+    different = {pair for pair, p in zip(found, corrected, strict=True) if p <= 1 - level}
+    order = sorted(names, key=lambda name: -estimates[name].value)
+    return Comparisons(estimates=estimates, pairs=pd.DataFrame(rows), letters=letters(order, different), level=level)
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return Holm's step-down corrected p-values."""
+    order = np.argsort(p_values)
+    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
+    corrected = np.empty(p_values.size)
+    corrected[order] = np.minimum(steps, 1)
+    return corrected
+
+
+def letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
+    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
+
+    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
+    """
+    groups = [frozenset(names)]
+    for one, two in different:
+        split = [group - {name} for group in groups for name in ((one, two) if {one, two} <= group else ())]
+        groups = [group for group in groups if not {one, two} <= group] + split
+        groups = [group for group in dict.fromkeys(groups) if not any(group < other for other in groups)]
+    groups.sort(key=lambda group: sorted(names.index(name) for name in group))
+    return {name: "".join(_letter(n) for n, group in enumerate(groups) if name in group) for name in names}
+
+
+def _letter(n: int) -> str:
+    return "abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1)

@@ -1,0 +1,114 @@
+"""Which features hold, which make a selection unstable, and which take turns."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import hypergeom, norm
+
+from holdfast.preferences import Preferences
+
+SWAP_CANDIDATES = 500
+
+
+def feature_table(preferences: Preferences, *, level: float = 0.95) -> pd.DataFrame:
+    """Return how often each feature was selected and how much it adds to the instability.
+
+    Parameters
+    ----------
+    preferences : Preferences of subsets
+    level : float
+        Level of the Wilson intervals of the frequencies.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature that was ever selected, the most frequent first: ``feature``, ``count``, ``frequency``,
+        ``low``, ``high``, and ``variance_share``, its part in the summed selection variances: 0 for a feature that is
+        always or never selected, largest for one that is selected half of the time.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.feature_table(hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=9)).round(2)
+      feature  count  frequency   low  high  variance_share
+    0       a      2        1.0  0.34  1.00             0.0
+    1       b      1        0.5  0.09  0.91             0.5
+    2       c      1        0.5  0.09  0.91             0.5
+    """
+    counts, p = preferences.counts, preferences.frequency
+    variance = p * (1 - p)
+    share = variance / variance.sum() if variance.sum() > 0 else variance
+    used = np.flatnonzero(counts)
+    order = used[np.argsort(-counts[used], kind="stable")]
+    low, high = wilson(counts[order], preferences.n_runs, level)
+    return pd.DataFrame(
+        {
+            "feature": [preferences.features[feature] for feature in order],
+            "count": counts[order],
+            "frequency": p[order],
+            "low": low,
+            "high": high,
+            "variance_share": share[order],
+        }
+    )
+
+
+def wilson(counts: NDArray[np.int64], n: int, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Wilson's interval for the share behind each count of ``n``."""
+    z2, p = norm.ppf((1 + level) / 2) ** 2, counts / n
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    reach = np.sqrt(z2 * (p * (1 - p) + z2 / (4 * n)) / n) / (1 + z2 / n)
+    return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
+
+
+def swaps(preferences: Preferences, *, most: int = 20) -> pd.DataFrame:
+    """Return pairs of features that take turns: runs tend to select one of them or the other.
+
+    Looked at are the features that vary most (500 at the most).
+
+    Parameters
+    ----------
+    preferences : Preferences of subsets
+    most : int
+        Number of pairs to return.
+
+    Returns
+    -------
+    DataFrame
+        The strongest first: ``first``, ``second``, in how many runs ``both``, ``only_first``, ``only_second`` and
+        ``neither`` were selected, their ``correlation`` (below 0), and ``p_value``, the chance of so few joint
+        selections if the two had nothing to do with each other (not corrected for the number of pairs).
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> runs = hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}, {"a", "b"}, {"a", "c"}], n_features=9)
+    >>> hf.swaps(runs)[["first", "second", "both", "only_first", "only_second"]]
+      first second  both  only_first  only_second
+    0     b      c     0           2            2
+    """
+    counts, n = preferences.counts, preferences.n_runs
+    varying = np.flatnonzero((counts > 0) & (counts < n))
+    order = np.argsort(np.abs(counts[varying] - n / 2), kind="stable")[:SWAP_CANDIDATES]
+    features = np.sort(varying[order])
+    selected = preferences.to_sparse()[:, features]
+    both = np.asarray((selected.T @ selected).todense())
+    h = counts[features].astype(float)
+    spread = np.sqrt(h * (n - h))
+    correlation = (n * both - np.outer(h, h)) / np.outer(spread, spread)
+    first, second = np.nonzero(np.triu(correlation < -1e-12, 1))
+    strongest = np.argsort(correlation[first, second], kind="stable")[:most]
+    first, second = first[strongest], second[strongest]
+    together = both[first, second]
+    return pd.DataFrame(
+        {
+            "first": [preferences.features[features[feature]] for feature in first],
+            "second": [preferences.features[features[feature]] for feature in second],
+            "both": together.astype(int),
+            "only_first": (h[first] - together).astype(int),
+            "only_second": (h[second] - together).astype(int),
+            "neither": (n - h[first] - h[second] + together).astype(int),
+            "correlation": correlation[first, second],
+            "p_value": hypergeom.cdf(together, n, h[first], h[second]),
+        }
+    )

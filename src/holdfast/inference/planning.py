@@ -1,0 +1,190 @@
+"""How many runs are needed for an interval of a given width."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from holdfast.datasets.selections import make_selections, population_stability
+from holdfast.inference import estimate as estimates
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.intervals import Interval, Unanimous
+from holdfast.inference.variance import asymptotic_variance
+from holdfast.intake import Matrix
+from holdfast.measures import Measure
+from holdfast.measures.chance import random_collection
+from holdfast.preferences import Preferences
+
+SIMULATED_RUNS = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pilot:
+    """What a pilot asks for by Stein's rule: run to ``n_runs`` once, then report the value ± the half width.
+
+    Looking again and again until the interval is narrow enough loses coverage; this rule does not, because the width is
+    settled by the pilot alone.
+
+    Attributes
+    ----------
+    n_runs : int
+        Runs in all, those of the pilot included.
+    half_width : float
+        Half width that was asked for.
+    estimate : StabilityEstimate
+        The pilot's estimate.
+    level : float
+        Confidence level.
+    """
+
+    n_runs: int
+    half_width: float
+    estimate: StabilityEstimate
+    level: float
+
+    def ci(self, value: float, n_runs: int | None = None) -> Interval:
+        """Return the interval around the value found with all runs, by the pilot's standard deviation."""
+        n = self.n_runs if n_runs is None else n_runs
+        if isinstance(self.estimate.law, Unanimous):
+            return Interval(value - self.half_width, min(1.0, value + self.half_width))
+        reach = _reach(self.estimate, self.level) / math.sqrt(n)
+        return Interval(value - reach, value + reach)
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.n_runs} runs for ±{self.half_width:g} at {self.level:.0%}, "
+            f"after a pilot of {self.estimate.n_runs} ({self.estimate.measure} = {self.estimate.value:.3f})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Runs needed before any was made, under two models of how features are selected.
+
+    Attributes
+    ----------
+    independent : int
+        If each feature is selected on its own.
+    worst : int
+        If a run selects all of the usual features or none of them: the same stability, but every deviation is total.
+    half_width, level, stability : float
+        What was asked for and assumed.
+    """
+
+    independent: int
+    worst: int
+    half_width: float
+    level: float
+    stability: float
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.independent} runs (features selected independently) to {self.worst} (all or nothing) "
+            f"for ±{self.half_width:g} at {self.level:.0%}, if the stability is {self.stability:g}"
+        )
+
+
+def runs_needed(
+    half_width: float,
+    *,
+    pilot: StabilityEstimate | Preferences | Matrix | None = None,
+    measure: str | Measure = "nogueira",
+    stability: float | None = None,
+    size: int | None = None,
+    n_features: int | None = None,
+    level: float = 0.95,
+    **parameters: Any,
+) -> Pilot | Plan:
+    """Tell how many runs give an interval of ± ``half_width``.
+
+    Parameters
+    ----------
+    half_width : float
+        Half of the interval's width that is wanted.
+    pilot : StabilityEstimate, Preferences or matrix, optional
+        Some runs made already, 20 or more at best: Stein's two-stage rule.
+    measure, **parameters
+        Measure of the pilot.
+    stability, size, n_features : float, int, int, optional
+        Without a pilot: the stability that is assumed (of ``nogueira``), how many features are selected, of how many.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Pilot or Plan
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
+    36 runs (features selected independently) to 595 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
+    """
+    if not half_width > 0:
+        raise ValueError(f"Expected a half width above 0, got {half_width}.")
+    if not 0 < level < 1:
+        raise ValueError(f"Expected a level between 0 and 1, such as 0.95, got {level}.")
+    if pilot is not None:
+        return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)
+    if stability is None or size is None or n_features is None:
+        raise ValueError("Expected a pilot, or stability=, size= and n_features= to plan with, got neither.")
+    z = norm.ppf((1 + level) / 2)
+    independent, worst = (
+        max(3, math.ceil((z * _spread(runs) / half_width) ** 2))
+        for runs in (
+            make_selections(
+                stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
+            ),
+            _all_or_nothing(stability, size, n_features),
+        )
+    )
+    return Plan(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
+
+
+def _estimate(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
+    estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)
+    if estimate.no_interval:
+        raise ValueError(f"Expected a pilot with an uncertainty, got {estimate!r}; give it more runs.")
+    return estimate
+
+
+def _reach(estimate: StabilityEstimate, level: float) -> float:
+    """Student's t of the pilot times the standard deviation of one run's pseudo-value."""
+    spread = estimate.standard_error * math.sqrt(estimate.n_runs)
+    return float(student.ppf((1 + level) / 2, estimate.n_runs - 1)) * spread
+
+
+def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
+    law = estimate.law
+    if isinstance(law, Unanimous):
+        agree = 1 - min(1 - 1e-12, 2 * half_width / (law.most - law.low))
+        needed = 1 + math.ceil(2 * math.log(1 - level) / math.log(agree))
+    else:
+        needed = math.ceil((_reach(estimate, level) / half_width) ** 2)
+    return Pilot(n_runs=max(estimate.n_runs, needed), half_width=half_width, estimate=estimate, level=level)
+
+
+def _spread(runs: Preferences) -> float:
+    """Standard deviation of one run's part in the stability."""
+    return math.sqrt(asymptotic_variance(runs) * runs.n_runs)
+
+
+def _all_or_nothing(stability: float, size: int, n_features: int) -> Preferences:
+    """Runs that select the same set, or, with the share that gives this stability, a random one."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        share = (low + high) / 2
+        p = np.full(n_features, share * size / n_features)
+        p[:size] += 1 - share
+        low, high = (share, high) if population_stability(p) > stability else (low, share)
+    rng = np.random.default_rng(0)
+    stray = random_collection(np.full(SIMULATED_RUNS, size), n_features, rng).lists()[0].reshape(SIMULATED_RUNS, size)
+    strays = rng.random((SIMULATED_RUNS, 1)) < share
+    sets = np.where(strays, stray, np.arange(size, dtype=np.int32))
+    return Preferences(
+        kind="subset", n_features=n_features, indices=sets.ravel().astype(np.int32),
+        indptr=np.arange(SIMULATED_RUNS + 1) * size,
+    )  # fmt: skip
