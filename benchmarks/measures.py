@@ -153,10 +153,38 @@ def matching() -> Iterator[Row]:
         )
 
 
+def uncertainty() -> Iterator[Row]:
+    """Standard error and interval beside the bare value."""
+    for name, size, most in (("nogueira", Size(1_000, 100_000, 100), 3), ("jaccard", Size(1_000, 10_000, 100), 1.5)):
+        runs = inputs.stable_sets(size)
+        ours, bare = partial(_with_interval, runs, name), partial(_bare_value, runs, name)
+        yield Row(
+            what=f"{name} with standard error and interval, {size}",
+            ours=best_time(ours),
+            peer=best_time(bare),
+            peer_name="its bare value",
+            equal=agreed(ours(), bare()),
+            ratio_to_reach=1 / most,
+        )
+
+
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     benchmark.__name__: benchmark
-    for benchmark in (nogueira, nogueira_large, overlap, overlap_memory, fleiss, stand_ins, matching)
+    for benchmark in (nogueira, nogueira_large, uncertainty, overlap, overlap_memory, fleiss, stand_ins, matching)
 }
+
+
+def _with_interval(runs: Lists, name: str) -> float:
+    estimate = hf.stability(runs.preferences(), name)
+    low, high = estimate.ci()
+    if not low < estimate.value < high:
+        raise ValueError(f"Expected an interval around the value, got {estimate!r}.")
+    return estimate.value
+
+
+def _bare_value(runs: Lists, name: str) -> float:
+    measure = hf.MEASURES[name]
+    return measure.form.tally(runs.preferences(), [measure])[0].value()
 
 
 def _with_variance(runs: Lists) -> tuple[float, float]:

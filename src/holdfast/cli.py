@@ -159,6 +159,8 @@ def compare(
 
     if len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
+    if len(set(files)) < len(files):
+        raise ValueError(f"Expected each file once, got {', '.join(map(str, files))}.")
     names = [file.stem for file in files] if len({file.stem for file in files}) == len(files) else map(str, files)
     selections = {
         name: _selections(file, kind, top, features, n_features) for name, file in zip(names, files, strict=True)
@@ -370,8 +372,8 @@ def _print_json(record: Any) -> None:
     typer.echo(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def _number(value: float) -> str:
-    return "–" if value != value else f"{value:.3f}"
+def _number(value: float, form: str = ".3f") -> str:
+    return "–" if value != value else f"{value:{form}}"
 
 
 def _interval(low: float, high: float) -> str:
@@ -405,6 +407,6 @@ def _print_comparisons(measure_name: str, found: "Comparisons") -> None:
     table = _table("pair", "difference", f"{found.level:.0%} interval", "p", "p (Holm)", "runs compared")
     for row in found.pairs.to_dict(orient="records"):
         pair = f"{row['first_name']} - {row['second_name']}"
-        p_values = (f"{row[name]:.2g}" for name in ("p_value", "p_holm"))
+        p_values = (_number(row[name], ".2g") for name in ("p_value", "p_holm"))
         table.add_row(pair, _number(row["difference"]), _interval(row["low"], row["high"]), *p_values, row["design"])
     console.print(table)

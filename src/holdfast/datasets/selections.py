@@ -81,6 +81,8 @@ def make_selections(
     >>> make_selections(stability=0.8, size=5, n_features=40, n_runs=20, fixed_size=True, random_state=0)
     Preferences: 20 subsets of 40 features, 5 selected each
     """
+    if not 0 <= correlation <= 1 or (correlation and fixed_size):
+        raise ValueError(f"Expected a correlation from 0 to 1, and none with a fixed size, got {correlation}.")
     chance = _probabilities(p, stability, size, n_features)
     rng = np.random.default_rng(random_state)
     if fixed_size:

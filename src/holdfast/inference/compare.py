@@ -18,7 +18,7 @@ from holdfast.inference.estimate import (
     stability,
     with_similarity,
 )
-from holdfast.inference.intervals import Interval
+from holdfast.inference.intervals import Interval, check_level
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, find
 from holdfast.measures.record import Floats, roughness_of
@@ -73,11 +73,12 @@ class Comparison:
     def p_value(self) -> float:
         """Two-sided p-value; if the error is 0, it is 1 without a difference and ``nan`` with one."""
         if self.standard_error == 0:
-            return 1.0 if self.difference == 0 else np.nan
+            return 1.0 if abs(self.difference) < 1e-12 else np.nan
         return float(2 * student.sf(abs(self.statistic), self.degrees))
 
     def ci(self, level: float = 0.95) -> Interval:
         """Return the confidence interval of the difference."""
+        check_level(level)
         if self.standard_error == 0:  # runs that all agree: what their bounds leave open
             (a, b), (c, d) = self.first.ci(level), self.second.ci(level)
             return Interval(a - d, b - c)
@@ -141,6 +142,8 @@ def compare(
     >>> hf.compare(steady, shaky, paired=False)
     nogueira: 0.796 - 0.475 = 0.320 [0.215, 0.426] (95% CI, independent), p = 1.44e-07
     """
+    if method not in ("jackknife", "published"):
+        raise ValueError(f"Expected method 'jackknife' or 'published', got {method!r}.")
     chosen = find(measure)
     one, two = (as_preferences(runs, [chosen]) for runs in (first, second))
     together, two = _paired(one, two, paired)
@@ -315,7 +318,8 @@ def compare_many(
     ]
     different = {pair for pair, p in zip(found, corrected, strict=True) if p <= 1 - level}
     order = sorted(names, key=lambda name: -estimates[name].value)
-    return Comparisons(estimates=estimates, pairs=pd.DataFrame(rows), letters=letters(order, different), level=level)
+    pairs = pd.DataFrame(rows).astype({"p_value": float})
+    return Comparisons(estimates=estimates, pairs=pairs, letters=letters(order, different), level=level)
 
 
 def holm(p_values: Floats) -> Floats:

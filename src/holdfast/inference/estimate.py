@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.inference import intervals
-from holdfast.inference.intervals import Interval, Law, NoLaw
-from holdfast.inference.variance import asymptotic_variance
+from holdfast.inference.intervals import Interval, Law, NoLaw, check_level
+from holdfast.inference.uncertainty import deleted_values, law_of
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures import corrected as corrected_for_chance
@@ -24,7 +23,6 @@ from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncer
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
 SCOPE = "this data set resampled, not new data sets"
-N_BOOTSTRAP = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +96,7 @@ class StabilityEstimate:
 
     def ci(self, level: float = 0.95) -> Interval:
         """Return the confidence interval at a level; ``nan`` if there is none (see :attr:`no_interval`)."""
-        if not 0 < level < 1:
-            raise ValueError(f"Expected a level between 0 and 1, such as 0.95, got {level}.")
+        check_level(level)
         return self.law.ci(level)
 
     @property
@@ -334,13 +331,13 @@ def _estimates(
     for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
         value, reason = settle(tally, measure, preferences.n_runs, undefined)
         fill = float(undefined) if isinstance(undefined, (int, float)) else None
-        deleted = _deleted(tally, measure, value, preferences.n_runs, fill)
-        n_runs = preferences.n_runs
+        deleted = deleted_values(tally, measure, value, preferences.n_runs, fill)
+        n_runs, runs = preferences.n_runs, of_kind(preferences, measure.kind, measure.name)
         estimates.append(
             StabilityEstimate(
                 measure=measure.label,
                 value=value,
-                law=_law(preferences, measure, tally, value, deleted, method),
+                law=law_of(runs, measure, tally, value, deleted, method),
                 pseudo_values=n_runs * value - (n_runs - 1) * deleted,
                 reason=reason,
                 chance_error=tally.chance_error,
@@ -357,11 +354,11 @@ def _about(preferences: Preferences) -> dict[str, Any]:
     about: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
     if preferences.kind != "subset":
         return {**about, "tied_share": _tied_share(preferences.matrix())}
-    size = float(preferences.sizes.mean())
-    if preferences.n_runs < 2:
-        return {**about, "mean_size": size}
-    variances = preferences.frequency @ (1 - preferences.frequency) * preferences.n_runs / (preferences.n_runs - 1)
-    return {**about, "mean_size": size, "mean_overlap": size - float(variances)}
+    n_runs, counts = preferences.n_runs, preferences.counts
+    about["mean_size"] = float(preferences.sizes.mean())
+    if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
+        about["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
+    return about
 
 
 def _tied_share(rows: NDArray[np.float64]) -> float:
@@ -369,67 +366,6 @@ def _tied_share(rows: NDArray[np.float64]) -> float:
     same = np.diff(ordered, axis=1) == 0
     edge = np.zeros((len(rows), 1), dtype=bool)
     return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())
-
-
-def _deleted(tally: Tally, measure: Measure, value: float, n_runs: int, fill: float | None) -> NDArray[np.float64]:
-    """The values without each run; empty if the measure allows none or they do not exist."""
-    if measure.no_interval or n_runs < 3 or math.isnan(value):
-        return np.empty(0)
-    deleted = tally.deleted(fill)
-    return np.empty(0) if np.isnan(deleted).any() else deleted
-
-
-def _law(
-    preferences: Preferences,
-    measure: Measure,
-    tally: Tally,
-    value: float,
-    deleted: NDArray[np.float64],
-    method: Method,
-) -> Law:
-    n_runs = preferences.n_runs
-    if math.isnan(value):
-        return NoLaw("the value is undefined")
-    if measure.no_interval:
-        return NoLaw(measure.no_interval)
-    if n_runs < 3:
-        return NoLaw("at least three runs are needed")
-    if method == "asymptotic":
-        if measure.name != "nogueira":
-            raise ValueError(f"Expected nogueira for method='asymptotic', as published, got {measure.name}.")
-        return intervals.Normal(value, math.sqrt(asymptotic_variance(preferences)))
-    if deleted.size == 0:
-        return NoLaw("without one of the runs the measure is undefined")
-    runs = of_kind(preferences, measure.kind, measure.name)
-    variance, roughness, most = intervals.jackknife_variance(deleted), tally.roughness, measure.range[1]
-    if _unanimous(runs) or (np.isfinite(most) and most - value < 1e-12):
-        return intervals.Unanimous(value, n_runs, _least(runs, measure), min(most, measure.best))
-    still = variance < 1e-18
-    if math.isnan(roughness) or (still and roughness == 0):  # nothing is known, or runs lie all alike
-        roughness = (most - value) ** 2 if n_runs == 3 or still else 0.0
-    if method == "bootstrap":
-        weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
-        draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
-        return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
-    return intervals.Jackknife(value, variance, roughness, n_runs, measure.range[0], most)
-
-
-def _unanimous(preferences: Preferences) -> bool:
-    """Whether all runs prefer the same."""
-    if preferences.kind != "subset":
-        return bool((preferences.matrix() == preferences.matrix()[0]).all())
-    return bool(((preferences.counts == 0) | (preferences.counts == preferences.n_runs)).all())
-
-
-def _least(preferences: Preferences, measure: Measure) -> float:
-    """The least a pair of runs of this size can have: that of sets with as little in common as possible."""
-    if preferences.kind != "subset":
-        return measure.range[0]
-    first = preferences.take([0]).lists()[0]
-    other = np.argsort(np.isin(np.arange(preferences.n_features), first), kind="stable")[: first.size]
-    pair = Preferences.from_sets([first, np.sort(other)], n_features=preferences.n_features)
-    least = measure.form.tally(pair, [measure])[0].value()
-    return max(measure.range[0], least) if not math.isnan(least) else measure.range[0]
 
 
 def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:

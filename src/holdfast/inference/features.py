@@ -5,6 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import hypergeom, norm
 
+from holdfast.inference.intervals import check_level
 from holdfast.preferences import Preferences
 
 SWAP_CANDIDATES = 500
@@ -35,6 +36,7 @@ def feature_table(preferences: Preferences, *, level: float = 0.95) -> pd.DataFr
     1       b      1        0.5  0.09  0.91             0.5
     2       c      1        0.5  0.09  0.91             0.5
     """
+    check_level(level)
     counts, p = preferences.counts, preferences.frequency
     variance = p * (1 - p)
     share = variance / variance.sum() if variance.sum() > 0 else variance

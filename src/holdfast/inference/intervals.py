@@ -15,6 +15,12 @@ from scipy.stats import t as student
 Floats = NDArray[np.float64]
 
 
+def check_level(level: float) -> None:
+    """Raise unless this can be a confidence level."""
+    if not 0 < level < 1:
+        raise ValueError(f"Expected a level between 0 and 1, such as 0.95, got {level}.")
+
+
 class Interval(NamedTuple):
     """The ends of an interval; ``nan`` if there is none."""
 

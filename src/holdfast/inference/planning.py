@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import Interval, Unanimous
+from holdfast.inference.intervals import Interval, Unanimous, check_level
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.intake import Matrix
 from holdfast.measures import Measure
@@ -125,8 +125,7 @@ def runs_needed(
     """
     if not half_width > 0:
         raise ValueError(f"Expected a half width above 0, got {half_width}.")
-    if not 0 < level < 1:
-        raise ValueError(f"Expected a level between 0 and 1, such as 0.95, got {level}.")
+    check_level(level)
     if pilot is not None:
         return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)
     if stability is None or size is None or n_features is None:

@@ -145,8 +145,7 @@ class PairTally(Tally):
         if fill is not None:
             everything = (self.sums.size - 1) * (self.sums.size - 2)
             total, pairs = total + fill * (everything - pairs), np.full_like(pairs, everything)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return total / pairs
+        return np.where(pairs > 0, total / np.maximum(pairs, 1), np.nan)
 
     @property
     def roughness(self) -> float:
@@ -155,7 +154,8 @@ class PairTally(Tally):
             return np.nan
         rows = self.sums / 2
         explained = self.n_pairs / 2 * self.value() ** 2 + ((rows - rows.mean()) ** 2).sum() / (n_runs - 2)
-        return max(0.0, self.squares / 2 - explained) / (n_runs * (n_runs - 3) / 2)
+        left = self.squares / 2 - explained
+        return 0.0 if left < 1e-12 * self.squares else left / (n_runs * (n_runs - 3) / 2)  # less is rounding
 
     @property
     def undefined(self) -> str | None:

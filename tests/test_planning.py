@@ -1,0 +1,147 @@
+"""How many runs are needed."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import holdfast as hf
+from holdfast.datasets import make_selections, population_stability, selection_probabilities
+from holdfast.preferences import stacked
+
+PILOT = make_selections(stability=0.6, size=5, n_features=30, n_runs=20, random_state=1)
+UNANIMOUS = hf.Preferences.from_sets([{0, 1, 2}] * 8, n_features=20)
+
+
+# After a pilot
+
+
+@pytest.mark.parametrize("measure", ["nogueira", "jaccard"])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("half_width", [0.01, 0.02, 0.05])
+def test_stein_s_rule_by_hand(half_width, level, measure):
+    needed = hf.runs_needed(half_width, pilot=PILOT, measure=measure, level=level)
+    estimate = hf.stability(PILOT, measure)
+    variance = 20 * estimate.standard_error**2
+    t = stats.t.ppf(0.5 + level / 2, 19)
+    assert needed.n_runs == max(20, math.ceil(t**2 * variance / half_width**2))
+    assert needed == hf.Pilot(n_runs=needed.n_runs, half_width=half_width, estimate=estimate, level=level)
+
+
+@pytest.mark.parametrize("half_width", [0.01, 0.03, 0.05])
+def test_the_interval_after_all_runs_is_as_narrow_as_was_asked(half_width):
+    needed = hf.runs_needed(half_width, pilot=PILOT)
+    assert needed.n_runs > 20
+    low, high = needed.ci(0.55)
+    assert (low + high) / 2 == pytest.approx(0.55)
+    assert (high - low) / 2 <= half_width
+    low, high = needed.ci(0.55, n_runs=needed.n_runs - 1)
+    assert (high - low) / 2 > half_width
+
+
+@pytest.mark.parametrize("pilot", [PILOT, UNANIMOUS], ids=["varying", "unanimous"])
+def test_never_fewer_runs_than_the_pilot_has(pilot):
+    assert hf.runs_needed(0.9, pilot=pilot).n_runs == pilot.n_runs
+
+
+def test_a_pilot_may_be_runs_a_matrix_or_an_estimate():
+    asked = [
+        hf.runs_needed(0.02, pilot=pilot, measure="jaccard")
+        for pilot in (PILOT, PILOT.to_sparse().toarray(), hf.stability(PILOT, "jaccard"))
+    ]
+    assert asked[0] == asked[1] == asked[2]
+    similarity = np.eye(30)
+    needed = hf.runs_needed(0.02, pilot=PILOT, measure="pogr", similarity=similarity, threshold=0.5)
+    assert needed.estimate.measure == "pogr(threshold=0.5)"
+    assert repr(needed).startswith(f"{needed.n_runs} runs for ±0.02 at 95%, after a pilot of 20 (pogr")
+
+
+@pytest.mark.parametrize("measure", ["nogueira", "jaccard", "hamming"])
+@pytest.mark.parametrize(("half_width", "level"), [(0.01, 0.95), (0.05, 0.95), (0.05, 0.8)])
+def test_a_unanimous_pilot_asks_for_the_runs_that_make_the_bound_narrow_enough(half_width, level, measure):
+    needed = hf.runs_needed(half_width, pilot=UNANIMOUS, measure=measure, level=level)
+
+    def half_of_bound(n_runs):
+        low, high = hf.stability(UNANIMOUS.take([0] * n_runs), measure).ci(level)
+        return (high - low) / 2
+
+    assert needed.n_runs > 8
+    assert half_of_bound(needed.n_runs) <= half_width * (1 + 1e-9)
+    assert half_of_bound(needed.n_runs - 1) > half_width
+    low, high = needed.ci(0.97)
+    assert low <= 0.97 <= high <= 1
+    assert (high - low) / 2 <= half_width * (1 + 1e-9)
+
+
+def test_the_two_stage_rule_covers():
+    p, half_width = selection_probabilities(0.6, 5, 20), 0.05
+    truth, rng, replicates = population_stability(p), np.random.default_rng(2), 400
+    held, runs_in_all = 0, []
+    for _ in range(replicates):
+        pilot = make_selections(p=p, n_runs=20, random_state=rng)
+        needed = hf.runs_needed(half_width, pilot=pilot)
+        runs = pilot
+        if needed.n_runs > 20:
+            runs = stacked(pilot, make_selections(p=p, n_runs=needed.n_runs - 20, random_state=rng))
+        low, high = needed.ci(hf.stability(runs).value)
+        assert high - low <= 2 * half_width + 1e-12
+        held += low <= truth <= high
+        runs_in_all.append(needed.n_runs)
+    assert np.median(runs_in_all) > 40  # or the second stage was not tested
+    assert held / replicates >= 0.92
+
+
+# Before any run
+
+
+@pytest.mark.parametrize("stability", [0.3, 0.7, 0.95])
+@pytest.mark.parametrize(("size", "n_features"), [(3, 20), (10, 200)])
+def test_a_plan_is_worst_where_runs_deviate_as_a_whole(stability, size, n_features):
+    plans = [
+        hf.runs_needed(half_width, stability=stability, size=size, n_features=n_features)
+        for half_width in (0.02, 0.05, 0.1)
+    ]
+    for plan in plans:
+        assert 3 <= plan.independent <= plan.worst
+    for finer, coarser in zip(plans, plans[1:], strict=False):
+        assert finer.independent > coarser.independent
+        assert finer.worst > coarser.worst
+    surer = hf.runs_needed(0.05, stability=stability, size=size, n_features=n_features, level=0.99)
+    assert surer.independent > plans[1].independent
+
+
+def test_a_plan_foretells_the_width_of_the_interval():
+    plan = hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
+    values = [
+        hf.stability(
+            make_selections(stability=0.7, size=10, n_features=100, n_runs=plan.independent, random_state=seed)
+        ).value
+        for seed in range(300)
+    ]
+    assert 1.96 * np.std(values) == pytest.approx(0.05, rel=0.15)
+    assert repr(plan) == (
+        f"{plan.independent} runs (features selected independently) to {plan.worst} (all or nothing) "
+        "for ±0.05 at 95%, if the stability is 0.7"
+    )
+
+
+@pytest.mark.parametrize(
+    ("half_width", "options", "words"),
+    [
+        (0, {"pilot": PILOT}, "half width above 0, got 0"),
+        (-0.1, {"pilot": PILOT}, "half width above 0, got -0.1"),
+        (np.nan, {"pilot": PILOT}, "half width above 0, got nan"),
+        (0.1, {"pilot": PILOT, "level": 95}, "level between 0 and 1, such as 0.95, got 95"),
+        (0.1, {"pilot": PILOT.take([0, 1])}, "pilot with an uncertainty, got .*; give it more runs"),
+        (0.1, {"pilot": PILOT, "measure": "cw_rel"}, "pilot with an uncertainty, got cw_rel"),
+        (0.1, {"pilot": PILOT, "measure": "jacard"}, "did you mean 'jaccard'"),
+        (0.1, {}, "Expected a pilot, or stability=, size= and n_features="),
+        (0.1, {"stability": 0.5, "size": 3}, "Expected a pilot, or stability="),
+        (0.1, {"stability": 1.5, "size": 3, "n_features": 9}, "stability from 0 to 1"),
+        (0.1, {"stability": 0.5, "size": 9, "n_features": 9}, "below the number of features"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence(half_width, options, words):
+    with pytest.raises(ValueError, match=words):
+        hf.runs_needed(half_width, **options)

@@ -1,0 +1,54 @@
+"""A quick look at the promises that ``make validate`` shows at length; fixed seeds, seconds."""
+
+import pytest
+from cells import (
+    TESTS,
+    above_threshold,
+    best_of_noisy_scores,
+    coverage,
+    flicker,
+    graded_probabilities,
+    known,
+    pair_of_selectors,
+    rejections,
+    stray,
+)
+
+from holdfast.datasets import selection_probabilities
+
+pytestmark = pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")
+CELLS = [
+    known("independent", selection_probabilities(0.5, 5, 20)),
+    known("blocks", graded_probabilities(0.8, 10, 100), correlation=0.8),
+    known("fixed", graded_probabilities(0.3, 10, 100), fixed_size=True),
+    known("near perfect", selection_probabilities(0.97, 5, 20)),
+    flicker(60, 6, 0.25),
+    flicker(60, 6, 0.5),
+    stray(20, 5, 0.07),
+    best_of_noisy_scores(20, 5, 4, 0.8),
+    above_threshold(20, 5, 2, 0.8),
+]
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_the_default_interval_covers_and_the_published_one_never_covers_more(cell):
+    found = coverage(cell, "nogueira", (5, 10, 20), 250, 1, methods=("jackknife", "asymptotic"))
+    default, published = (found[found.method == method]["95%"].to_numpy() for method in ("jackknife", "asymptotic"))
+    assert default.min() >= 0.90
+    assert (default >= published - 0.02).all()
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "pearson"])
+def test_intervals_of_pairwise_measures_cover(measure):
+    found = coverage(best_of_noisy_scores(20, 5, 2, 0.8), measure, (5, 20), 250, 2)
+    assert found["95%"].min() >= 0.90
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.9])
+def test_the_paired_test_keeps_its_level_and_finds_more_than_the_published_one(shared):
+    size = rejections(pair_of_selectors(shared), 20, 400, 3, {"paired": TESTS["paired"]})["paired"]
+    assert 0.02 <= size <= 0.085
+    power = rejections(pair_of_selectors(shared, 0.2), 20, 150, 4, TESTS)
+    assert power["paired"] >= power["published"] - 0.1
+    if shared == 0.9:
+        assert power["paired"] > power["published"] + 0.15
