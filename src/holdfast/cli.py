@@ -383,16 +383,16 @@ def _interval(low: float, high: float) -> str:
 def _print_estimates(
     preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, console: Any = None
 ) -> None:
-    console = console or _console()
-    console.print(str(preferences))
-    sizes = {one.mean_overlap: one.mean_size for one in estimates if one.mean_overlap is not None}
-    for overlap, size in list(sizes.items())[:1]:
-        console.print(f"Two runs share {overlap:.1f} of {size:.1f} features on average.")
     table = _table("measure", "stability", f"{level:.0%} interval", "strength", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
         note = one.reason or one.no_interval or ("" if one.validated else "interval not validated")
         table.add_row(one.measure, value, _interval(*one.ci(level)), one.strength or "", note)
+    console = console or _console()
+    console.print(str(preferences))
+    sizes = {one.mean_overlap: one.mean_size for one in estimates if one.mean_overlap is not None}
+    for overlap, size in list(sizes.items())[:1]:
+        console.print(f"Two runs share {overlap:.1f} of {size:.1f} features on average.")
     console.print(table)
 
 

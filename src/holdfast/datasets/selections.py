@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from holdfast.preferences import Preferences
 
@@ -93,7 +93,7 @@ def make_selections(
             shared = rng.standard_normal((n_runs, -(-chance.size // block)))
             shared = np.repeat(shared, block, axis=1)[:, : chance.size]
             scores = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * scores
-        selected = scores < norm.ppf(chance)
+        selected = scores < ndtri(chance)
     return Preferences.from_matrix(selected)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from holdfast.inference.estimate import (
     StabilityEstimate,
@@ -74,7 +74,7 @@ class Comparison:
         """Two-sided p-value; if the error is 0, it is 1 without a difference and ``nan`` with one."""
         if self.standard_error == 0:
             return 1.0 if abs(self.difference) < 1e-12 else np.nan
-        return float(2 * student.sf(abs(self.statistic), self.degrees))
+        return float(2 * stdtr(self.degrees, -abs(self.statistic)))
 
     def ci(self, level: float = 0.95) -> Interval:
         """Return the confidence interval of the difference."""
@@ -82,7 +82,7 @@ class Comparison:
         if self.standard_error == 0:  # runs that all agree: what their bounds leave open
             (a, b), (c, d) = self.first.ci(level), self.second.ci(level)
             return Interval(a - d, b - c)
-        reach = student.ppf((1 + level) / 2, self.degrees) * self.standard_error
+        reach = stdtrit(self.degrees, (1 + level) / 2) * self.standard_error
         return Interval(float(self.difference - reach), float(self.difference + reach))
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +91,7 @@ class Jackknife(Law):
         return float(np.sqrt(max(self.variance, self.roughness / (2 * self.n_runs))))
 
     def ci(self, level: float) -> Interval:
-        t = student.ppf((1 + level) / 2, self.n_runs - 1)
+        t = stdtrit(self.n_runs - 1, (1 + level) / 2)
         if not np.isfinite(self.most):
             return Interval(self.value - t * self.standard_error, self.value + t * self.standard_error)
         stretch = np.exp(t * self.standard_error / self.loss)
@@ -102,11 +101,11 @@ class Jackknife(Law):
 
     def p_value(self, null: float) -> float:
         if not np.isfinite(self.most):
-            return float(student.sf((self.value - null) / self.standard_error, self.n_runs - 1))
+            return float(stdtr(self.n_runs - 1, -((self.value - null) / self.standard_error)))
         if null >= self.most:
             return 1.0
         statistic = np.log((self.most - null) / self.loss) / (self.standard_error / self.loss)
-        return float(student.sf(statistic, self.n_runs - 1))
+        return float(stdtr(self.n_runs - 1, -statistic))
 
 
 @dataclass(frozen=True)
@@ -145,11 +144,11 @@ class Normal(Law):
     method: str = "asymptotic"
 
     def ci(self, level: float) -> Interval:
-        reach = norm.ppf((1 + level) / 2) * self.standard_error
+        reach = ndtri((1 + level) / 2) * self.standard_error
         return Interval(float(self.value - reach), float(self.value + reach))
 
     def p_value(self, null: float) -> float:
-        return float(norm.sf((self.value - null) / self.standard_error)) if self.standard_error > 0 else np.nan
+        return float(ndtr(-((self.value - null) / self.standard_error))) if self.standard_error > 0 else np.nan
 
 
 @dataclass(frozen=True)
@@ -168,11 +167,11 @@ class Bootstrap(Law):
     @property
     def _bias(self) -> float:
         below = (np.mean(self.draws < self.value) + np.mean(self.draws <= self.value)) / 2
-        return float(norm.ppf(np.clip(below, 0.5 / self.draws.size, 1 - 0.5 / self.draws.size)))
+        return float(ndtri(np.clip(below, 0.5 / self.draws.size, 1 - 0.5 / self.draws.size)))
 
     def ci(self, level: float) -> Interval:
-        z = self._bias + norm.ppf([(1 - level) / 2, (1 + level) / 2])
-        share = norm.cdf(self._bias + z / (1 - self.acceleration * z))
+        z = self._bias + ndtri([(1 - level) / 2, (1 + level) / 2])
+        share = ndtr(self._bias + z / (1 - self.acceleration * z))
         return Interval(*(float(end) for end in np.quantile(self.draws, share)))
 
     def p_value(self, null: float) -> float:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
@@ -130,7 +129,7 @@ def runs_needed(
         return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)
     if stability is None or size is None or n_features is None:
         raise ValueError("Expected a pilot, or stability=, size= and n_features= to plan with, got neither.")
-    z = norm.ppf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     independent, worst = (
         max(3, math.ceil((z * _spread(runs) / half_width) ** 2))
         for runs in (
@@ -153,7 +152,7 @@ def _estimate(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) ->
 def _reach(estimate: StabilityEstimate, level: float) -> float:
     """Student's t of the pilot times the standard deviation of one run's pseudo-value."""
     spread = estimate.standard_error * math.sqrt(estimate.n_runs)
-    return float(student.ppf((1 + level) / 2, estimate.n_runs - 1)) * spread
+    return float(stdtrit(estimate.n_runs - 1, (1 + level) / 2)) * spread
 
 
 def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
