@@ -22,7 +22,7 @@ bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 validate: .venv/dev
-	$(BIN)/python -m pytest -m validate -n 2 tests $(ARGS)
+	$(BIN)/python tests/validity --write $(ARGS)
 
 docs: .venv/dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

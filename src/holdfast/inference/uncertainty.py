@@ -49,18 +49,24 @@ def law_of(
         return intervals.Normal(value, math.sqrt(asymptotic_variance(runs)))
     if deleted.size == 0:
         return NoLaw("without one of the runs the measure is undefined")
-    variance, roughness, most = intervals.jackknife_variance(deleted), tally.roughness, measure.range[1]
-    top = measure.best if value > measure.best - 1e-9 else most
+    variance, roughness, most = intervals.jackknife_variance(deleted), tally.roughness, _most(measure, value)
     if _unanimous(runs) or (np.isfinite(most) and most - value < 1e-12):
+        top = measure.best if value > measure.best - 1e-9 else most
         return intervals.Unanimous(value, n_runs, _least(runs, measure, value), top)
     still = variance < 1e-18
     if math.isnan(roughness) or (still and roughness == 0):  # nothing is known, or runs lie all alike
-        roughness = (np.nanmin([most, measure.best]) - value) ** 2 if n_runs == 3 or still else 0.0
+        roughness = (min(most, 1.0) - value) ** 2 if n_runs == 3 or still else 0.0
     if method == "bootstrap":
         weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
         draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
         return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
     return intervals.Jackknife(value, variance, roughness, n_runs, measure.range[0], most)
+
+
+def _most(measure: Measure, value: float) -> float:
+    """The most the measure can be; of one without bound, what a perfect selection has, unless the value is beyond."""
+    most = measure.range[1]
+    return measure.best if np.isinf(most) and value < measure.best else most
 
 
 def _unanimous(preferences: Preferences) -> bool:
