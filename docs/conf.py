@@ -11,6 +11,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sp
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_title = "holdfast"
+html_sidebars = {"**": []}
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False

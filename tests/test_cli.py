@@ -57,12 +57,26 @@ def answer(*arguments):
     return result
 
 
+def strict_json(text):
+    """Read JSON that every reader takes: without NaN and Infinity."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 def estimates(*arguments):
-    return json.loads(answer("measure", *arguments, "--json").stdout)["estimates"]
+    return strict_json(answer("measure", *arguments, "--json").stdout)["estimates"]
 
 
-def as_dicts(*args, **kwargs):
-    return json.loads(json.dumps([estimate.to_dict() for estimate in hf.stability(*args, **kwargs)]))
+def as_dicts(*args, level=0.95, **kwargs):
+    return json.loads(json.dumps([estimate.to_dict(level) for estimate in hf.stability(*args, **kwargs)]))
+
+
+def cells(line):
+    """The columns of a table's line, which are two spaces apart or more."""
+    return re.split(r"\s{2,}", line.strip())
 
 
 # Measuring
@@ -93,6 +107,12 @@ def test_every_format_gives_the_number_of_the_library(folder, arguments):
     [
         (["runs.csv", "-m", "jaccard", "-m", "nogueira"], lambda: as_dicts(RUNS, ["jaccard", "nogueira"])),
         (["runs.csv", "--measure", "davis:alpha=0.5"], lambda: as_dicts(RUNS, ["davis"], alpha=0.5)),
+        (["runs.csv", "--level", "0.8"], lambda: as_dicts(RUNS, ["nogueira"], level=0.8)),
+        (["runs.csv", "--method", "asymptotic"], lambda: as_dicts(RUNS, ["nogueira"], method="asymptotic")),
+        (
+            ["runs.csv", "-m", "nogueira", "-m", "jaccard", "--method", "bootstrap", "--level", "0.9"],
+            lambda: as_dicts(RUNS, ["nogueira", "jaccard"], method="bootstrap", level=0.9),
+        ),
         (["runs.csv", "-m", "jaccard", "--corrected"], lambda: as_dicts(RUNS, ["jaccard"], corrected=True)),
         (["weights.csv", "--kind", "weighting", "--top", "2"], lambda: as_dicts(WEIGHTS.top(2), ["nogueira"])),
         (["ranks.csv", "--kind", "ranking", "--top", "2"], lambda: as_dicts(WEIGHTS.top(2), ["nogueira"])),
@@ -151,18 +171,222 @@ def test_json_says_what_was_measured(folder):
     assert (estimate["n_runs"], estimate["n_features"], estimate["mean_size"]) == (4, 5, 3)
 
 
-def test_a_table_shows_every_measure(folder):
-    lines = answer("measure", "runs.csv", "-m", "nogueira", "-m", "davis:alpha=0.5").stdout.splitlines()
+def test_a_table_shows_every_measure(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    arguments = ["-m", "nogueira", "-m", "davis:alpha=0.5", "-m", "hamming", "--level", "0.9"]
+    lines = answer("measure", "runs.csv", *arguments).stdout.splitlines()
     assert lines[0] == "Preferences: 3 subsets of 5 features, 2 to 3 selected each"
-    assert lines[1].split() == ["measure", "stability", "note"]
-    shown = [(name, float(value)) for name, value in map(str.split, lines[2:])]
-    nogueira, davis = hf.stability(RUNS, "nogueira").value, hf.stability(RUNS, "davis", alpha=0.5).value
-    assert shown == [("nogueira", round(nogueira, 3)), ("davis(alpha=0.5)", round(davis, 3))]
+    nogueira, davis, hamming = hf.stability(RUNS, ["nogueira", "davis", "hamming"], alpha=0.5)
+    assert lines[1] == f"Two runs share {nogueira.mean_overlap:.1f} of 2.3 features on average."
+    assert cells(lines[2]) == ["measure", "stability", "90% interval", "strength", "note"]
+
+    def shown(estimate):
+        low, high = estimate.ci(0.9)
+        return [estimate.measure, f"{estimate.value:.3f}", f"[{low:.3f}, {high:.3f}]"]
+
+    assert [cells(line) for line in lines[3:]] == [
+        [*shown(nogueira), nogueira.strength],
+        ["davis(alpha=0.5)", f"{davis.value:.3f}", "–", davis.no_interval],
+        [*shown(hamming), "interval not validated"],
+    ]
 
 
-def test_a_table_says_why_there_is_no_number(folder):
-    text = " ".join(answer("measure", "empty_runs.txt", "--n-features", "5", "-m", "jaccard").stdout.split())
-    assert "jaccard undefined jaccard has no value for two empty sets" in text
+def test_a_table_shows_no_overlap_as_zero(folder):
+    lines = answer("measure", "empty_runs.txt", "--n-features", "5").stdout.splitlines()
+    assert lines[1] == "Two runs share 0.0 of 0.7 features on average."
+
+
+def test_a_table_says_why_there_is_no_number(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = answer("measure", "empty_runs.txt", "--n-features", "5", "-m", "jaccard").stdout.splitlines()
+    name, value, interval, note = cells(lines[-1])
+    assert (name, value, interval) == ("jaccard", "undefined", "–")
+    assert note.startswith("jaccard has no value for two empty sets")
+
+
+def test_a_table_says_why_there_is_no_interval(folder):
+    write_preferences(RUNS.take([0, 1]), "two.csv")
+    assert cells(answer("measure", "two.csv").stdout.splitlines()[-1])[-1] == "at least three runs are needed"
+
+
+# Comparing
+
+LABELS = [f"resample {run}" for run in range(9)]
+SCORES = {
+    name: hf.Preferences.from_weights(boost * np.linspace(3, -3, 12) + np.random.default_rng(seed).normal(size=(9, 12)))
+    for seed, (name, boost) in enumerate({"steady": 3.0, "shaky": 0.3, "calm": 2.5}.items())
+}
+SELECTIONS = {name: scores.top(4) for name, scores in SCORES.items()}
+SIMILAR = np.abs(np.corrcoef(np.random.default_rng(9).normal(size=(30, 12)), rowvar=False))
+
+
+@pytest.fixture
+def rivals(tmp_path, monkeypatch):
+    """The current folder, with the selections of three selectors in it, labelled and not."""
+    monkeypatch.chdir(tmp_path)
+    for name, runs in SELECTIONS.items():
+        write_preferences(runs, f"{name}.csv")
+        write_preferences(labelled(runs, LABELS), f"{name}_labelled.csv")
+        SCORES[name].to_frame().to_csv(f"{name}_scores.csv", index=False)
+    write_preferences(labelled(SELECTIONS["shaky"], LABELS).take(range(8, -1, -1)), "shaky_reversed.csv")
+    write_preferences(labelled(SELECTIONS["shaky"], ["other" + label for label in LABELS]), "shaky_elsewhere.csv")
+    pd.DataFrame(SIMILAR).to_csv("similar.csv", index=False)
+    write_preferences(hf.Preferences.from_sets([{0, 1}] * 5, n_features=12), "agree.csv")
+    write_preferences(hf.Preferences.from_sets([{2, 3}] * 5, n_features=12), "agree_too.csv")
+    write_preferences(hf.Preferences.from_sets([{2 * i, 2 * i + 1} for i in range(5)], n_features=12), "apart.csv")
+    for place in ("first", "second"):
+        (tmp_path / place).mkdir()
+    write_preferences(SELECTIONS["steady"], "first/runs.csv")
+    write_preferences(SELECTIONS["shaky"], "second/runs.csv")
+    return tmp_path
+
+
+def labelled(runs, labels):
+    return hf.Preferences.from_matrix(runs.to_sparse(), labels=labels)
+
+
+def compared(*arguments):
+    return strict_json(answer("compare", *arguments, "--json").stdout)
+
+
+def many(names, *args, selections=SELECTIONS, **kwargs):
+    """What the library says, as the command should print it."""
+    found = hf.compare_many({name: selections[name] for name in names}, *args, **kwargs)
+    return {
+        "measure": found.pairs.loc[0, "measure"],
+        "level": found.level,
+        "selections": found.to_frame().to_dict(orient="records"),
+        "pairs": found.pairs.to_dict(orient="records"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["steady.csv", "shaky.csv", "--paired"], lambda: many(["steady", "shaky"], paired=True)),
+        (["steady.csv", "shaky.csv", "--independent"], lambda: many(["steady", "shaky"], paired=False)),
+        (["shaky.csv", "steady.csv", "--paired"], lambda: many(["shaky", "steady"], paired=True)),
+        (
+            ["steady.csv", "shaky.csv", "calm.csv", "--independent", "--level", "0.8"],
+            lambda: many(["steady", "shaky", "calm"], paired=False, level=0.8),
+        ),
+        (
+            ["steady.csv", "shaky.csv", "--paired", "-m", "jaccard"],
+            lambda: many(["steady", "shaky"], "jaccard", paired=True),
+        ),
+        (
+            ["steady.csv", "shaky.csv", "--paired", "-m", "pogr:threshold=0.2", "--similarity", "similar.csv"],
+            lambda: many(["steady", "shaky"], "pogr", paired=True, threshold=0.2, similarity=SIMILAR),
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_comparisons_are_those_of_the_library(rivals, arguments, expected):
+    assert compared(*arguments) == expected()
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "design"),
+    [
+        ("shaky_labelled", [], "paired"),
+        ("shaky_reversed", [], "paired"),
+        ("shaky_elsewhere", [], "independent"),
+        ("shaky_labelled", ["--independent"], "independent"),
+        ("shaky_elsewhere", ["--paired"], "paired"),
+    ],
+)
+def test_labels_tell_whether_runs_are_pairs(rivals, second, options, design):
+    (pair,) = compared("steady_labelled.csv", f"{second}.csv", *options)["pairs"]
+    expected = hf.compare(SELECTIONS["steady"], SELECTIONS["shaky"], paired=design == "paired")
+    assert pair["design"] == design
+    assert (pair["first_name"], pair["second_name"]) == ("steady_labelled", second)
+    assert pair["standard_error"] == pytest.approx(expected.standard_error)
+    assert pair["p_value"] == pytest.approx(expected.p_value)
+
+
+@pytest.mark.parametrize(
+    ("options", "runs", "measure"),
+    [
+        (["--top", "4"], SELECTIONS, "nogueira"),
+        (["--top", "2", "-m", "jaccard"], {name: scores.top(2) for name, scores in SCORES.items()}, "jaccard"),
+        (["-m", "weight_correlation"], SCORES, "weight_correlation"),
+        (["-m", "canberra:k=3"], SCORES, hf.MEASURES["canberra"].bind(k=3)),
+    ],
+    ids=["top 4", "top 2", "weights", "parameter"],
+)
+def test_scores_are_compared_as_they_are_or_cut(rivals, options, runs, measure):
+    found = compared("steady_scores.csv", "shaky_scores.csv", "--kind", "weighting", "--paired", *options)
+    (pair,) = found["pairs"]
+    expected = hf.compare(runs["steady"], runs["shaky"], measure, paired=True)
+    assert (pair["first"], pair["second"]) == pytest.approx((expected.first.value, expected.second.value))
+    assert pair["p_value"] == pytest.approx(expected.p_value)
+    assert found["measure"] == pair["measure"] == expected.measure
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(rivals):
+    files = [str(rivals / place / "runs.csv") for place in ("first", "second")]
+    found = compared(*files, "--paired")
+    assert [row["selection"] for row in found["selections"]] == files
+    assert [row["stability"] for row in found["selections"]] == [
+        hf.stability(SELECTIONS[name]).value for name in ("steady", "shaky")
+    ]
+
+
+def test_a_table_shows_selections_letters_and_pairs(rivals):
+    lines = answer("compare", "shaky.csv", "steady.csv", "calm.csv", "--paired", "--level", "0.9").stdout.splitlines()
+    found = hf.compare_many({name: SELECTIONS[name] for name in ("shaky", "steady", "calm")}, paired=True, level=0.9)
+    shown = [cells(line) for line in lines]
+    assert shown[0] == ["selection", "nogueira", "90% interval", "letters"]
+    assert shown[1:4] == [
+        [row.selection, f"{row.stability:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", row.letters]
+        for row in found.to_frame().itertuples()
+    ]
+    assert [row[-1] for row in shown[1:4]] == ["a", "a", "b"]
+    assert shown[4:6] == [[""], ["pair", "difference", "90% interval", "p", "p (Holm)", "runs compared"]]
+    assert shown[6:] == [
+        [
+            f"{row.first_name} - {row.second_name}", f"{row.difference:.3f}", f"[{row.low:.3f}, {row.high:.3f}]",
+            f"{row.p_value:.2g}", f"{row.p_holm:.2g}", "paired",
+        ]
+        for row in found.pairs.itertuples()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("second", "p_value", "shown"), [("agree_too", 1.0, ["1", "1"]), ("apart", None, ["–", "–"])])
+def test_selections_that_do_not_vary(rivals, second, p_value, shown):
+    found = compared("agree.csv", f"{second}.csv", "--paired")
+    (pair,) = found["pairs"]
+    assert (pair["p_value"], pair["p_holm"], pair["standard_error"]) == (p_value, p_value, 0)
+    assert pair["low"] < pair["difference"] < pair["high"]
+    assert [row["letters"] for row in found["selections"]] == ["a", "a"]
+    lines = answer("compare", "agree.csv", f"{second}.csv", "--paired").stdout.splitlines()
+    assert cells(lines[-1])[3:] == [*shown, "paired"]
+
+
+BAD_COMPARISONS = {
+    "pairs not said": (["steady.csv", "shaky.csv"], "got runs without labels", "--paired", "--independent"),
+    "labels of one only": (["steady_labelled.csv", "shaky.csv"], "got runs without labels"),
+    "one file": (["steady.csv"], "Expected at least two files to compare, got 1"),
+    "a file twice": (["steady.csv", "shaky.csv", "steady.csv", "--paired"], "Expected each file once, got steady.csv"),
+    "missing file": (["steady.csv", "nothing.csv"], "No such file or directory: nothing.csv"),
+    "other lengths": (["steady.csv", "agree.csv", "--paired"], "equally many runs to compare as pairs, got 9 and 5"),
+    "top of subsets": (["steady.csv", "shaky.csv", "--top", "2"], "for --top, got subsets"),
+    "no interval": (["steady.csv", "shaky.csv", "--paired", "-m", "davis:alpha=1"], "got one without: davis(alpha=1)"),
+    "misspelled": (["steady.csv", "shaky.csv", "--paired", "-m", "jacard"], "did you mean 'jaccard'?"),
+    "level": (["steady.csv", "shaky.csv", "--paired", "--level", "95"], "level between 0 and 1", "got 95"),
+    "undefined": (["steady.csv", "shaky.csv", "--paired", "--undefined", "zero"], "got 'zero'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"), [(first, words) for first, *words in BAD_COMPARISONS.values()], ids=BAD_COMPARISONS
+)
+def test_errors_of_comparisons_are_one_sentence(rivals, monkeypatch, capsys, arguments, words):
+    message = failure(["compare", *arguments], monkeypatch, capsys)
+    assert message.startswith("holdfast: ")
+    assert message.count("\n") == 1
+    for word in words:
+        assert word in message
 
 
 # Other commands
@@ -192,8 +416,10 @@ def test_measures_in_json():
 def test_demo_shows_numbers_and_frequencies():
     lines = answer("demo").stdout.splitlines()
     best = load_example().top(10)
-    assert [line.split() for line in lines if line.split()[:1] == ["nogueira"]] == [
-        ["nogueira", f"{hf.stability(best).value:.3f}"]
+    estimate = hf.stability(best)
+    low, high = estimate.ci()
+    assert [cells(line) for line in lines if line.split()[:1] == ["nogueira"]] == [
+        ["nogueira", f"{estimate.value:.3f}", f"[{low:.3f}, {high:.3f}]", estimate.strength]
     ]
     assert sum("█" in line for line in lines) == np.count_nonzero(best.frequency * 20 >= 0.5)
 
@@ -202,10 +428,17 @@ def test_version():
     assert answer("--version").stdout == f"holdfast {hf.__version__}\n"
 
 
-def test_help_shows_examples():
-    text = plain(answer("measure", "--help").stdout)
-    assert "holdfast measure runs.csv" in text
-    assert "--n-features" in text
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("measure", ["holdfast measure runs.csv", "--n-features", "--method", "--level"]),
+        ("compare", ["holdfast compare lasso.csv mrmr.csv --paired", "--independent", "--level"]),
+    ],
+)
+def test_help_shows_examples(command, words):
+    text = plain(answer(command, "--help").stdout)
+    for word in words:
+        assert word in text
 
 
 @pytest.mark.parametrize(
@@ -267,6 +500,12 @@ BAD = {
         ["ranks.csv", "--kind", "ranking", "-m", "kendall", "--corrected"],
         "Expected a measure of subsets to correct",
     ),
+    "unknown method": (["runs.csv", "--method", "bayes"], "'jackknife', 'asymptotic' or 'bootstrap', got 'bayes'"),
+    "method of another measure": (
+        ["runs.csv", "-m", "jaccard", "--method", "asymptotic"],
+        "Expected nogueira for method='asymptotic', as published, got jaccard",
+    ),
+    "level in percent": (["runs.csv", "--level", "95"], "Expected a level between 0 and 1, such as 0.95, got 95"),
     "undefined": (["runs.csv", "--undefined", "zero"], "--undefined nan, skip, raise or a number, got 'zero'"),
     "undefined raises": (
         ["empty_runs.txt", "--n-features", "5", "-m", "jaccard", "--undefined", "raise"],
@@ -314,6 +553,7 @@ def test_errors_are_one_sentence(bad_folder, monkeypatch, capsys, arguments, wor
         (["measures", "--property"], ["No such option: --property", "--properties"]),
         (["measure", "runs.csv", "--top", "few"], ["Invalid value for '--top'"]),
         (["measure"], ["Missing argument"]),
+        (["compare"], ["Missing argument"]),
         (["mesure", "runs.csv"], ["No such command 'mesure'"]),
     ],
     ids=lambda value: " ".join(value),

@@ -1,6 +1,7 @@
 """How many runs are needed."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_a_plan_is_worst_where_runs_deviate_as_a_whole(stability, size, n_featur
     ]
     for plan in plans:
         assert 3 <= plan.independent <= plan.worst
-    for finer, coarser in zip(plans, plans[1:], strict=False):
+    for finer, coarser in pairwise(plans):
         assert finer.independent > coarser.independent
         assert finer.worst > coarser.worst
     surer = hf.runs_needed(0.05, stability=stability, size=size, n_features=n_features, level=0.99)

@@ -266,7 +266,7 @@ class Measure:
     higher_is_better: bool = True
     properties: Properties = field(default=Properties("no", "no", "no", "no", "no"))
     published: Properties | None = None
-    undefined: str = "for a single run"
+    undefined: str = "a single run"
     no_interval: str = ""
     validated: bool = False
     one_size: bool = False
