@@ -283,15 +283,20 @@ class Preferences:
         """
         if ties not in ("average", "random"):
             raise ValueError(f"Expected ties='average' or 'random', got {ties!r}.")
-        better_first = self.matrix() if self.kind == "ranking" else -self.matrix()
         if ties == "average":
-            ranks = rankdata(better_first, method="average", axis=1)
-        else:
-            rng = np.random.default_rng(random_state)
-            order = np.lexsort((rng.random(better_first.shape), better_first), axis=1)
-            ranks = np.empty(order.shape)
-            np.put_along_axis(ranks, order, np.arange(1.0, self.n_features + 1)[None, :], axis=1)
+            return self._average_ranking
+        better_first = self.matrix() if self.kind == "ranking" else -self.matrix()
+        rng = np.random.default_rng(random_state)
+        order = np.lexsort((rng.random(better_first.shape), better_first), axis=1)
+        ranks = np.empty(order.shape)
+        np.put_along_axis(ranks, order, np.arange(1.0, self.n_features + 1)[None, :], axis=1)
         return replace(self, kind="ranking", values=ranks)
+
+    @cached_property
+    def _average_ranking(self) -> "Preferences":
+        if self.kind == "ranking":
+            return self
+        return replace(self, kind="ranking", values=rankdata(-self.matrix(), method="average", axis=1))
 
     def top(self, k: int) -> "Preferences":
         """Return the ``k`` best features of each run as subsets; among ties the lowest columns are taken."""

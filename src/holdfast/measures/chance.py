@@ -40,9 +40,7 @@ class Expectation(NamedTuple):
 def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_features: int) -> Expectation:
     """Expected similarity of random sets of sizes ``k1`` and ``k2``, exactly."""
     shared = np.arange(max(0, k1 + k2 - n_features), min(k1, k2) + 1)
-    log_p = (
-        _log_choose(k1, shared) + _log_choose(n_features - k1, k2 - shared) - _log_choose(n_features, np.array([k2]))
-    )
+    log_p = log_choose(k1, shared) + log_choose(n_features - k1, k2 - shared) - log_choose(n_features, np.array([k2]))
     size = np.ones_like(shared)
     return Expectation(float(np.exp(log_p) @ similarity(shared, size * k1, size * k2, n_features)))
 
@@ -114,5 +112,6 @@ def _all_collections(sizes: Ints, n_features: int) -> Iterator[Preferences]:
         yield Preferences.from_sets(sets, n_features=n_features)
 
 
-def _log_choose(n: int, k: NDArray[Any]) -> Floats:
+def log_choose(n: Any, k: Any) -> Any:
+    """Logarithm of how many sets of ``k`` out of ``n`` there are."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import gammaln
 
 from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
+from holdfast.measures.chance import log_choose
 from holdfast.measures.pairs import PairValues, SetPairs, above_chance
-from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, WholeTally
+from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, roughness_of
 from holdfast.measures.rows import ALL_PAIRS
 from holdfast.measures.whole import CorrectedWhole
 from holdfast.preferences import Preferences
@@ -168,16 +168,12 @@ class Neighbours:
 def _all_missed(n: int, others: int, in_first: int, in_second: int) -> float:
     """Probability that the second set holds no neighbour outside the first."""
     m = np.arange(max(0, n + in_first - others), min(n, in_first) + 1)
-    in_own = np.exp(_log_choose(n, m) + _log_choose(others - n, in_first - m) - _log_choose(others, in_first))
+    in_own = np.exp(log_choose(n, m) + log_choose(others - n, in_first - m) - log_choose(others, in_first))
     outside = n - m
     possible = others - outside >= in_second
     free = np.where(possible, others - outside, in_second)
-    missed = np.where(possible, np.exp(_log_choose(free, in_second) - _log_choose(others, in_second)), 0)
+    missed = np.where(possible, np.exp(log_choose(free, in_second) - log_choose(others, in_second)), 0)
     return float(in_own @ missed)
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 @dataclass(frozen=True)
@@ -289,16 +285,17 @@ class StandInCovariance(Form):
             return _one_less(scatter, C, *moments, left, preferences.n_features)
 
         def roughness() -> float:
-            if n_runs > ALL_PAIRS:
-                return np.nan
-            overlaps = np.asarray((with_C @ Z.T).todense())
-            np.fill_diagonal(overlaps, 0)
-            rows = overlaps.sum(axis=1)
-            pairs = PairTally(2 * rows, np.full(n_runs, 2 * (n_runs - 1)), float((overlaps**2).sum()))
-            _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, preferences.n_features)
-            return pairs.roughness / float(expected) ** 2
+            return roughness_of(self.kernel(preferences, measure)) if n_runs <= ALL_PAIRS else np.nan
 
         return WholeTally(float(value), without_each, find_roughness=roughness)
+
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
+        C, Z = Neighbours.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        sizes = preferences.sizes.astype(float)
+        n_runs, d = preferences.n_runs, preferences.n_features
+        _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, d)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((Z @ C @ Z.T).todense()) / expected
 
     def corrected(self, measure: Measure) -> Form:
         return CorrectedWhole(partial(_value_of, measure), measure.best)
