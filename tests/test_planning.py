@@ -9,6 +9,7 @@ from scipy import stats
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
+from holdfast.measures.chance import random_collection
 from holdfast.preferences import stacked
 
 PILOT = make_selections(stability=0.6, size=5, n_features=30, n_runs=20, random_state=1)
@@ -34,11 +35,11 @@ def test_stein_s_rule_by_hand(half_width, level, measure):
 def test_the_interval_after_all_runs_is_as_narrow_as_was_asked(half_width):
     needed = hf.runs_needed(half_width, pilot=PILOT)
     assert needed.n_runs > 20
-    low, high = needed.ci(0.55)
-    assert (low + high) / 2 == pytest.approx(0.55)
-    assert (high - low) / 2 <= half_width
-    low, high = needed.ci(0.55, n_runs=needed.n_runs - 1)
-    assert (high - low) / 2 > half_width
+    for n_runs, narrow in ((needed.n_runs, True), (needed.n_runs - 1, False)):
+        found = hf.stability(make_selections(stability=0.6, size=5, n_features=30, n_runs=n_runs, random_state=2))
+        low, high = needed.ci(found)
+        assert (low + high) / 2 == pytest.approx(found.value)
+        assert ((high - low) / 2 <= half_width) is narrow
 
 
 @pytest.mark.parametrize("pilot", [PILOT, UNANIMOUS], ids=["varying", "unanimous"])
@@ -63,16 +64,36 @@ def test_a_pilot_may_be_runs_a_matrix_or_an_estimate():
 def test_a_unanimous_pilot_asks_for_the_runs_that_make_the_bound_narrow_enough(half_width, level, measure):
     needed = hf.runs_needed(half_width, pilot=UNANIMOUS, measure=measure, level=level)
 
-    def half_of_bound(n_runs):
-        low, high = hf.stability(UNANIMOUS.take([0] * n_runs), measure).ci(level)
-        return (high - low) / 2
+    def lower_reach(n_runs):
+        estimate = hf.stability(UNANIMOUS.take([0] * n_runs), measure)
+        assert needed.ci(estimate) == estimate.ci(level)
+        return estimate.value - estimate.ci(level).low
 
     assert needed.n_runs > 8
-    assert half_of_bound(needed.n_runs) <= half_width * (1 + 1e-9)
-    assert half_of_bound(needed.n_runs - 1) > half_width
-    low, high = needed.ci(0.97)
-    assert low <= 0.97 <= high <= 1
-    assert (high - low) / 2 <= half_width * (1 + 1e-9)
+    assert lower_reach(needed.n_runs) <= half_width * (1 + 1e-9)
+    assert lower_reach(needed.n_runs - 1) > half_width
+
+
+def test_the_two_stage_rule_covers_after_pilots_that_all_agree():
+    """5 % of the runs select at random: a third of the pilots see none of them."""
+    p = np.full(50, 0.05 * 5 / 50)
+    p[:5] += 0.95
+    truth, held, unanimous = population_stability(p), 0, 0
+    for seed in range(150):
+        rng = np.random.default_rng([5, seed])
+
+        def draw(n, rng=rng):
+            strays = random_collection(np.full(n, 5), 50, rng).lists()[0].reshape(n, 5)
+            return np.where(rng.random((n, 1)) < 0.05, strays, np.arange(5)).tolist()
+
+        sets = draw(20)
+        needed = hf.runs_needed(0.05, pilot=hf.Preferences.from_sets(sets, n_features=50))
+        sets += draw(needed.n_runs - 20)
+        low, high = needed.ci(hf.stability(hf.Preferences.from_sets(sets, n_features=50)))
+        held += low <= truth <= high
+        unanimous += needed.estimate.method == "bound"
+    assert unanimous > 30
+    assert held / 150 >= 0.92
 
 
 def test_the_two_stage_rule_covers():
@@ -85,7 +106,7 @@ def test_the_two_stage_rule_covers():
         runs = pilot
         if needed.n_runs > 20:
             runs = stacked(pilot, make_selections(p=p, n_runs=needed.n_runs - 20, random_state=rng))
-        low, high = needed.ci(hf.stability(runs).value)
+        low, high = needed.ci(hf.stability(runs))
         assert high - low <= 2 * half_width + 1e-12
         held += low <= truth <= high
         runs_in_all.append(needed.n_runs)
@@ -110,6 +131,15 @@ def test_a_plan_is_worst_where_runs_deviate_as_a_whole(stability, size, n_featur
         assert finer.worst > coarser.worst
     surer = hf.runs_needed(0.05, stability=stability, size=size, n_features=n_features, level=0.99)
     assert surer.independent > plans[1].independent
+
+
+def test_a_plan_for_random_choice_counts_what_pairs_add():
+    plan = hf.runs_needed(0.05, stability=0, size=3, n_features=10)
+    values = [
+        hf.stability(make_selections(p=np.full(10, 0.3), n_runs=plan.independent, random_state=seed)).value
+        for seed in range(300)
+    ]
+    assert 0.02 < 1.96 * np.std(values) < 0.06
 
 
 def test_a_plan_foretells_the_width_of_the_interval():

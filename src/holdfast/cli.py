@@ -348,7 +348,7 @@ def _notes() -> Iterator[None]:
 def _console() -> Any:
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def _table(*columns: str) -> Any:

@@ -118,7 +118,7 @@ def in_percent(frame, *columns):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--replicates", type=int, default=2000)
+    options.add_argument("--replicates", type=int, default=1000)
     options.add_argument("--write", action="store_true", help="write docs/validity.md")
     options = options.parse_args()
     n, start = options.replicates, time.perf_counter()
@@ -131,7 +131,7 @@ def main():
             for place in range(len(rank_cells() if hf.MEASURES[measure].kind != "subset" else other_cells()))
         ],
         sizes_of_tests: [
-            (shared, difference, runs, int(2.5 * n) if difference == 0 else n)
+            (shared, difference, runs, 5 * n if difference == 0 else n)
             for shared in (0.0, 0.5, 0.9)
             for difference in (0.0, 0.15, 0.3)
             for runs in (10, 20, 50)

@@ -108,7 +108,7 @@ def two_stage(job):
         if more:
             rest = make_selections(p=p, n_runs=more, random_state=rng)
             runs = hf.Preferences.from_matrix(np.vstack([runs.to_frame(), rest.to_frame()]))
-        low, high = plan.ci(hf.stability(runs).value)
+        low, high = plan.ci(hf.stability(runs))
         held += low <= truth <= high
         used.append(plan.n_runs)
     return pd.DataFrame(

@@ -13,7 +13,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval, Unanimous, check_level
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.intake import Matrix
-from holdfast.measures import Measure
+from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
 
@@ -25,7 +25,7 @@ class Pilot:
     """What a pilot asks for by Stein's rule: run to ``n_runs`` once, then report the value ± the half width.
 
     Looking again and again until the interval is narrow enough loses coverage; this rule does not, because the width is
-    settled by the pilot alone.
+    settled by the pilot alone. After a pilot whose runs all agreed, the bound on those that do not settles the number.
 
     Attributes
     ----------
@@ -44,13 +44,15 @@ class Pilot:
     estimate: StabilityEstimate
     level: float
 
-    def ci(self, value: float, n_runs: int | None = None) -> Interval:
-        """Return the interval around the value found with all runs, by the pilot's standard deviation."""
-        n = self.n_runs if n_runs is None else n_runs
+    def ci(self, estimate: StabilityEstimate) -> Interval:
+        """Return the interval around the estimate from all runs, by the pilot's standard deviation.
+
+        A pilot whose runs all agreed has none; then the interval is the estimate's own.
+        """
         if isinstance(self.estimate.law, Unanimous):
-            return Interval(value - self.half_width, min(1.0, value + self.half_width))
-        reach = _reach(self.estimate, self.level) / math.sqrt(n)
-        return Interval(value - reach, value + reach)
+            return estimate.ci(self.level)
+        reach = _reach(self.estimate, self.level) / math.sqrt(estimate.n_runs)
+        return Interval(estimate.value - reach, estimate.value + reach)
 
     def __repr__(self) -> str:
         return (
@@ -129,15 +131,11 @@ def runs_needed(
         return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)
     if stability is None or size is None or n_features is None:
         raise ValueError("Expected a pilot, or stability=, size= and n_features= to plan with, got neither.")
-    z = ndtri((1 + level) / 2)
+    likely = make_selections(
+        stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
+    )
     independent, worst = (
-        max(3, math.ceil((z * _spread(runs) / half_width) ** 2))
-        for runs in (
-            make_selections(
-                stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
-            ),
-            _all_or_nothing(stability, size, n_features),
-        )
+        _for_width(half_width, level, runs) for runs in (likely, _all_or_nothing(stability, size, n_features))
     )
     return Plan(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
 
@@ -158,16 +156,20 @@ def _reach(estimate: StabilityEstimate, level: float) -> float:
 def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
     law = estimate.law
     if isinstance(law, Unanimous):
-        agree = 1 - min(1 - 1e-12, 2 * half_width / (law.most - law.low))
+        agree = 1 - min(1 - 1e-12, half_width / (law.most - law.low))
         needed = 1 + math.ceil(2 * math.log(1 - level) / math.log(agree))
     else:
         needed = math.ceil((_reach(estimate, level) / half_width) ** 2)
     return Pilot(n_runs=max(estimate.n_runs, needed), half_width=half_width, estimate=estimate, level=level)
 
 
-def _spread(runs: Preferences) -> float:
-    """Standard deviation of one run's part in the stability."""
-    return math.sqrt(asymptotic_variance(runs) * runs.n_runs)
+def _for_width(half_width: float, level: float, runs: Preferences) -> int:
+    """Solve z² (σ²/N + 2ρ/N²) = h² for N: the variance of single runs, and that of pairs, which few runs feel."""
+    z2, nogueira = ndtri((1 + level) / 2) ** 2, MEASURES["nogueira"]
+    single = z2 * asymptotic_variance(runs) * runs.n_runs
+    pairs = 2 * z2 * nogueira.form.tally(runs, [nogueira])[0].roughness
+    needed = (single + math.sqrt(single**2 + 4 * half_width**2 * pairs)) / (2 * half_width**2)
+    return max(3, math.ceil(needed))
 
 
 def _all_or_nothing(stability: float, size: int, n_features: int) -> Preferences:
