@@ -75,11 +75,12 @@ def test_every_bare_matrix_says_the_same(matrix):
         (FRAME.astype({"age": bool}), LABELS),
         (FRAME.astype("Int64"), LABELS),
         (FRAME.astype("boolean"), LABELS),
-        (FRAME.set_axis([10, 20, 30]), ("10", "20", "30")),
+        (FRAME.set_axis([10, 20, 30]), None),
+        (FRAME.set_axis(pd.Index([10, 20, 30], name="resample")), ("10", "20", "30")),
         (pl.DataFrame(MATRIX, schema=NAMES, orient="row"), None),
         (pl.DataFrame(MATRIX.astype(bool), schema=NAMES, orient="row"), None),
     ],
-    ids=["pandas", "plain index", "bool", "mixed", "Int64", "boolean", "numbered index", "polars", "polars bool"],
+    ids=["pandas", "plain index", "bool", "mixed", "Int64", "boolean", "left over", "named", "polars", "polars bool"],
 )
 def test_frames_bring_their_names(matrix, labels):
     preferences = Preferences.from_matrix(matrix)
@@ -254,7 +255,7 @@ def test_equality():
         RANKING.values,
         WEIGHTING.values,
         WEIGHTING.to_ranking().values,
-        WEIGHTING.top(2).indptr,
+        WEIGHTING.top(2, ties="lowest").indptr,
         SUBSETS.take([0, 1]).indices,
     ],
 )
@@ -335,19 +336,35 @@ def test_ties_are_average_or_random():
     ],
 )
 def test_top_takes_the_lowest_columns_of_ties(preferences, k, expected):
-    assert selections(preferences.top(k)) == expected
+    assert selections(preferences.top(k, ties="lowest")) == expected
+
+
+def test_top_warns_where_the_cut_falls_among_ties():
+    with pytest.warns(UserWarning, match=r"In 1 of 2 runs the cut after the best 2.*ties='random'"):
+        WEIGHTING.top(2)
+    assert WEIGHTING.top(4).sizes.tolist() == [4, 4]  # nothing is cut
+
+
+def test_random_ties_do_not_make_runs_look_alike():
+    zeros = Preferences.from_weights(np.zeros((30, 50)))
+    random = zeros.top(10, ties="random", random_state=0)
+    assert zeros.top(10, ties="lowest").counts.max() == 30
+    assert random.counts.max() < 20
+    assert random == zeros.top(10, ties="random", random_state=0)
+    with pytest.raises(ValueError, match="ties='lowest' or 'random', got 'average'"):
+        zeros.top(10, ties="average")
 
 
 def test_top_keeps_names_and_labels():
     weights = Preferences.from_weights(WEIGHTS, features=NAMES, labels="xy")
-    assert weights.top(2) == Preferences.from_sets(
+    assert weights.top(2, ties="lowest") == Preferences.from_sets(
         [["age", "dose"], ["age", "pulse"]], features=NAMES, labels=["x", "y"]
     )
 
 
 @pytest.mark.parametrize("k", [0, 5, -1])
 def test_top_of_too_many_or_too_few(k):
-    with pytest.raises(ValueError, match=f"Expected k from 1 to the 4 features, got {k}"):
+    with pytest.raises(ValueError, match=f"Expected a whole number k from 1 to the 4 features, got {k}"):
         WEIGHTING.top(k)
 
 

@@ -16,6 +16,7 @@ from holdfast.measures import (
 )
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, FeatureSimilarity, GivenSimilarity, SymmetricalUncertainty
+from holdfast.tables import read_preferences, write_preferences
 
 __version__ = "0.1.0"
 
@@ -44,7 +45,9 @@ __all__ = [
     "feature_table",
     "kalousis",
     "properties",
+    "read_preferences",
     "runs_needed",
     "stability",
     "swaps",
+    "write_preferences",
 ]

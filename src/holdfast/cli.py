@@ -383,30 +383,34 @@ def _interval(low: float, high: float) -> str:
 def _print_estimates(
     preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, console: Any = None
 ) -> None:
-    table = _table("measure", "stability", f"{level:.0%} interval", "strength", "note")
+    table = _table("measure", "stability", f"{100 * level:g}% interval", "strength", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
         note = one.reason or one.no_interval or ("" if one.validated else "interval not validated")
         table.add_row(one.measure, value, _interval(*one.ci(level)), one.strength or "", note)
     console = console or _console()
     console.print(str(preferences))
-    sizes = {one.mean_overlap: one.mean_size for one in estimates if one.mean_overlap is not None}
-    for overlap, size in list(sizes.items())[:1]:
-        console.print(f"Two runs share {overlap:.1f} of {size:.1f} features on average.")
+    first = estimates[0]
+    if first.mean_overlap is not None:
+        console.print(f"Two runs share {first.mean_overlap:.1f} of {first.mean_size:.1f} features on average.")
+    if not all(one.no_interval for one in estimates):
+        console.print(f"Intervals speak of {first.scope}.")
     console.print(table)
 
 
 def _print_comparisons(measure_name: str, found: "Comparisons") -> None:
+    from rich.markup import escape
+
     console = _console()
-    table = _table("selection", measure_name, f"{found.level:.0%} interval", "letters")
+    table = _table("selection", measure_name, f"{100 * found.level:g}% interval", "letters")
     for row in found.to_frame().to_dict(orient="records"):
         ends = _interval(row["low"], row["high"])
-        table.add_row(str(row["selection"]), _number(row["stability"]), ends, row["letters"])
+        table.add_row(escape(str(row["selection"])), _number(row["stability"]), ends, row["letters"])
     console.print(table)
     console.print("")
-    table = _table("pair", "difference", f"{found.level:.0%} interval", "p", "p (Holm)", "runs compared")
+    table = _table("pair", "difference", f"{100 * found.level:g}% interval", "p", "p (Holm)", "runs compared")
     for row in found.pairs.to_dict(orient="records"):
-        pair = f"{row['first_name']} - {row['second_name']}"
+        pair = escape(f"{row['first_name']} - {row['second_name']}")
         p_values = (_number(row[name], ".2g") for name in ("p_value", "p_holm"))
         table.add_row(pair, _number(row["difference"]), _interval(row["low"], row["high"]), *p_values, row["design"])
     console.print(table)

@@ -20,8 +20,8 @@ def names_of(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[An
     columns, index = getattr(matrix, "columns", None), getattr(matrix, "index", None)
     if features is None and columns is not None and not isinstance(columns, pd.RangeIndex):
         features = columns
-    if labels is None and isinstance(index, pd.Index) and not isinstance(index, pd.RangeIndex):
-        labels = index
+    if labels is None and isinstance(index, pd.Index) and (index.name or not pd.api.types.is_integer_dtype(index)):
+        labels = index  # whole numbers without a name are places, left over from filtering, not labels
     return (
         None if features is None else tuple(map(str, features)),
         None if labels is None else tuple(map(str, labels)),

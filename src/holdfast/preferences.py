@@ -1,5 +1,6 @@
 """What a feature selector preferred in each of its runs: subsets, rankings or weights."""
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +10,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from holdfast.intake import (
     Matrix,
@@ -185,7 +185,7 @@ class Preferences:
         return cls(
             kind="ranking",
             n_features=array.shape[1],
-            values=rankdata(array, method="average", axis=1),
+            values=average_ranks(array),
             names=names,
             labels=labels,
         )
@@ -296,21 +296,36 @@ class Preferences:
     def _average_ranking(self) -> "Preferences":
         if self.kind == "ranking":
             return self
-        return replace(self, kind="ranking", values=rankdata(-self.matrix(), method="average", axis=1))
+        return replace(self, kind="ranking", values=average_ranks(-self.matrix()))
 
-    def top(self, k: int) -> "Preferences":
-        """Return the ``k`` best features of each run as subsets; among ties the lowest columns are taken."""
-        if not 1 <= k <= self.n_features:
-            raise ValueError(f"Expected k from 1 to the {self.n_features} features, got {k}.")
+    def top(
+        self, k: int, *, ties: Literal["lowest", "random"] | None = None, random_state: int | None = None
+    ) -> "Preferences":
+        """Return the ``k`` best features of each run as subsets.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+        ties : {"lowest", "random"}, optional
+            Which of several equally good features are taken where the cut falls among them: those in the lowest
+            columns, which makes runs look alike, or any. Left out, it is the lowest, with a warning.
+        random_state : int, optional
+            Seed of the random choice.
+        """
+        if not (isinstance(k, (int, np.integer)) and 1 <= k <= self.n_features):
+            raise ValueError(f"Expected a whole number k from 1 to the {self.n_features} features, got {k!r}.")
+        if ties not in (None, "lowest", "random"):
+            raise ValueError(f"Expected ties='lowest' or 'random', got {ties!r}.")
+        if ties == "random":
+            return self.to_ranking(ties="random", random_state=random_state).top(k, ties="lowest")
         ranks = self.matrix() if self.kind == "ranking" else -self.matrix()
-        best = np.sort(np.argsort(ranks, axis=1, kind="stable")[:, :k], axis=1)
-        return replace(
-            self,
-            kind="subset",
-            values=None,
-            indices=best.ravel().astype(np.int32),
-            indptr=np.arange(self.n_runs + 1) * k,
-        )
+        order = np.argsort(ranks, axis=1, kind="stable")
+        if ties is None and k < self.n_features:
+            _warn_of_ties(np.take_along_axis(ranks, order[:, k - 1 : k + 1], axis=1), k)
+        best = np.sort(order[:, :k], axis=1).astype(np.int32)
+        pointers = np.arange(self.n_runs + 1) * k
+        return replace(self, kind="subset", values=None, indices=best.ravel(), indptr=pointers)
 
     def take(self, runs: ArrayLike) -> "Preferences":
         """Return only these runs, by position (or a boolean mask), in this order; each at most once."""
@@ -351,6 +366,13 @@ class Preferences:
         return f"{text}, {low if low == high else f'{low} to {high}'} selected each"
 
 
+def average_ranks(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank each row, the smallest first; ties share their average rank."""
+    from scipy.stats import rankdata  # half a second to import
+
+    return rankdata(rows, method="average", axis=1)
+
+
 def stacked(first: Preferences, second: Preferences) -> Preferences:
     """Return the runs of both, one after the other, without labels."""
     if first.values is not None:
@@ -358,6 +380,17 @@ def stacked(first: Preferences, second: Preferences) -> Preferences:
     (indices, indptr), (more, pointers) = first.lists(), second.lists()
     indptr = np.concatenate([indptr, indptr[-1] + pointers[1:]])
     return replace(first, indices=np.concatenate([indices, more]), indptr=indptr, labels=None)
+
+
+def _warn_of_ties(around_the_cut: NDArray[np.float64], k: int) -> None:
+    tied = np.count_nonzero(around_the_cut[:, 0] == around_the_cut[:, 1])
+    if tied:
+        warnings.warn(
+            f"In {tied} of {len(around_the_cut)} runs the cut after the best {k} falls among tied features; the lowest "
+            "columns were taken, which makes runs look alike. Choose ties='random' or ties='lowest'.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

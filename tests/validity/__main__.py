@@ -7,6 +7,7 @@ runs. Exit status 1 if a promise is broken.
 import argparse
 import os
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -19,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pandas as pd  # noqa: E402
 import simulations  # noqa: E402
 from cells import TESTS, coverage_cells  # noqa: E402
-from simulations import main_coverage, other_cells, other_coverage, rank_cells, sizes_of_tests, table_4, two_stage  # noqa: E402
+from simulations import cells_for, main_coverage, other_coverage, sizes_of_tests, table_4, two_stage  # noqa: E402
 
 import holdfast as hf  # noqa: E402
 
@@ -70,26 +71,32 @@ def by_measure(frame):
 
 
 def holds(part):
-    """At least 90 % in every cell, 94 to 98 % on average over the cells with stability up to 0.9."""
-    usual = part[(part.truth <= 0.9) & (part.runs >= 5)]
+    """At least 90 % in every cell from five runs on, 94 to 98 % on average over the cells with stability up to 0.9."""
     every = part[part.runs >= 5]
-    return bool(every["95%"].min() >= 0.9 and 0.94 <= usual["95%"].mean() <= 0.985)
+    usual = every[every.truth <= 0.9]
+    return bool(every["95%"].min() >= 0.9 and 0.94 <= usual["95%"].mean() <= 0.98)
 
 
-def broken_promises(main, others, sizes):
-    default = main[main.method == "jackknife"]
-    published = main[main.method == "asymptotic"]
+def broken_promises(main, others, sizes, printed, stages):
+    default, published = (main[main.method == method] for method in ("jackknife", "asymptotic"))
     if not holds(default):
         yield "the default interval of nogueira"
-    lost = default["95%"].to_numpy() < published["95%"].to_numpy() - 0.015
-    if lost.any():
-        yield f"the default interval covers less than the published one in {lost.sum()} cells"
+    for level in ("90%", "95%", "99%"):
+        lost = default[level].to_numpy() < published[level].to_numpy() - 0.025
+        if lost.any():
+            yield f"the default {level} interval covers less than the published one in {lost.sum()} cells"
     for measure, part in others.groupby("measure"):
         if hf.MEASURES[measure].validated and not holds(part):
             yield f"the interval of {measure}, which is called validated"
     null = sizes[(sizes.difference == 0) & (sizes.runs >= 20)]
     if not null.paired.between(0.04, 0.065).all():
         yield f"the size of the paired test: {null.paired.min():.3f} to {null.paired.max():.3f}"
+    asymptotic = printed[printed.method == "asymptotic"]
+    for level, paper in (("99%", 0.985), ("95%", 0.943), ("90%", 0.890)):
+        if (asymptotic[level] - paper).abs().max() > 0.01:
+            yield f"Table 4 at {level}: {asymptotic[level].min():.3f} to {asymptotic[level].max():.3f}"
+    if stages.coverage.min() < 0.94:
+        yield f"the two-stage rule: {stages.coverage.min():.3f}"
 
 
 def page(main, others, sizes, printed, stages, replicates, seconds):
@@ -128,7 +135,7 @@ def main():
         other_coverage: [
             (measure, place, (5, 10, 20, 50), n // 2)
             for measure in measures
-            for place in range(len(rank_cells() if hf.MEASURES[measure].kind != "subset" else other_cells()))
+            for place in range(len(cells_for(measure)))
         ],
         sizes_of_tests: [
             (shared, difference, runs, 5 * n if difference == 0 else n)
@@ -141,16 +148,19 @@ def main():
         ],
         two_stage: [(s, h, n // 2) for s in (0.5, 0.8) for h in (0.05, 0.03)],
     }
+    folder = Path(tempfile.mkdtemp(prefix="validity-"))
+    print(f"Results as they come: {folder}", flush=True)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=simulations.quiet) as pool:
         done = {}
         for work, items in jobs.items():
             done[work] = pd.concat(pool.map(work, items, chunksize=1), ignore_index=True)
+            done[work].to_csv(folder / f"{work.__name__}.csv", index=False)  # a later failure loses nothing
             print(f"{work.__name__}: {len(items)} jobs, {time.perf_counter() - start:.0f} s so far", flush=True)
     text = page(*(done[work] for work in jobs), n, time.perf_counter() - start)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     print(text)
-    broken = list(broken_promises(done[main_coverage], done[other_coverage], done[sizes_of_tests]))
+    broken = list(broken_promises(*done.values()))
     for promise in broken:
         print("BROKEN:", promise)
     raise SystemExit(bool(broken))

@@ -52,15 +52,16 @@ def other_cells():
 
 def other_coverage(job):
     measure, place, runs, replicates = job
-    cell = other_cells()[place]
+    cell = cells_for(measure)[place]
     parameters = {}
     if hf.MEASURES[measure].similarity:
-        parameters = {
-            "similarity": hf.GivenSimilarity(similarity_of_pairs(cell.draw(1, np.random.default_rng(0)).n_features))
-        }
-    if hf.MEASURES[measure].kind != "subset":
-        cell = rank_cells()[place]
+        d = cell.draw(1, np.random.default_rng(0)).n_features
+        parameters = {"similarity": hf.GivenSimilarity(similarity_of_pairs(d))}
     return coverage(cell, measure, runs, replicates, place, **parameters)
+
+
+def cells_for(measure):
+    return other_cells() if hf.MEASURES[measure].kind == "subset" else rank_cells()
 
 
 @cache

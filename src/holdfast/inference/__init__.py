@@ -1,1 +1,1 @@
-"""From measures to statements: estimates, agreements of aligned runs."""
+"""From measures to statements: estimates with their uncertainty, comparisons, plans, features, agreements."""

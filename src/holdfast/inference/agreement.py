@@ -2,16 +2,24 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.inference.estimate import StabilityEstimate, Undefined, of_kind, stability, with_similarity
+from holdfast.inference.estimate import (
+    StabilityEstimate,
+    Undefined,
+    as_preferences,
+    check_undefined,
+    of_kind,
+    stability,
+    with_similarity,
+)
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
-from holdfast.preferences import Preferences
+from holdfast.preferences import Preferences, stacked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +40,7 @@ class Agreement:
 
     measure: str
     value: float
-    per_run: NDArray[np.float64]
+    per_run: NDArray[np.float64] = field(compare=False)
     reason: str | None = None
 
     @property
@@ -45,8 +53,8 @@ class Agreement:
 
 
 def agreement(
-    a: Preferences,
-    b: Preferences,
+    a: Preferences | Matrix,
+    b: Preferences | Matrix,
     measure: str | Measure = "nogueira",
     *,
     data: Matrix | None = None,
@@ -60,7 +68,7 @@ def agreement(
 
     Parameters
     ----------
-    a, b : Preferences
+    a, b : Preferences or matrix
         Equally many runs over the same features; if both have labels, the labels must be equal.
     measure : str or Measure
         What to measure.
@@ -84,10 +92,14 @@ def agreement(
     jaccard = 0.667 (mean agreement of 2 pairs of runs)
     """
     chosen = find(measure).bind(**parameters)
+    check_undefined(undefined)
+    a, b = as_preferences(a, [chosen]), as_preferences(b, [chosen])
     _check_aligned(a, b)
     a, b = (of_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
+    for run in range(a.n_runs if chosen.one_size else 0):
+        chosen.check_sizes(stacked(a.take([run]), b.take([run])))
     each = chosen.parameters.get("similarity")
-    if isinstance(each, (list, tuple)):
+    if isinstance(each, (list, tuple)) and np.ndim(each[0]) != 1:  # not a matrix written as nested lists
         if len(each) != a.n_runs:
             raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(each)}.")
         ready = with_similarity([chosen.bind(similarity=one) for one in each], a, None)
@@ -147,7 +159,8 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     k : int
         Size of the subsets.
     **parameters
-        ``ties="random"`` and ``random_state`` for the ranking (see :meth:`Preferences.to_ranking`).
+        ``ties="random"`` and ``random_state`` order equal weights at random, in the ranking and in the choice of the
+        best (see :meth:`Preferences.to_ranking`).
 
     Examples
     --------
@@ -157,8 +170,9 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     spearman = 0.943 [0.924, 0.958] (95% CI, 20 runs)
     """
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
+    broken = {} if parameters.get("ties", "average") == "average" else parameters
     return Kalousis(
         stability(weights, "weight_correlation"),
         stability(weights, "spearman", **parameters),
-        stability(weights.top(k), "jaccard"),
+        stability(weights.top(k, **broken), "jaccard"),
     )

@@ -19,6 +19,7 @@ from holdfast.inference.estimate import (
     with_similarity,
 )
 from holdfast.inference.intervals import Interval, check_level
+from holdfast.inference.uncertainty import ROUNDING
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, find
 from holdfast.measures.record import Floats, roughness_of
@@ -97,9 +98,10 @@ class Comparison:
 
     def __repr__(self) -> str:
         low, high = self.ci()
+        note = "" if self.first.validated or self.design == "published" else ", not validated"
         return (
             f"{self.measure}: {self.first.value:.3f} - {self.second.value:.3f} = {self.difference:.3f} "
-            f"[{low:.3f}, {high:.3f}] (95% CI, {self.design}), p = {self.p_value:.3g}"
+            f"[{low:.3f}, {high:.3f}] (95% CI{note}, {self.design}), p = {self.p_value:.3g}"
         )
 
 
@@ -181,7 +183,13 @@ def _paired(one: Preferences, two: Preferences, paired: bool | None) -> tuple[bo
         return False, two
     if one.n_runs != two.n_runs:
         raise ValueError(f"Expected equally many runs to compare as pairs, got {one.n_runs} and {two.n_runs}.")
-    if one.labels is not None and two.labels is not None and set(one.labels) == set(two.labels):
+    if one.labels is not None and two.labels is not None:
+        if set(one.labels) != set(two.labels):
+            odd = next(label for label in one.labels if label not in two.labels)
+            raise ValueError(
+                f"Expected the same run labels to compare as pairs, got {odd!r} on one side only; "
+                "label the runs by their resample, or leave labels out."
+            )
         place = {label: run for run, label in enumerate(two.labels)}
         two = two.take([place[label] for label in one.labels])
     return True, two
@@ -204,7 +212,10 @@ def _comparison(
         parts = [_variance(one.pseudo_values, first), _variance(two.pseudo_values, second)]
         spread = sum(part**2 / (estimate.n_runs - 1) for part, estimate in zip(parts, (one, two), strict=True))
         design, variance, degrees = "independent", sum(parts), sum(parts) ** 2 / spread if spread else np.inf
-    error = math.sqrt(variance) if variance > 1e-24 else 0.0
+    bound = "bound" in (one.method, two.method)
+    if variance < ROUNDING**2 and not bound:  # leaving out runs changes nothing: take what each knows of itself
+        variance = one.standard_error**2 + two.standard_error**2
+    error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
     return Comparison(
         measure=one.measure, first=one, second=two, design=design, standard_error=error, degrees=float(degrees)
     )
@@ -317,7 +328,8 @@ def compare_many(
         for ((one, two), comparison), p in zip(found.items(), corrected, strict=True)
     ]
     different = {pair for pair, p in zip(found, corrected, strict=True) if p <= 1 - level}
-    order = sorted(names, key=lambda name: -estimates[name].value)
+    sign = -1 if chosen.higher_is_better else 1
+    order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
     return Comparisons(estimates=estimates, pairs=pairs, letters=letters(order, different), level=level)
 

@@ -26,7 +26,7 @@ SCOPE = "this data set resampled, not new data sets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Test:
+class StabilityTest:
     """A one-sided test that a stability is greater than a given value."""
 
     greater_than: float
@@ -104,9 +104,9 @@ class StabilityEstimate:
         """Why there is no interval, or None."""
         return self.law.reason if isinstance(self.law, NoLaw) else None
 
-    def test(self, *, greater_than: float) -> Test:
+    def test(self, *, greater_than: float) -> StabilityTest:
         """Test whether the stability is greater than a value, one-sided."""
-        return Test(greater_than=greater_than, p_value=self.law.p_value(greater_than), method=self.method)
+        return StabilityTest(greater_than=greater_than, p_value=self.law.p_value(greater_than), method=self.method)
 
     @property
     def strength(self) -> str | None:
@@ -243,7 +243,8 @@ def _bound(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Meas
         if not any(name in measure.parameters for measure in measures):
             known = sorted({known for measure in measures for known in measure.parameters})
             names = ", ".join(measure.name for measure in measures)
-            raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.")
+            hint = " The level belongs to .ci(level)." if name == "level" else ""
+            raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.{hint}")
     return [
         measure.bind(**{name: value for name, value in parameters.items() if name in measure.parameters})
         for measure in measures
@@ -255,6 +256,8 @@ def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure
     if isinstance(preferences, Preferences):
         return preferences
     kinds = {measure.kind for measure in measures}
+    if not kinds:
+        raise ValueError("Expected at least one measure, got none.")
     if len(kinds) != 1:
         raise ValueError(
             f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
@@ -299,9 +302,7 @@ def with_similarity(measures: Sequence[Measure], preferences: Preferences, data:
                 if measure.similarity not in made:
                     made[measure.similarity] = aligned(make(data), preferences.features)
                 given = made[measure.similarity]
-            if not isinstance(given, list):
-                given = aligned(given, preferences.features)
-            measure = measure.bind(similarity=given)
+            measure = measure.bind(similarity=aligned(given, preferences.features))
         measure.check_complete()
         ready.append(measure)
     return ready
@@ -326,6 +327,7 @@ def _estimates(
 ) -> list[StabilityEstimate]:
     if method not in ("jackknife", "asymptotic", "bootstrap"):
         raise ValueError(f"Expected method 'jackknife', 'asymptotic' or 'bootstrap', got {method!r}.")
+    check_undefined(undefined)
     about = _about(preferences)
     estimates = []
     for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
@@ -342,7 +344,7 @@ def _estimates(
                 reason=reason,
                 chance_error=tally.chance_error,
                 validated=measure.validated and method == "jackknife",
-                has_strength=measure.kind == "subset" and measure.properties.chance != "no" and measure.best == 1,
+                has_strength=measure.has_strength,
                 **about,
             )
         )
@@ -368,16 +370,21 @@ def _tied_share(rows: NDArray[np.float64]) -> float:
     return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())
 
 
+def check_undefined(undefined: Undefined) -> None:
+    """Raise unless it says what to do with undefined values."""
+    number = isinstance(undefined, (int, float)) and not isinstance(undefined, bool) and math.isfinite(undefined)
+    if not number and undefined not in ("nan", "raise", "skip"):
+        raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
+
+
 def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
     """Return the value, and why it or a part of it is undefined; do with that what the caller chose."""
-    if undefined not in ("nan", "raise", "skip") and not isinstance(undefined, (int, float)):
-        raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
     if n_runs < 2:
         reason = "a single run has no stability, two are needed"
     elif tally.undefined is None:
         return tally.value(), None
     else:
-        reason = f"{measure.name} has no value for {measure.undefined}, and {tally.undefined} meet that"
+        reason = f"{measure.name} has no value for {measure.undefined} ({tally.undefined})"
     if undefined == "raise":
         raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
     if undefined == "skip":

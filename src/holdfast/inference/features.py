@@ -3,20 +3,23 @@
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import hypergeom, norm
+from scipy.special import ndtri
 
+from holdfast.inference.estimate import as_preferences
 from holdfast.inference.intervals import check_level
+from holdfast.intake import Matrix
+from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 
 SWAP_CANDIDATES = 500
 
 
-def feature_table(preferences: Preferences, *, level: float = 0.95) -> pd.DataFrame:
+def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> pd.DataFrame:
     """Return how often each feature was selected and how much it adds to the instability.
 
     Parameters
     ----------
-    preferences : Preferences of subsets
+    preferences : Preferences of subsets, or 0/1 matrix
     level : float
         Level of the Wilson intervals of the frequencies.
 
@@ -37,6 +40,7 @@ def feature_table(preferences: Preferences, *, level: float = 0.95) -> pd.DataFr
     2       c      1        0.5  0.09  0.91             0.5
     """
     check_level(level)
+    preferences = as_preferences(preferences, [MEASURES["nogueira"]])
     counts, p = preferences.counts, preferences.frequency
     variance = p * (1 - p)
     share = variance / variance.sum() if variance.sum() > 0 else variance
@@ -57,20 +61,20 @@ def feature_table(preferences: Preferences, *, level: float = 0.95) -> pd.DataFr
 
 def wilson(counts: NDArray[np.int64], n: int, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return Wilson's interval for the share behind each count of ``n``."""
-    z2, p = norm.ppf((1 + level) / 2) ** 2, counts / n
+    z2, p = ndtri((1 + level) / 2) ** 2, counts / n
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     reach = np.sqrt(z2 * (p * (1 - p) + z2 / (4 * n)) / n) / (1 + z2 / n)
     return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
 
 
-def swaps(preferences: Preferences, *, most: int = 20) -> pd.DataFrame:
+def swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:
     """Return pairs of features that take turns: runs tend to select one of them or the other.
 
     Looked at are the features that vary most (500 at the most).
 
     Parameters
     ----------
-    preferences : Preferences of subsets
+    preferences : Preferences of subsets, or 0/1 matrix
     most : int
         Number of pairs to return.
 
@@ -79,7 +83,8 @@ def swaps(preferences: Preferences, *, most: int = 20) -> pd.DataFrame:
     DataFrame
         The strongest first: ``first``, ``second``, in how many runs ``both``, ``only_first``, ``only_second`` and
         ``neither`` were selected, their ``correlation`` (below 0), and ``p_value``, the chance of so few joint
-        selections if the two had nothing to do with each other (not corrected for the number of pairs).
+        selections if the two had nothing to do with each other, not corrected for the number of pairs: if it is large,
+        nothing points to turns.
 
     Examples
     --------
@@ -89,6 +94,11 @@ def swaps(preferences: Preferences, *, most: int = 20) -> pd.DataFrame:
       first second  both  only_first  only_second
     0     b      c     0           2            2
     """
+    if most < 0:
+        raise ValueError(f"Expected a number of pairs, got most={most}.")
+    from scipy.stats import hypergeom  # half a second to import
+
+    preferences = as_preferences(preferences, [MEASURES["nogueira"]])
     counts, n = preferences.counts, preferences.n_runs
     varying = np.flatnonzero((counts > 0) & (counts < n))
     order = np.argsort(np.abs(counts[varying] - n / 2), kind="stable")[:SWAP_CANDIDATES]

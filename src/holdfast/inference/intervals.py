@@ -4,7 +4,7 @@ A law knows the sampling distribution of an estimate well enough for :meth:`Law.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -156,7 +156,7 @@ class Bootstrap(Law):
     """Bias-corrected and accelerated percentiles of resampled runs."""
 
     value: float
-    draws: Floats  # ascending
+    draws: Floats = field(compare=False)  # ascending
     acceleration: float
     method: str = "bootstrap"
 

@@ -56,7 +56,7 @@ class Pilot:
 
     def __repr__(self) -> str:
         return (
-            f"{self.n_runs} runs for ±{self.half_width:g} at {self.level:.0%}, "
+            f"{self.n_runs} runs for ±{self.half_width:g} at {100 * self.level:g}%, "
             f"after a pilot of {self.estimate.n_runs} ({self.estimate.measure} = {self.estimate.value:.3f})"
         )
 
@@ -70,7 +70,7 @@ class Plan:
     independent : int
         If each feature is selected on its own.
     worst : int
-        If a run selects all of the usual features or none of them: the same stability, but every deviation is total.
+        If a run selects the usual set or a random one: the same stability, but every deviation is total.
     half_width, level, stability : float
         What was asked for and assumed.
     """
@@ -84,7 +84,7 @@ class Plan:
     def __repr__(self) -> str:
         return (
             f"{self.independent} runs (features selected independently) to {self.worst} (all or nothing) "
-            f"for ±{self.half_width:g} at {self.level:.0%}, if the stability is {self.stability:g}"
+            f"for ±{self.half_width:g} at {100 * self.level:g}%, if the stability is {self.stability:g}"
         )
 
 
@@ -164,12 +164,19 @@ def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -
 
 
 def _for_width(half_width: float, level: float, runs: Preferences) -> int:
-    """Solve z² (σ²/N + 2ρ/N²) = h² for N: the variance of single runs, and that of pairs, which few runs feel."""
-    z2, nogueira = ndtri((1 + level) / 2) ** 2, MEASURES["nogueira"]
-    single = z2 * asymptotic_variance(runs) * runs.n_runs
-    pairs = 2 * z2 * nogueira.form.tally(runs, [nogueira])[0].roughness
-    needed = (single + math.sqrt(single**2 + 4 * half_width**2 * pairs)) / (2 * half_width**2)
-    return max(3, math.ceil(needed))
+    """Solve t² (σ²/N + 2ρ/N²) = h² for N: the variance of single runs, and that of pairs, which few runs feel."""
+    nogueira = MEASURES["nogueira"]
+    single = asymptotic_variance(runs) * runs.n_runs
+    pairs = 2 * nogueira.form.tally(runs, [nogueira])[0].roughness
+    quantile, needed = ndtri((1 + level) / 2), 0
+    for _ in range(20):  # Student's quantile depends on the number that it asks for
+        ratio = (quantile / half_width) ** 2
+        root = math.sqrt((ratio * single) ** 2 + 4 * ratio * pairs)
+        before, needed = needed, max(5, math.ceil((ratio * single + root) / 2))
+        if needed == before:
+            break
+        quantile = stdtrit(needed - 1, (1 + level) / 2)
+    return needed
 
 
 def _all_or_nothing(stability: float, size: int, n_features: int) -> Preferences:

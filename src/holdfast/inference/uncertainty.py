@@ -15,6 +15,8 @@ from holdfast.preferences import Preferences
 from holdfast.similarity import GivenSimilarity
 
 N_BOOTSTRAP = 2000
+ROUNDING = 1e-9
+"""What is smaller than this is taken for rounding."""
 
 
 def deleted_values(
@@ -36,37 +38,64 @@ def law_of(
     method: str,
 ) -> Law:
     """Choose what is known of the estimate's distribution, or why nothing is."""
-    n_runs = runs.n_runs
-    if math.isnan(value):
-        return NoLaw("the value is undefined")
-    if measure.no_interval:
-        return NoLaw(measure.no_interval)
-    if n_runs < 3:
-        return NoLaw("at least three runs are needed")
+    why_not = _no_law(measure, value, runs.n_runs)
+    if why_not:
+        return NoLaw(why_not)
     if method == "asymptotic":
-        if measure.name != "nogueira":
-            raise ValueError(f"Expected nogueira for method='asymptotic', as published, got {measure.name}.")
-        return intervals.Normal(value, math.sqrt(asymptotic_variance(runs)))
+        return _published(runs, measure, value)
     if deleted.size == 0:
         return NoLaw("without one of the runs the measure is undefined")
-    variance, roughness, most = intervals.jackknife_variance(deleted), tally.roughness, _most(measure, value)
-    if _unanimous(runs) or (np.isfinite(most) and most - value < 1e-12):
-        top = measure.best if value > measure.best - 1e-9 else most
-        return intervals.Unanimous(value, n_runs, _least(runs, measure, value), top)
-    still = variance < 1e-18
-    if math.isnan(roughness) or (still and roughness == 0):  # nothing is known, or runs lie all alike
-        roughness = (min(most, 1.0) - value) ** 2 if n_runs == 3 or still else 0.0
+    most = _most(measure, value)
+    if _unanimous(runs) or (np.isfinite(most) and most - value < ROUNDING):
+        top = measure.best if value > measure.best - ROUNDING else most
+        return intervals.Unanimous(value, runs.n_runs, _least(runs, measure, value), top)
     if method == "bootstrap":
-        weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
-        draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
-        return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
-    return intervals.Jackknife(value, variance, roughness, n_runs, measure.range[0], most)
+        return _bootstrap(runs, measure, value, deleted)
+    variance = intervals.jackknife_variance(deleted)
+    roughness = _roughness(tally, variance, min(most, 1.0) - value, runs.n_runs)
+    return intervals.Jackknife(value, variance + tally.chance_error**2, roughness, runs.n_runs, measure.range[0], most)
+
+
+def _no_law(measure: Measure, value: float, n_runs: int) -> str | None:
+    if math.isnan(value):
+        return "the value is undefined"
+    if n_runs < 3:
+        return "at least three runs are needed"
+    if not (measure.no_interval or measure.higher_is_better):
+        return "intervals are made for measures of which more is better; turn it round"
+    return measure.no_interval or None
+
+
+def _published(runs: Preferences, measure: Measure, value: float) -> Law:
+    if measure.name != "nogueira":
+        raise ValueError(f"Expected nogueira for method='asymptotic', as published, got {measure.name}.")
+    error = math.sqrt(asymptotic_variance(runs))
+    return intervals.Normal(value, error) if error > ROUNDING else NoLaw("the published variance is 0 for these runs")
+
+
+def _bootstrap(runs: Preferences, measure: Measure, value: float, deleted: NDArray[np.float64]) -> Law:
+    n_runs = runs.n_runs
+    weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
+    draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
+    if np.isnan(draws).any():
+        return NoLaw("the bootstrap needs pairs of runs that are all defined")
+    if np.ptp(draws) < ROUNDING:
+        return NoLaw("resampled runs all have the same value")
+    return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
+
+
+def _roughness(tally: Tally, variance: float, loss: float, n_runs: int) -> float:
+    """The tally's roughness; the most it can be (the squared loss) where leaving out runs tells nothing at all."""
+    roughness, still = tally.roughness, variance < ROUNDING**2
+    if not math.isnan(roughness) and not (still and roughness == 0):
+        return roughness
+    return loss**2 if still or n_runs == 3 else 0.0  # three runs are three pairs: nothing is left over to see it
 
 
 def _most(measure: Measure, value: float) -> float:
     """The most the measure can be; of one without bound, what a perfect selection has, unless the value is beyond."""
     most = measure.range[1]
-    return measure.best if np.isinf(most) and value < measure.best else most
+    return measure.best if np.isinf(most) and value < measure.best + ROUNDING else most
 
 
 def _unanimous(preferences: Preferences) -> bool:

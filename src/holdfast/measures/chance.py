@@ -81,6 +81,8 @@ def pair_expectation(
         return Expectation(
             float(np.mean(values(Preferences.from_sets(rows, n_features=n_features)))), 0.0, "enumeration"
         )
+    if not (draws == int(draws) and draws >= 2):
+        raise ValueError(f"Expected at least two draws to simulate an expectation, got {draws}.")
     rng = np.random.default_rng([n_features, k1, k2])
     sets = [random_sets(rng.random((draws, size)), n_features) for size in (k1, k2)]
     indices = np.concatenate(sets, axis=1).ravel()

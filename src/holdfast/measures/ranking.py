@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import rankdata
 
 from holdfast.measures.record import Floats, PairTally
 from holdfast.measures.rows import correlation_sums, distance_sums, pair_sums
@@ -36,10 +35,13 @@ def rank_variance(ranks: Floats) -> PairTally:
     expected = (d**2 - 1) / 12
     if expected == 0:
         return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
-    distances, squares = distance_sums(ranks)
-    scale = 2 * d * expected
-    of_pairs = n_runs * (n_runs - 1) - 2 * distances.sum() / scale + squares / scale**2
-    return PairTally(2 * (n_runs - 1 - distances / scale), np.full(n_runs, 2 * (n_runs - 1)), of_pairs)
+    to_others, distances = distance_sums(ranks)
+    scale, pairs = 2 * d * expected, np.full(n_runs, 2 * (n_runs - 1))
+    sums = 2 * (n_runs - 1 - to_others / scale)
+    if distances is None:
+        return PairTally(sums, pairs)
+    every = 1 - distances / scale
+    return PairTally(sums, pairs, float((every**2).sum() - (np.diag(every) ** 2).sum()), matrix=every)
 
 
 def canberra(ranks: Floats, k: int | None = None) -> PairTally:
@@ -74,6 +76,8 @@ def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
         raise ValueError(f"Expected p between 0 and 1, got {p}: the smaller, the more the top counts.")
     n_runs, d = ranks.shape
     depth = min(d, int(np.ceil(np.log(1e-18) / np.log(p))))  # what lies deeper weighs less than rounding
+    from scipy.stats import rankdata  # half a second to import
+
     place = rankdata(ranks, method="min", axis=1).astype(np.int64)  # tied features enter together
     entered = np.stack([np.bincount(np.minimum(row, depth + 1), minlength=depth + 2)[1:-1].cumsum() for row in place])
     weight = (1 - p) / p * p ** np.arange(1, depth + 1)

@@ -107,7 +107,7 @@ class WholeTally(Tally):
 
     @property
     def undefined(self) -> str | None:
-        return "the value" if np.isnan(self.number) else None
+        return "as here" if np.isnan(self.number) else None
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class PairTally(Tally):
     defined: NDArray[np.int64]
     squares: float = np.nan
     chance_error: float = 0.0
+    matrix: Floats | None = None  # the similarities themselves, where there are few runs
 
     @property
     def n_pairs(self) -> int:
@@ -281,6 +282,13 @@ class Measure:
         chosen = [(name, self.parameters[name]) for name in self.chosen]
         shown = ", ".join(f"{name}={value}" for name, value in chosen if isinstance(value, (int, float, str)))
         return f"{self.name}({shown})" if shown else self.name
+
+    @property
+    def has_strength(self) -> bool:
+        """Whether words like "excellent" apply: corrected for chance, of subsets, 1 at the most and for equal runs."""
+        return (
+            self.kind == "subset" and self.properties.chance in ("yes", "one size") and self.range[1] == self.best == 1
+        )
 
     def bind(self, **parameters: Any) -> "Measure":
         """Return the measure with some parameters set.

@@ -26,6 +26,9 @@ from holdfast.similarity import FeatureSimilarity
 
 Ints = NDArray[np.int64]
 
+ALL_USED = 4000
+"""Number of features up to which the similarities of all that were ever selected are held at a time."""
+
 
 class Pairs(NamedTuple):
     """Pairs of sets and what they share, each field an array (see :mod:`holdfast.kernels.stand_ins`)."""
@@ -240,11 +243,23 @@ class MatchedPairs(SetPairs):
 
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
         indices, indptr = sets.lists()
-        used, place = np.unique(indices, return_inverse=True)
-        block = measure.parameters["similarity"].block(used, used)
-        runs = [place[indptr[run] : indptr[run + 1]] for run in range(sets.n_runs)]
+        used, place = np.unique(indices.astype(np.int64), return_inverse=True)
+        similarity: FeatureSimilarity = measure.parameters["similarity"]
+        if used.size <= ALL_USED:
+            similarity, indices = _Block(similarity.block(used, used)), place.astype(np.int32)
+        runs = np.split(indices.astype(np.int64), indptr[1:-1])
         pairs = zip(first, second, strict=True)
-        return PairValues(np.array([best_matching(block[np.ix_(runs[one], runs[two])]) for one, two in pairs]))
+        return PairValues(np.array([best_matching(similarity.block(runs[one], runs[two])) for one, two in pairs]))
+
+
+class _Block(FeatureSimilarity):
+    """Similarities that are all there."""
+
+    def __init__(self, matrix: Floats):
+        self.matrix = matrix
+
+    def block(self, rows: Any, columns: Any) -> Floats:
+        return self.matrix[np.ix_(rows, columns)]
 
 
 def best_matching(similarities: Floats) -> float:

@@ -31,17 +31,17 @@ class RowPairs(Form):
             for measure in measures
         ]
 
-    def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
-        rows, n_runs = preferences.matrix(), preferences.n_runs
-        similarity = np.eye(n_runs)
-        for one in range(n_runs):
-            for two in range(one + 1, n_runs):
-                pair = self.sums(rows[[one, two]], **measure.parameters)
-                similarity[one, two] = similarity[two, one] = np.nan if pair.undefined else pair.value()
-        return similarity
+    def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
+        return self.sums(preferences.matrix(), **measure.parameters).matrix
 
     def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
-        return mean_over_pairs(self.kernel(preferences, measure), weights)
+        similarity = self.kernel(preferences, measure)
+        if similarity is None:
+            raise ValueError(
+                f"Expected at most {ALL_PAIRS} runs to resample pairs of {measure.kind}s, got {preferences.n_runs}; "
+                "use the jackknife."
+            )
+        return mean_over_pairs(similarity, weights)
 
     def corrected(self, measure: Measure) -> "RowPairs":
         raise ValueError(
@@ -65,37 +65,46 @@ def correlation_sums(blocks: Iterable[Floats], lengths: Floats) -> PairTally:
         with_all += units @ units.sum(axis=0)
         if every.size:
             every += units @ units.T
-    squares = float((every**2).sum() - (np.diag(every) ** 2).sum()) if every.size else np.nan
-    return PairTally(2 * (with_all - defined), 2 * _others(defined), squares)
+    if not every.size:
+        return PairTally(2 * (with_all - defined), 2 * _others(defined))
+    every[~np.outer(defined, defined)] = np.nan
+    return PairTally(2 * (with_all - defined), 2 * _others(defined), _squares(every), matrix=every)
 
 
-def distance_sums(matrix: Floats) -> tuple[Floats, float]:
+def _squares(matrix: Floats) -> float:
+    """Sum of squares beside the diagonal."""
+    return float((matrix**2).sum() - (np.diag(matrix) ** 2).sum())
+
+
+def distance_sums(matrix: Floats) -> tuple[Floats, Floats | None]:
     """Sum the squared Euclidean distances of every row to all others, in linear time.
 
-    Returns these sums, and the sum of the distances' squares over all ordered pairs (``nan`` beyond ``ALL_PAIRS``).
+    Returns these sums, and the distances of all pairs (None beyond ``ALL_PAIRS`` rows).
     """
     centred = matrix - matrix.mean(axis=0)  # distances do not change, rounding does
     lengths = np.einsum("ij,ij->i", centred, centred)
     to_others = len(matrix) * lengths - 2 * centred @ centred.sum(axis=0) + lengths.sum()
     if len(matrix) > ALL_PAIRS:
-        return to_others, np.nan
-    distances = lengths[:, None] + lengths[None, :] - 2 * centred @ centred.T
-    return to_others, float((distances**2).sum() - (np.diag(distances) ** 2).sum())
+        return to_others, None
+    return to_others, lengths[:, None] + lengths[None, :] - 2 * centred @ centred.T
 
 
 def pair_sums(n_runs: int, with_following: Callable[[int], Floats]) -> PairTally:
     """Sum symmetric similarities, given those of run ``i`` with the runs after it; ``nan`` is undefined."""
     sums, defined, squares = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64), 0.0
+    every = np.eye(n_runs) if n_runs <= ALL_PAIRS else None
     for run in range(n_runs - 1):
         values = with_following(run)
         squares += 2 * float(values @ values)
+        if every is not None:
+            every[run, run + 1 :] = every[run + 1 :, run] = values
         good = ~np.isnan(values)
         values = np.where(good, values, 0)
         sums[run] += 2 * values.sum()
         defined[run] += 2 * good.sum()
         sums[run + 1 :] += 2 * values
         defined[run + 1 :] += 2 * good
-    return PairTally(sums, defined, squares)
+    return PairTally(sums, defined, squares, matrix=every)
 
 
 def _others(defined: NDArray[np.bool_]) -> NDArray[np.int64]:

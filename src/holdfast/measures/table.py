@@ -79,6 +79,8 @@ def find(measure: str | Measure) -> Measure:
     """Return the measure of this name, or the measure itself."""
     if isinstance(measure, Measure):
         return measure
+    if not isinstance(measure, str):
+        raise ValueError(f"Expected the name of a measure or a Measure, got {measure!r}.")
     try:
         return MEASURES[measure]
     except KeyError as error:
