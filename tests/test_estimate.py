@@ -10,6 +10,8 @@ import holdfast as hf
 
 RUNS = [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0]]
 WITH_EMPTY = hf.Preferences.from_sets([{0, 1}, set(), {0}, set()], n_features=4)
+FULL = hf.Preferences.from_sets([{0, 1}, {0, 2}, {1, 3}], n_features=5)
+HALF = hf.Preferences.from_sets([{0, 1}, {0, 3, 4}, {2, 4}], n_features=5)
 
 
 def test_an_estimate_tells_what_it_is():
@@ -58,6 +60,13 @@ def test_a_bare_matrix_is_read_as_what_the_measure_measures(matrix, measure, sam
         (lambda: hf.stability(RUNS, "yu"), "data= or similarity= for yu"),
         (lambda: hf.stability(RUNS, "yu", similarity=np.eye(4)), "similarity of the 5 features.*got 4"),
         (lambda: hf.stability(RUNS, "yu", similarity=np.eye(5), threshold=0), "threshold above 0"),
+        (lambda: hf.agreement(FULL, HALF, "kuncheva"), "equally many features.*2 in run 0 and 3 in run 1"),
+        (lambda: hf.agreement(FULL, HALF, "jaccard", undefined="zero"), "got 'zero'"),
+        (lambda: hf.stability(RUNS, 3), "name of a measure or a Measure, got 3"),
+        (lambda: hf.stability(RUNS, []), "at least one measure"),
+        (lambda: hf.stability(RUNS, level=0.9), r"belongs to \.ci\(level\)"),
+        (lambda: hf.stability(RUNS, undefined=True), "got True"),
+        (lambda: hf.stability(RUNS, undefined=float("nan")), "got nan"),
         (lambda: hf.stability(RUNS, undefined="zero"), "'nan', 'raise', 'skip' or a number, got 'zero'"),
         (lambda: hf.stability(hf.Preferences.from_rankings([[1, 2], [2, 1]]), "canberra", k=3), "k from 1 to the 2"),
         (lambda: hf.stability([[1, 2], [2, 1]], "canberra", k=1.5), "whole number k"),
@@ -147,10 +156,6 @@ def test_constant_rankings_and_weights_are_undefined():
 # Agreement and Kalousis
 
 
-FULL = hf.Preferences.from_sets([{0, 1}, {0, 2}, {1, 3}], n_features=5)
-HALF = hf.Preferences.from_sets([{0, 1}, {0, 3, 4}, {2, 4}], n_features=5)
-
-
 @pytest.mark.parametrize("name", ["jaccard", "pog", "npog", "nogueira", "hamming", "krizek"])
 def test_agreement_compares_run_by_run(name):
     if hf.MEASURES[name].one_size:
@@ -190,6 +195,16 @@ def test_agreement_with_one_similarity_or_one_for_each_run():
     assert hf.agreement(FULL, HALF, "pogr", similarity=[plain, plain, twins]).per_run == pytest.approx([1, 0.5, 0.5])
     with pytest.raises(ValueError, match="one similarity for each of 3 runs, got 2"):
         hf.agreement(FULL, HALF, "gulgezen", similarity=[plain, plain])
+
+
+def test_matrices_do_wherever_selections_do():
+    full, half = (runs.to_frame().to_numpy() for runs in (FULL, HALF))
+    assert hf.agreement(full, half, "jaccard").value == hf.agreement(FULL, HALF, "jaccard").value
+    assert hf.feature_table(full).equals(hf.feature_table(FULL))
+    assert hf.swaps(full).equals(hf.swaps(FULL))
+    nested = np.eye(5).tolist()
+    assert hf.agreement(FULL, HALF, "gulgezen", similarity=nested).per_run == pytest.approx([1, 0.5, 0])
+    assert hf.stability(FULL, "yu", similarity=nested).value == hf.stability(FULL, "yu", similarity=np.eye(5)).value
 
 
 def test_agreement_minds_labels_and_features():

@@ -317,3 +317,63 @@ def test_an_estimate_goes_into_frames_and_json():
 def test_a_wrong_call_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call(load_example().top(10))
+
+
+# Corners
+
+
+def test_perfect_stand_ins_have_an_interval_too():
+    s = np.eye(5)
+    s[0, 1] = s[1, 0] = 1
+    runs = hf.Preferences.from_sets([{0}, {1}, {0}, {1}, {0}], n_features=5)
+    for name in ("sechidis", "yu", "pogr"):
+        estimate = hf.stability(runs, name, similarity=s)
+        assert estimate.value == pytest.approx(1)
+        assert estimate.ci().low < 0.5
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "why"),
+    [
+        (np.eye(6), {"measure": "jaccard", "method": "bootstrap"}, "the same value"),
+        ([[1, 1, 0]] * 5, {"method": "asymptotic"}, "published variance is 0"),
+        (
+            [[1, 1, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [1, 1, 0]],
+            {"measure": "jaccard", "method": "bootstrap", "undefined": 0.5},
+            "all defined",
+        ),
+    ],
+)
+def test_an_interval_that_would_be_a_point_is_none(runs, options, why):
+    estimate = hf.stability(runs, **options)
+    assert why in estimate.no_interval
+    assert math.isnan(estimate.ci().low)
+
+
+def test_a_measure_of_which_less_is_better_has_no_interval():
+    distance = hf.Measure(
+        name="distance",
+        form=hf.measures.OverlapPairs(lambda r, k1, k2, d: k1 + k2 - 2.0 * r),
+        range=(0, math.inf),
+        best=0.0,
+        higher_is_better=False,
+    )
+    assert "turn it round" in hf.stability(np.eye(5), distance).no_interval
+
+
+def test_the_error_of_a_simulated_expectation_widens_the_interval():
+    rng = np.random.default_rng(0)
+    runs = hf.Preferences.from_weights(rng.normal(size=(12, 40)) + np.linspace(2, 0, 40)).top(8)
+    s = np.kron(np.eye(20), np.array([[1, 0.95], [0.95, 1]]))
+    few, many = (hf.stability(runs, "intersection_count", similarity=s, draws=draws) for draws in (3, 20000))
+    assert few.chance_error > 10 * many.chance_error > 0
+    assert few.standard_error > max(many.standard_error, few.chance_error)
+    with pytest.raises(ValueError, match="at least two draws"):
+        hf.stability(runs, "intersection_count", similarity=s, draws=1)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_weights_of_any_size_correlate_alike(scale):
+    weights = np.random.default_rng(1).normal(size=(5, 8))
+    plain = hf.stability(weights, "weight_correlation").value
+    assert hf.stability(weights * scale, "weight_correlation").value == pytest.approx(plain)

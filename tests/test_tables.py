@@ -362,3 +362,12 @@ def test_names_must_be_there(tmp_path):
     with pytest.raises(ValueError, match=r"Expected one feature name per line in .*, got an empty file"):
         read_names(written(tmp_path / "names.txt", "\n \n"))
     assert read_names(written(tmp_path / "names.txt", "\ufeffa\r\nb")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("damage", [{"n_features": "x"}, {"runs": 5}, {"kind": "set"}])
+def test_a_damaged_file_of_ours_gets_a_sentence(tmp_path, damage):
+    path = tmp_path / "runs.json"
+    write_preferences(Preferences.from_sets([{0}, {1}], n_features=3), path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
+    with pytest.raises(ValueError, match=r"damaged one: .*runs\.json; write it again"):
+        read_preferences(path)

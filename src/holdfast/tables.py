@@ -308,6 +308,8 @@ def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
     missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
     if missing:
         raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
+    if not (isinstance(record["runs"], list) and isinstance(record["n_features"], int) and record["kind"] in KINDS):
+        raise ValueError(f"Expected a whole holdfast file, got a damaged one: {path}; write it again.")
     names, labels = (None if record[key] is None else tuple(record[key]) for key in ("features", "labels"))
     if record["kind"] == "subset":
         indexed = Preferences.from_sets(record["runs"], n_features=record["n_features"], labels=labels)

@@ -226,8 +226,8 @@ def stability(
     >>> hf.stability(best).strength
     'excellent'
     """
-    several = not isinstance(measure, (str, Measure))
-    wanted = [find(measure)] if isinstance(measure, (str, Measure)) else [find(one) for one in measure]
+    several = isinstance(measure, Iterable) and not isinstance(measure, str)
+    wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
         wanted = [corrected_for_chance(one) for one in wanted]
     wanted = _bound(wanted, parameters)
