@@ -2,9 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -146,70 +146,79 @@ def compare(
     """
     if method not in ("jackknife", "published"):
         raise ValueError(f"Expected method 'jackknife' or 'published', got {method!r}.")
-    chosen = find(measure)
-    one, two = (as_preferences(runs, [chosen]) for runs in (first, second))
-    together, two = _paired(one, two, paired)
+    chosen = find(measure).bind(**parameters)
     law: Any = "asymptotic" if method == "published" else "jackknife"
-    options: dict[str, Any] = {"method": law, "data": data, "undefined": undefined, **parameters}
-    first_estimate, second_estimate = (stability(runs, chosen, **options) for runs in (one, two))
-    first_kernel, second_kernel = (_kernel(runs, chosen, data, parameters) for runs in (one, two))
-    return _comparison(first_estimate, second_estimate, first_kernel, second_kernel, together, method)
+    one, two = _sides([first, second], chosen, data, undefined, law)
+    return _comparison(one, two, paired, method)
 
 
-def _kernel(runs: Preferences, measure: Measure, data: Matrix | None, parameters: dict[str, Any]) -> Kernel:
-    """What each pair of runs adds to the value, for the few runs where that matters."""
-    if not 4 <= runs.n_runs <= FEW_RUNS:
-        return None
-    (ready,) = with_similarity([measure.bind(**parameters)], runs, data)
-    return ready.form.kernel(of_kind(runs, ready.kind, ready.name), ready)
+class _Side(NamedTuple):
+    """A selection, ready to be compared."""
+
+    runs: Preferences
+    estimate: StabilityEstimate
+    kernel: Kernel
 
 
-def _paired(one: Preferences, two: Preferences, paired: bool | None) -> tuple[bool, Preferences]:
-    """Whether runs are compared as pairs, and the second selection in the order of the first."""
+def _sides(
+    selections: Iterable[Preferences | Matrix], measure: Measure, data: Matrix | None, undefined: Undefined, law: Any
+) -> list[_Side]:
+    """Evaluate every selection once; a similarity made from data serves all of them."""
+    sides = []
+    for selection in selections:
+        runs = _in_label_order(as_preferences(selection, [measure]))
+        (measure,) = with_similarity([measure], runs, data)
+        few = 4 <= runs.n_runs <= FEW_RUNS
+        kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
+        sides.append(_Side(runs, stability(runs, measure, method=law, undefined=undefined), kernel))
+    return sides
+
+
+def _in_label_order(runs: Preferences) -> Preferences:
+    return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
+
+
+def _are_paired(one: Preferences, two: Preferences, paired: bool | None) -> bool:
+    """Whether runs, which are in the order of their labels, are compared as pairs."""
+    labels = None if one.labels is None or two.labels is None else (set(one.labels), set(two.labels))
     if paired is None:
-        if one.labels is None or two.labels is None:
+        if labels is None:
             raise ValueError(
                 "Expected to know whether run i of both selections used the same resample, got runs without labels; "
                 "say paired=True or paired=False (--paired, --independent), or label the runs."
             )
-        common = set(one.labels) & set(two.labels)
-        if common and (len(common) < one.n_runs or len(common) < two.n_runs):
+        common = labels[0] & labels[1]
+        if common and labels[0] != labels[1]:
             raise ValueError(
                 f"Expected run labels that are all equal or all different, got {len(common)} in common of {one.n_runs} "
                 f"and {two.n_runs}; keep the common runs with .take(), or say paired=False."
             )
         paired = bool(common)
-    if not paired:
-        return False, two
-    if one.n_runs != two.n_runs:
+    if paired and one.n_runs != two.n_runs:
         raise ValueError(f"Expected equally many runs to compare as pairs, got {one.n_runs} and {two.n_runs}.")
-    if one.labels is not None and two.labels is not None:
-        if set(one.labels) != set(two.labels):
-            odd = next(label for label in one.labels if label not in two.labels)
-            raise ValueError(
-                f"Expected the same run labels to compare as pairs, got {odd!r} on one side only; "
-                "label the runs by their resample, or leave labels out."
-            )
-        place = {label: run for run, label in enumerate(two.labels)}
-        two = two.take([place[label] for label in one.labels])
-    return True, two
+    if paired and labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
+            "label the runs by their resample, or leave labels out."
+        )
+    return paired
 
 
-def _comparison(
-    one: StabilityEstimate, two: StabilityEstimate, first: Kernel, second: Kernel, paired: bool, method: str
-) -> Comparison:
+def _comparison(first: _Side, second: _Side, paired: bool | None, method: str) -> Comparison:
+    one, two = first.estimate, second.estimate
+    together = _are_paired(first.runs, second.runs, paired)
     for estimate in (one, two):
         if estimate.no_interval:
             raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
     design: Design
     if method == "published":
         design, variance, degrees = "published", one.standard_error**2 + two.standard_error**2, np.inf
-    elif paired:
+    elif together:
         design, degrees = "paired", one.n_runs - 1
-        kernel = None if first is None or second is None else first - second
+        kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
         variance = _variance(one.pseudo_values - two.pseudo_values, kernel)
     else:
-        parts = [_variance(one.pseudo_values, first), _variance(two.pseudo_values, second)]
+        parts = [_variance(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
         spread = sum(part**2 / (estimate.n_runs - 1) for part, estimate in zip(parts, (one, two), strict=True))
         design, variance, degrees = "independent", sum(parts), sum(parts) ** 2 / spread if spread else np.inf
     bound = "bound" in (one.method, two.method)
@@ -314,14 +323,13 @@ def compare_many(
     """
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
-    chosen, names = find(measure), list(selections)
-    options: dict[str, Any] = {"data": data, "undefined": undefined, **parameters}
-    runs = {name: as_preferences(selection, [chosen]) for name, selection in selections.items()}
+    chosen, names = find(measure).bind(**parameters), list(selections)
+    sides = dict(zip(names, _sides(selections.values(), chosen, data, undefined, "jackknife"), strict=True))
     found = {
-        (one, two): compare(runs[one], runs[two], chosen, paired=paired, **options)
+        (one, two): _comparison(sides[one], sides[two], paired, "jackknife")
         for one, two in itertools.combinations(names, 2)
     }
-    estimates = {name: stability(runs[name], chosen, **options) for name in names}
+    estimates = {name: side.estimate for name, side in sides.items()}
     corrected = holm(np.array([comparison.p_value for comparison in found.values()]))
     rows = [
         {"first_name": one, "second_name": two, **comparison.to_dict(level), "p_holm": p}

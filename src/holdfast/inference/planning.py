@@ -122,7 +122,7 @@ def runs_needed(
     --------
     >>> import holdfast as hf
     >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
-    36 runs (features selected independently) to 595 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
+    39 runs (features selected independently) to 597 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
     """
     if not half_width > 0:
         raise ValueError(f"Expected a half width above 0, got {half_width}.")
