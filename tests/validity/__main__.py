@@ -25,6 +25,7 @@ from simulations import cells_for, main_coverage, other_coverage, sizes_of_tests
 import holdfast as hf  # noqa: E402
 
 RUNS = (3, 5, 10, 20, 50, 100)
+TABLE_4 = ("p uniform in [0, 1]", "p from Beta(0.5, 0.5)", "half likely, half unlikely", "p uniform in [0, 0.3]")
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
 
 
@@ -91,7 +92,7 @@ def broken_promises(main, others, sizes, printed, stages):
     null = sizes[(sizes.difference == 0) & (sizes.runs >= 20)]
     if not null.paired.between(0.04, 0.065).all():
         yield f"the size of the paired test: {null.paired.min():.3f} to {null.paired.max():.3f}"
-    asymptotic = printed[printed.method == "asymptotic"]
+    asymptotic = printed[(printed.method == "asymptotic") & (printed.truth >= 0.1)]
     for level, paper in (("99%", 0.985), ("95%", 0.943), ("90%", 0.890)):
         if (asymptotic[level] - paper).abs().max() > 0.01:
             yield f"Table 4 at {level}: {asymptotic[level].min():.3f} to {asymptotic[level].max():.3f}"
@@ -113,7 +114,9 @@ def page(main, others, sizes, printed, stages, replicates, seconds):
             worst=markdown(in_percent(worst[["cell", "runs", "truth", "95%"]], "95%")),
             measures=markdown(by_measure(others)),
             tests=markdown(in_percent(sizes, *TESTS)),
-            printed=markdown(in_percent(printed[["cell", "method", "99%", "95%", "90%"]], "99%", "95%", "90%")),
+            printed=markdown(
+                in_percent(printed[["cell", "truth", "method", "99%", "95%", "90%"]], "99%", "95%", "90%")
+            ),
             stages=markdown(in_percent(stages, "coverage")),
         )
     )
@@ -127,15 +130,14 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--replicates", type=int, default=1000)
     options.add_argument("--write", action="store_true", help="write docs/validity.md")
+    options.add_argument("--resume", type=Path, help="folder of an earlier run: what is there is not simulated again")
     options = options.parse_args()
     n, start = options.replicates, time.perf_counter()
-    measures = ("jaccard", "dice", "pearson", "kappa", "spearman", "kendall", "rank_variance", "sechidis", "yu")
+    measures = ("jaccard", "pearson", "spearman", "kendall", "sechidis", "yu")
     jobs = {
         main_coverage: [(place, RUNS, n) for place in range(len(coverage_cells()))],
         other_coverage: [
-            (measure, place, (5, 10, 20, 50), n // 2)
-            for measure in measures
-            for place in range(len(cells_for(measure)))
+            (measure, place, (5, 10, 20, 50), n) for measure in measures for place in range(len(cells_for(measure)))
         ],
         sizes_of_tests: [
             (shared, difference, runs, 5 * n if difference == 0 else n)
@@ -143,18 +145,18 @@ def main():
             for difference in (0.0, 0.15, 0.3)
             for runs in (10, 20, 50)
         ],
-        table_4: [
-            (case, 2 * n) for case in ("p uniform in [0, 1]", "p uniform in [0, 0.3]", "half likely, half unlikely")
-        ],
+        table_4: [(case, 2 * n) for case in TABLE_4],
         two_stage: [(s, h, n // 2) for s in (0.5, 0.8) for h in (0.05, 0.03)],
     }
-    folder = Path(tempfile.mkdtemp(prefix="validity-"))
+    folder = options.resume or Path(tempfile.mkdtemp(prefix="validity-"))
     print(f"Results as they come: {folder}", flush=True)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=simulations.quiet) as pool:
         done = {}
         for work, items in jobs.items():
-            done[work] = pd.concat(pool.map(work, items, chunksize=1), ignore_index=True)
-            done[work].to_csv(folder / f"{work.__name__}.csv", index=False)  # a later failure loses nothing
+            kept = folder / f"{work.__name__}.csv"
+            if not kept.exists():
+                pd.concat(pool.map(work, items, chunksize=1), ignore_index=True).to_csv(kept, index=False)
+            done[work] = pd.read_csv(kept)
             print(f"{work.__name__}: {len(items)} jobs, {time.perf_counter() - start:.0f} s so far", flush=True)
     text = page(*(done[work] for work in jobs), n, time.perf_counter() - start)
     if options.write:

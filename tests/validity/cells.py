@@ -27,7 +27,7 @@ class Cell:
         """The value that more and more runs tend to; a mean over pairs has it as its mean, however few the runs."""
         if measure == "nogueira" and self.truth is not None:
             return self.truth
-        n_runs, batch = (100_000, 1000) if measure == "nogueira" else (20_000, 40)
+        n_runs, batch = 100_000, 1000 if measure == "nogueira" else 40
         rng = np.random.default_rng(2018)
         batches = (self.draw(batch, rng) for _ in range(n_runs // batch))
         return float(np.mean([value_of(runs, measure, parameters) for runs in batches]))

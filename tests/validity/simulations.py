@@ -88,6 +88,7 @@ def table_4(job):
     case, replicates = job
     p = {
         "p uniform in [0, 1]": np.random.default_rng(4).random(100),
+        "p from Beta(0.5, 0.5)": np.random.default_rng(4).beta(0.5, 0.5, 100),
         "p uniform in [0, 0.3]": np.random.default_rng(4).random(100) * 0.3,
         "half likely, half unlikely": np.r_[np.full(50, 0.8), np.full(50, 0.1)],
     }[case]

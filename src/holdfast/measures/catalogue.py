@@ -254,6 +254,7 @@ ROWS = (
         range=(-1, 1),
         properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a run that ties all features",
+        validated=True,
         reference="Kendall (1945)",
     ),
     Measure(
@@ -352,6 +353,7 @@ ROWS = (
         undefined="two empty or two full sets, or features that all stand in for each other",
         parameters=_THRESHOLDED,
         similarity="correlation",
+        validated=True,
         reference="Yu, Han and Berens (2012)",
     ),
     Measure(
@@ -363,7 +365,6 @@ ROWS = (
         undefined="all runs empty or all full, or features that all stand in for each other",
         parameters=_THRESHOLDED,
         similarity="correlation",
-        validated=True,
         reference="Sechidis et al. (2020)",
     ),
     *(
