@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
@@ -264,6 +263,8 @@ class _Block(FeatureSimilarity):
 
 def best_matching(similarities: Floats) -> float:
     """Mean similarity of the maximum-weight matching; ``nan`` if a set is empty."""
+    from scipy.optimize import linear_sum_assignment  # a quarter of a second to import
+
     if 0 in similarities.shape:
         return np.nan
     return float(similarities[linear_sum_assignment(similarities, maximize=True)].mean())
