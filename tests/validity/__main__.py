@@ -100,7 +100,7 @@ def broken_promises(main, others, sizes, printed, stages):
         yield f"the two-stage rule: {stages.coverage.min():.3f}"
 
 
-def page(main, others, sizes, printed, stages, replicates, seconds):
+def page(main, others, sizes, printed, stages, replicates):
     """Fill the page's template."""
     worst = main[main.method == "jackknife"].query("runs >= 5").nsmallest(8, "95%")
     return (
@@ -108,7 +108,6 @@ def page(main, others, sizes, printed, stages, replicates, seconds):
         .read_text(encoding="utf-8")
         .format(
             replicates=f"{replicates:,}",
-            minutes=f"{seconds / 60:.0f}",
             n_cells=main.cell.nunique(),
             intervals=markdown(by_runs(main)),
             worst=markdown(in_percent(worst[["cell", "runs", "truth", "95%"]], "95%")),
@@ -158,7 +157,7 @@ def main():
                 pd.concat(pool.map(work, items, chunksize=1), ignore_index=True).to_csv(kept, index=False)
             done[work] = pd.read_csv(kept)
             print(f"{work.__name__}: {len(items)} jobs, {time.perf_counter() - start:.0f} s so far", flush=True)
-    text = page(*(done[work] for work in jobs), n, time.perf_counter() - start)
+    text = page(*(done[work] for work in jobs), n)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     print(text)
