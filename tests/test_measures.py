@@ -22,7 +22,7 @@ THRESHOLD = 0.9
 undefined_is_fine = pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")
 
 
-def agree(ours, theirs):
+def check_equal(ours, theirs):
     assert (math.isnan(ours) and math.isnan(theirs)) or ours == pytest.approx(theirs, abs=1e-10, rel=1e-9)
 
 
@@ -33,7 +33,7 @@ def agree(ours, theirs):
 def test_overlap_measures_are_means_over_ordered_pairs(oracle, data):
     measure = hf.MEASURES[oracle.__name__]
     runs = data.draw(subset_runs(one_size=measure.one_size, proper=False))
-    agree(hf.stability(runs, measure).value, oracles.pairwise(oracle, runs))
+    check_equal(hf.stability(runs, measure).value, oracles.pairwise(oracle, runs))
 
 
 @undefined_is_fine
@@ -43,13 +43,13 @@ def test_overlap_measures_are_means_over_ordered_pairs(oracle, data):
 def test_measures_of_all_runs(oracle, data):
     measure = hf.MEASURES[oracle.__name__]
     runs = data.draw(subset_runs(one_size=measure.one_size, proper=False))
-    agree(hf.stability(runs, measure).value, oracle(runs))
+    check_equal(hf.stability(runs, measure).value, oracle(runs))
 
 
 @undefined_is_fine
 @given(runs=subset_runs(proper=False), alpha=st.floats(0, 3))
 def test_davis(runs, alpha):
-    agree(hf.stability(runs, "davis", alpha=alpha).value, oracles.davis(runs, alpha))
+    check_equal(hf.stability(runs, "davis", alpha=alpha).value, oracles.davis(runs, alpha))
 
 
 def test_pairs_are_grouped_where_that_pays_and_count_the_same(monkeypatch):
@@ -62,7 +62,7 @@ def test_pairs_are_grouped_where_that_pays_and_count_the_same(monkeypatch):
         grouped.clear()
         for oracle in oracles.OVERLAP:
             if not hf.MEASURES[oracle.__name__].one_size or expected:
-                agree(hf.stability(runs, oracle.__name__).value, oracles.pairwise(oracle, runs))
+                check_equal(hf.stability(runs, oracle.__name__).value, oracles.pairwise(oracle, runs))
         assert bool(grouped) is expected
 
 
@@ -82,7 +82,7 @@ def test_common_features_packed_or_listed_count_the_same(monkeypatch, word_cost)
     rng = np.random.default_rng(5)
     runs = hf.Preferences.from_matrix(rng.random((25, 470)) < np.r_[np.full(70, 0.9), np.full(400, 0.02)])
     monkeypatch.setattr(pairs.intersections, "WORD_COST", word_cost)
-    agree(hf.stability(runs, "jaccard").value, oracles.pairwise(oracles.jaccard, runs))
+    check_equal(hf.stability(runs, "jaccard").value, oracles.pairwise(oracles.jaccard, runs))
 
 
 # Stand-ins
@@ -97,7 +97,7 @@ def test_adjusted_stand_ins_by_enumeration(name, data):
     s = data.draw(similarities(runs.n_features))
     ours = hf.stability(runs, name, similarity=s, threshold=THRESHOLD).value
     sets, d = oracles.sets_of(runs), runs.n_features
-    agree(ours, mean(oracles.adjusted(name, v, w, d, s, THRESHOLD) for v, w in oracles.ordered_pairs(sets)))
+    check_equal(ours, mean(oracles.adjusted(name, v, w, d, s, THRESHOLD) for v, w in oracles.ordered_pairs(sets)))
 
 
 @undefined_is_fine
@@ -107,7 +107,7 @@ def test_plain_stand_ins(oracle, data):
     runs = data.draw(subset_runs(proper=False))
     s = data.draw(similarities(runs.n_features))
     ours = hf.stability(runs, oracle.__name__, similarity=s, threshold=THRESHOLD).value
-    agree(ours, oracles.pairwise(oracle, runs, s, THRESHOLD))
+    check_equal(ours, oracles.pairwise(oracle, runs, s, THRESHOLD))
 
 
 @undefined_is_fine
@@ -115,7 +115,7 @@ def test_plain_stand_ins(oracle, data):
 def test_gulgezen_is_the_best_matching(data):
     runs = data.draw(subset_runs(max_features=6, max_runs=4, proper=False))
     s = data.draw(similarities(runs.n_features))
-    agree(hf.stability(runs, "gulgezen", similarity=s).value, oracles.pairwise(oracles.gulgezen, runs, s))
+    check_equal(hf.stability(runs, "gulgezen", similarity=s).value, oracles.pairwise(oracles.gulgezen, runs, s))
 
 
 @undefined_is_fine
@@ -124,7 +124,7 @@ def test_sechidis(data):
     runs = data.draw(subset_runs(proper=False))
     s = data.draw(similarities(runs.n_features))
     ours = hf.stability(runs, "sechidis", similarity=s, threshold=THRESHOLD).value
-    agree(ours, oracles.sechidis(runs, s, THRESHOLD))
+    check_equal(ours, oracles.sechidis(runs, s, THRESHOLD))
 
 
 @given(runs=subset_runs())
@@ -177,7 +177,7 @@ def test_a_matching_that_needs_augmenting_paths():
     assert (oracles.maximum_matching(v, w, s, 0.9), oracles.greedy_matching(v, w, s, 0.9)) == (3, 2)
     runs = hf.Preferences.from_sets([v, w], n_features=6)
     for name in ("intersection_mbm", "intersection_greedy"):
-        agree(hf.stability(runs, name, similarity=s).value, oracles.adjusted(name, v, w, 6, s, 0.9))
+        check_equal(hf.stability(runs, name, similarity=s).value, oracles.adjusted(name, v, w, 6, s, 0.9))
 
 
 def test_similarity_is_made_from_data_and_lined_up_by_name():
@@ -202,13 +202,13 @@ def test_similarity_is_made_from_data_and_lined_up_by_name():
 def test_rank_correlations(oracle, data):
     runs = data.draw(rank_runs())
     rows = itertools.combinations(runs.matrix(), 2)
-    agree(hf.stability(runs, oracle.__name__).value, mean(oracle(x, y) for x, y in rows))
+    check_equal(hf.stability(runs, oracle.__name__).value, mean(oracle(x, y) for x, y in rows))
 
 
 @given(runs=weight_runs())
 def test_weight_correlation(runs):
     rows = itertools.combinations(runs.matrix(), 2)
-    agree(hf.stability(runs, "weight_correlation").value, mean(oracles.spearman(x, y) for x, y in rows))
+    check_equal(hf.stability(runs, "weight_correlation").value, mean(oracles.spearman(x, y) for x, y in rows))
 
 
 @given(data=st.data())
@@ -217,7 +217,7 @@ def test_canberra(data):
     runs = data.draw(rank_runs(max_features=6))
     k = data.draw(st.integers(1, runs.n_features))
     rows = itertools.combinations(runs.matrix(), 2)
-    agree(hf.stability(runs, "canberra", k=k).value, mean(oracles.canberra(x, y, k) for x, y in rows))
+    check_equal(hf.stability(runs, "canberra", k=k).value, mean(oracles.canberra(x, y, k) for x, y in rows))
 
 
 def test_expected_canberra_distance_at_larger_size():
@@ -231,24 +231,24 @@ def test_expected_canberra_distance_at_larger_size():
 @given(runs=rank_runs(), p=st.floats(0.05, 0.98))
 def test_rank_biased_overlap(runs, p):
     expected = mean(oracles.rank_biased_overlap(x, y, p) for x, y in itertools.combinations(runs.matrix(), 2))
-    agree(hf.stability(runs, "rank_biased_overlap", p=p).value, expected)
+    check_equal(hf.stability(runs, "rank_biased_overlap", p=p).value, expected)
 
 
 def test_rank_biased_overlap_cuts_only_what_weighs_nothing():
     rng = np.random.default_rng(0)
     runs = hf.Preferences.from_weights(rng.normal(size=(3, 900)) + np.linspace(3, 0, 900)).to_ranking()
     expected = mean(oracles.rank_biased_overlap(x, y, 0.9) for x, y in itertools.combinations(runs.matrix(), 2))
-    agree(hf.stability(runs, "rank_biased_overlap").value, expected)
+    check_equal(hf.stability(runs, "rank_biased_overlap").value, expected)
 
 
 @given(runs=rank_runs())
 def test_rank_variance(runs):
-    agree(hf.stability(runs, "rank_variance").value, oracles.rank_variance(runs.matrix()))
+    check_equal(hf.stability(runs, "rank_variance").value, oracles.rank_variance(runs.matrix()))
 
 
 @given(runs=rank_runs(ties=False))
 def test_rank_variance_is_spearman_without_ties(runs):
-    agree(hf.stability(runs, "rank_variance").value, hf.stability(runs, "spearman").value)
+    check_equal(hf.stability(runs, "rank_variance").value, hf.stability(runs, "spearman").value)
 
 
 def test_changes_at_the_top_cost_more_in_rank_biased_overlap():
