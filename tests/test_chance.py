@@ -8,7 +8,8 @@ from hypothesis import given, settings
 
 import holdfast as hf
 from holdfast.measures import chance
-from holdfast.testing import all_collections, mean_by_chance, value_of
+from holdfast.measures.chance import all_collections
+from holdfast.testing import mean_by_chance, value_of
 from strategies import subset_runs
 
 SUBSET = [measure for measure in hf.MEASURES.values() if measure.kind == "subset"]

@@ -366,6 +366,16 @@ class Preferences:
         return f"{text}, {low if low == high else f'{low} to {high}'} selected each"
 
 
+def from_numbers(kind: Kind, matrix: Matrix, **names: Any) -> Preferences:
+    """Read a matrix as what its numbers are: 0/1, ranks or weights."""
+    read = {
+        "subset": Preferences.from_matrix,
+        "ranking": Preferences.from_rankings,
+        "weighting": Preferences.from_weights,
+    }
+    return read[kind](matrix, **names)
+
+
 def average_ranks(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank each row, the smallest first; ties share their average rank."""
     from scipy.stats import rankdata  # half a second to import

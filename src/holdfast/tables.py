@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from holdfast.preferences import Kind, Preferences
+from holdfast.preferences import Kind, Preferences, from_numbers
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
@@ -232,12 +232,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
             f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights say so with kind='ranking' or "
             "kind='weighting' (--kind)."
         )
-    make = {
-        "subset": Preferences.from_matrix,
-        "ranking": Preferences.from_rankings,
-        "weighting": Preferences.from_weights,
-    }[kind or "subset"]
-    return make(matrix, features=names, labels=labels)
+    return from_numbers(kind or "subset", matrix, features=names, labels=labels)
 
 
 def _text_runs(path: Path) -> list[list[str]]:
@@ -314,8 +309,7 @@ def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
     if record["kind"] == "subset":
         indexed = Preferences.from_sets(record["runs"], n_features=record["n_features"], labels=labels)
         return replace(indexed, names=names)  # by index, as names may be numbers too
-    make = Preferences.from_rankings if record["kind"] == "ranking" else Preferences.from_weights
-    return make(record["runs"], features=names, labels=labels)
+    return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
 
 
 def pyarrow_parquet(path: Path) -> Any:

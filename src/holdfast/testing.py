@@ -1,15 +1,14 @@
 """Checks for people who add their own measure: that what it declares is true."""
 
-import itertools
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from holdfast.inference.estimate import stability
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.measures.chance import random_collection
+from holdfast.measures.chance import all_collections, random_collection
 from holdfast.preferences import Kind, Preferences
 
 TOLERANCE = 1e-9
@@ -132,12 +131,6 @@ def check_chance(measure: Measure, sizes: Sequence[int], n_features: int) -> Non
 def mean_by_chance(measure: Measure, sizes: Sequence[int], n_features: int) -> float:
     """Return the mean value over all collections of these sizes."""
     return float(np.mean([value_of(runs, measure) for runs in all_collections(sizes, n_features)]))
-
-
-def all_collections(sizes: Sequence[int], n_features: int) -> Iterator[Preferences]:
-    """Run through all collections of sets of these sizes."""
-    for sets in itertools.product(*(itertools.combinations(range(n_features), size) for size in sizes)):
-        yield Preferences.from_sets(sets, n_features=n_features)
 
 
 def _two_collections(rng: np.random.Generator, *, one_size: bool) -> tuple[Preferences, Preferences]:

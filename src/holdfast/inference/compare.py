@@ -74,7 +74,7 @@ class Comparison:
     def p_value(self) -> float:
         """Two-sided p-value; if the error is 0, it is 1 without a difference and ``nan`` with one."""
         if self.standard_error == 0:
-            return 1.0 if abs(self.difference) < 1e-12 else np.nan
+            return 1.0 if abs(self.difference) < ROUNDING else np.nan
         return float(2 * stdtr(self.degrees, -abs(self.statistic)))
 
     def ci(self, level: float = 0.95) -> Interval:

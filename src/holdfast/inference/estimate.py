@@ -17,7 +17,7 @@ from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
-from holdfast.preferences import Kind, Preferences
+from holdfast.preferences import Kind, Preferences, from_numbers
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
@@ -263,12 +263,7 @@ def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure
             f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
             "say what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
         )
-    read = {
-        "subset": Preferences.from_matrix,
-        "ranking": Preferences.from_rankings,
-        "weighting": Preferences.from_weights,
-    }
-    return read[kinds.pop()](preferences)
+    return from_numbers(kinds.pop(), preferences)
 
 
 def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:

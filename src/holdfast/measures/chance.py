@@ -8,7 +8,7 @@ the standard error that this leaves.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -64,7 +64,7 @@ def collection_expectation(
     """Expected value of any function of random sets of the given sizes."""
     n_collections = math.prod(math.comb(n_features, int(size)) for size in sizes)
     if n_collections <= ENUMERATE:
-        values = [value(collection) for collection in _all_collections(sizes, n_features)]
+        values = [value(collection) for collection in all_collections(sizes, n_features)]
         return Expectation(float(np.mean(values)), 0.0, "enumeration")
     rng = np.random.default_rng([n_features, *sorted(map(int, sizes))])
     values = [value(random_collection(sizes, n_features, rng)) for _ in range(draws)]
@@ -105,11 +105,12 @@ def _simulated(values: Floats) -> Expectation:
     return Expectation(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)), "simulation")
 
 
-def _all_sets(sizes: Ints, n_features: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+def _all_sets(sizes: Iterable[int], n_features: int) -> Iterator[tuple[tuple[int, ...], ...]]:
     return itertools.product(*(itertools.combinations(range(n_features), int(size)) for size in sizes))
 
 
-def _all_collections(sizes: Ints, n_features: int) -> Iterator[Preferences]:
+def all_collections(sizes: Iterable[int], n_features: int) -> Iterator[Preferences]:
+    """Run through all collections of sets of these sizes."""
     for sets in _all_sets(sizes, n_features):
         yield Preferences.from_sets(sets, n_features=n_features)
 
