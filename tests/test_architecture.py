@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"kernels", "intake"},
     {"preferences", "similarity"},
     {"tables"},
-    {"datasets", "measures"},
+    {"datasets", "measures", "resampling"},
     {"inference"},
     {"testing"},
     {"cli"},

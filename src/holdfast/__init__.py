@@ -15,6 +15,17 @@ from holdfast.measures import (
     properties,
 )
 from holdfast.preferences import Preferences
+from holdfast.resampling import (
+    Bootstrap,
+    ComplementaryPairs,
+    Folds,
+    NestedFolds,
+    Noise,
+    Reseed,
+    Shrink,
+    Split,
+    Subsample,
+)
 from holdfast.similarity import Correlation, FeatureSimilarity, GivenSimilarity, SymmetricalUncertainty
 from holdfast.tables import read_preferences, write_preferences
 
@@ -23,18 +34,27 @@ __version__ = "0.1.0"
 __all__ = [
     "MEASURES",
     "Agreement",
+    "Bootstrap",
     "Comparison",
     "Comparisons",
+    "ComplementaryPairs",
     "Correlation",
     "FeatureSimilarity",
+    "Folds",
     "GivenSimilarity",
     "Interval",
     "Kalousis",
     "Measure",
+    "NestedFolds",
+    "Noise",
     "Pilot",
     "Plan",
     "Preferences",
+    "Reseed",
+    "Shrink",
+    "Split",
     "StabilityEstimate",
+    "Subsample",
     "SymmetricalUncertainty",
     "UndefinedStabilityError",
     "UndefinedStabilityWarning",
