@@ -12,14 +12,21 @@ SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
     {"kernels", "intake"},
     {"preferences", "similarity"},
-    {"tables"},
+    {"selection", "tables"},
     {"datasets", "measures", "resampling"},
     {"inference"},
-    {"testing"},
+    {"study", "testing"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"typer": {"cli", "__main__"}, "rich": {"cli", "__main__"}, "pyarrow": {"tables"}, "numba": {"kernels"}}
+ONLY_IN = {
+    "typer": {"cli", "__main__"},
+    "rich": {"cli", "__main__"},
+    "pyarrow": {"tables"},
+    "numba": {"kernels"},
+    "distributed": {"study"},
+    "sqlite3": {"study"},
+}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

@@ -27,6 +27,7 @@ from holdfast.resampling import (
     Subsample,
 )
 from holdfast.similarity import Correlation, FeatureSimilarity, GivenSimilarity, SymmetricalUncertainty
+from holdfast.study import Candidates, HalfWidth, StoreError, Study, StudyError, StudyInterrupted, StudyResult, load
 from holdfast.tables import read_preferences, write_preferences
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "MEASURES",
     "Agreement",
     "Bootstrap",
+    "Candidates",
     "Comparison",
     "Comparisons",
     "ComplementaryPairs",
@@ -42,6 +44,7 @@ __all__ = [
     "FeatureSimilarity",
     "Folds",
     "GivenSimilarity",
+    "HalfWidth",
     "Interval",
     "Kalousis",
     "Measure",
@@ -54,6 +57,11 @@ __all__ = [
     "Shrink",
     "Split",
     "StabilityEstimate",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "StudyInterrupted",
+    "StudyResult",
     "Subsample",
     "SymmetricalUncertainty",
     "UndefinedStabilityError",
@@ -64,6 +72,7 @@ __all__ = [
     "corrected",
     "feature_table",
     "kalousis",
+    "load",
     "properties",
     "read_preferences",
     "runs_needed",

@@ -63,9 +63,7 @@ def drawn_units(samples: Samples, stratify: bool, rng: np.random.Generator) -> P
     return np.concatenate([units[rng.integers(units.size, size=units.size)] for units in samples.strata(stratify)])
 
 
-def from_draws(
-    label: str, index: int, samples: Samples, seed: int, drawn: Places, seen: Places, block: int | None = None
-) -> Split:
+def from_draws(label: str, index: int, samples: Samples, seed: int, drawn: Places, seen: Places, **more: Any) -> Split:
     """A split of the units drawn; what was never seen is held out."""
     times = np.bincount(drawn, minlength=samples.n_units)[samples.unit_of]
     rows = np.flatnonzero(times)
@@ -76,7 +74,7 @@ def from_draws(
         counts=times[rows],
         test=np.flatnonzero(np.bincount(seen, minlength=samples.n_units)[samples.unit_of] == 0),
         seed=selector_seed(seed, index),
-        block=index if block is None else block,
+        **{"block": index, **more},
     )
 
 
@@ -351,8 +349,9 @@ class Shrink(Perturbation):
         rng = rng_of(seed, sample, ROWS)
         whole = rng.permutation(drawn_units(samples, self.stratify, rng))
         part = whole[: _share_of(whole.size, self.fractions[place])]
-        label = f"bootstrap {sample} at {self.fractions[place]:g}"
-        return from_draws(label, index, samples, seed, part, whole, block=sample)
+        fraction = self.fractions[place]
+        label = f"bootstrap {sample} at {fraction:g}"
+        return from_draws(label, index, samples, seed, part, whole, block=sample, fraction=fraction)
 
 
 @dataclass(frozen=True)

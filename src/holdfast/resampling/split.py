@@ -39,6 +39,8 @@ class Split:
         For selectors that choose at random.
     block : int
         Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
+    fraction : float
+        Size as a share of the sample that it is a part of; below 1 for the smaller ones of :class:`Shrink`.
     measured : bool
         Whether its selection enters the stability; False for the outer folds of :class:`NestedFolds`.
     reseed : bool
@@ -54,6 +56,7 @@ class Split:
     counts: Places | None = None
     test: Places = field(default_factory=no_rows)
     block: int = -1
+    fraction: float = 1.0
     measured: bool = True
     reseed: bool = False
     change: "Change | None" = None

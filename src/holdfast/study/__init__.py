@@ -1,0 +1,8 @@
+"""Studies: resample, select, score, keep."""
+
+from holdfast.study.families import Candidates
+from holdfast.study.result import StudyResult, load
+from holdfast.study.store import StoreError
+from holdfast.study.study import HalfWidth, Study, StudyError, StudyInterrupted
+
+__all__ = ["Candidates", "HalfWidth", "StoreError", "Study", "StudyError", "StudyInterrupted", "StudyResult", "load"]
