@@ -27,7 +27,19 @@ from holdfast.resampling import (
     Subsample,
 )
 from holdfast.similarity import Correlation, FeatureSimilarity, GivenSimilarity, SymmetricalUncertainty
-from holdfast.study import Candidates, HalfWidth, StoreError, Study, StudyError, StudyInterrupted, StudyResult, load
+from holdfast.study import (
+    Candidates,
+    HalfWidth,
+    StoreError,
+    Study,
+    StudyError,
+    StudyInterrupted,
+    StudyResult,
+    from_cross_validate,
+    from_pairs,
+    from_rfecv,
+    load,
+)
 from holdfast.tables import read_preferences, write_preferences
 
 __version__ = "0.1.0"
@@ -71,6 +83,9 @@ __all__ = [
     "compare_many",
     "corrected",
     "feature_table",
+    "from_cross_validate",
+    "from_pairs",
+    "from_rfecv",
     "kalousis",
     "load",
     "properties",
