@@ -76,7 +76,7 @@ class Candidates:
     def names(self, family: str) -> list[str]:
         """The name of each candidate."""
         several = len(self.settings) > 1 or len(self.sizes) > 1
-        return [_name(family, setting) if several else family for setting in self.described()]
+        return [candidate_name(family, setting) if several else family for setting in self.described()]
 
     def described(self) -> list[dict[str, Any]]:
         """What each candidate sets."""
@@ -93,7 +93,8 @@ def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _name(family: str, setting: Mapping[str, Any]) -> str:
+def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
+    """A family's name with what a candidate sets."""
     return f"{family}({', '.join(f'{name}={_short(value)}' for name, value in setting.items())})"
 
 

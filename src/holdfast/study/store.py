@@ -198,6 +198,15 @@ def _outcome_row(one: Outcome) -> tuple[Any, ...]:
     return one.kind, values, predictions, one.seconds, one.score_seconds, one.note
 
 
+def stored_bytes(things: Sequence[Outcome] | Sequence[Split]) -> int:
+    """About how much room outcomes or splits take in a store."""
+    rows = [
+        _split_row(one) if isinstance(one, Split) else () if one.values is None else _outcome_row(one) for one in things
+    ]
+    numbers = 40  # keys, times and scores of a row, and what SQLite adds
+    return sum(numbers + sum(len(item) for item in row if isinstance(item, bytes)) for row in rows)
+
+
 # Opening
 
 

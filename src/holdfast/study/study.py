@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
@@ -18,9 +19,9 @@ from holdfast.study.progress import Report, reporter
 from holdfast.study.queue import Queue
 from holdfast.study.result import StudyResult
 from holdfast.study.scoring import named_scoring, scorers_of
-from holdfast.study.store import Store, opened_to_write
+from holdfast.study.store import Store, opened_to_write, stored_bytes
 from holdfast.study.stored import read
-from holdfast.study.work import Context, Outcome, one_thread
+from holdfast.study.work import Context, Outcome, Task, one_thread, work
 
 
 class StudyError(RuntimeError):
@@ -218,6 +219,33 @@ class Study:
             result = StudyResult(read(kept))
         _tell_failures(result)
         return result
+
+    def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
+        """Tell what a study would cost, from one fit of each candidate.
+
+        Returns
+        -------
+        dict
+            Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
+            on disk they take.
+        """
+        run = _Run(self, study_data(X, y, groups, self.keep, self.task, self.estimator), True)
+        places = range(len(run.families))
+        context = run.context(run.perturbation, set(places))
+        begun = monotonic()
+        outcomes = [
+            one
+            for place in places
+            for one in work(context, Task(place, (0,), tuple(range(len(run.families[place].settings)))))
+        ]
+        seconds, splits = monotonic() - begun, run.perturbation.n_splits
+        return {
+            "candidates": len(outcomes),
+            "splits": splits,
+            "fits": len(outcomes) * splits,
+            "seconds": seconds * splits,
+            "bytes": splits * (stored_bytes(outcomes) + stored_bytes([context.split(0)])),
+        }
 
 
 class _Run:
