@@ -12,7 +12,7 @@ SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
     {"kernels", "intake", "frames"},
     {"preferences", "similarity"},
-    {"tables"},
+    {"tables", "data"},
     {"datasets", "measures"},
     {"inference"},
     {"testing"},

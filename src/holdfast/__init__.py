@@ -1,5 +1,6 @@
 """holdfast tells which selected features hold fast: the stability of feature selection, measured."""
 
+from holdfast.data import Table, read_table
 from holdfast.inference.agreement import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.compare import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, stability
@@ -36,6 +37,7 @@ __all__ = [
     "Preferences",
     "StabilityEstimate",
     "SymmetricalUncertainty",
+    "Table",
     "UndefinedStabilityError",
     "UndefinedStabilityWarning",
     "agreement",
@@ -46,6 +48,7 @@ __all__ = [
     "kalousis",
     "properties",
     "read_preferences",
+    "read_table",
     "runs_needed",
     "stability",
     "swaps",
