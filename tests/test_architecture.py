@@ -10,9 +10,9 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"kernels", "intake"},
+    {"kernels", "intake", "frames"},
     {"preferences", "similarity"},
-    {"selection", "tables"},
+    {"selection", "tables", "data"},
     {"datasets", "measures", "resampling"},
     {"inference"},
     {"study", "testing"},
@@ -22,7 +22,9 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {
     "typer": {"cli", "__main__"},
     "rich": {"cli", "__main__"},
-    "pyarrow": {"tables"},
+    "pyarrow": {"frames", "tables"},
+    "arff": {"frames"},
+    "pooch": {"datasets"},
     "numba": {"kernels"},
     "distributed": {"study"},
     "sqlite3": {"study"},

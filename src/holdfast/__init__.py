@@ -1,5 +1,6 @@
 """holdfast tells which selected features hold fast: the stability of feature selection, measured."""
 
+from holdfast.data import Table, read_table
 from holdfast.inference.agreement import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.compare import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, stability
@@ -76,6 +77,7 @@ __all__ = [
     "StudyResult",
     "Subsample",
     "SymmetricalUncertainty",
+    "Table",
     "UndefinedStabilityError",
     "UndefinedStabilityWarning",
     "agreement",
@@ -90,6 +92,7 @@ __all__ = [
     "load",
     "properties",
     "read_preferences",
+    "read_table",
     "runs_needed",
     "stability",
     "swaps",

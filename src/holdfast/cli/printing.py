@@ -53,6 +53,11 @@ def print_json(record: Any) -> None:
     typer.echo(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def number(value: float, form: str = ".3f") -> str:
     """A number, or a dash where there is none."""
     return "–" if value != value else f"{value:{form}}"

@@ -11,7 +11,7 @@ import typer
 
 from holdfast.cli.app import Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_named
-from holdfast.cli.printing import console, interval_text, notes, number, print_json, table
+from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
 
 if TYPE_CHECKING:
     from holdfast.study import Study, StudyResult
@@ -167,7 +167,7 @@ def list_selectors(as_json: Json = False) -> None:
     from holdfast.study.named import ESTIMATORS, SELECTORS, parameters_of
 
     both = {"selector": SELECTORS, "estimator": ESTIMATORS}
-    found = [
+    found: list[dict[str, Any]] = [
         {"kind": kind, "name": name, "parameters": parameters_of(one), "summary": one.summary}
         for kind, known in both.items()
         for name, one in known.items()
@@ -253,7 +253,7 @@ def _study(options: dict[str, Any], task: str) -> "Study":
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
-    wanted = options["select"]
+    wanted: Any = options["select"]  # a list, or, from a file, a table of names
     labelled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
     selectors: dict[str, Candidates] = {}
     for label, text in labelled:
@@ -285,7 +285,7 @@ def _print_plan(planned: "Study", found: Any, as_json: bool) -> None:
     from holdfast.study.progress import spoken
 
     console().print(
-        f"{cost['fits']:,} fits: {cost['candidates']} candidates on {cost['splits']:,} splits.\n"
+        f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
         f"About {spoken(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
 
@@ -318,8 +318,8 @@ def _print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{len(summary)} candidates on {len(result.stored.splits)} splits ({result.design}), "
-        f"{len(result.features):,} features{unfinished}"
+        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} ({result.design}), "
+        f"{counted(len(result.features), 'feature')}{unfinished}"
     )
     metrics = [name for name in result.metrics if summary[name].notna().any()]
     rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")

@@ -173,7 +173,7 @@ def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameter
 
 def _meant(name: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(name, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; perhaps {close[0]!r} is meant" if close else ""
 
 
 def _called(make: Make, parameters: Mapping[str, Any], what: str) -> Any:

@@ -36,8 +36,9 @@ class Progress:
         filled = round(20 * share)
         bar = "█" * filled + "░" * (20 - filled)
         failed = f", {self.failures} failed" if self.failures else ""
-        left = f", {spoken(self.seconds_left)} left" if self.done < self.total else ""
-        return f"{bar} {self.done:,} of {self.total:,} fits, {self.rate:,.1f} per second{left}{failed}"
+        speed = f", {self.rate:,.1f} per second" if self.rate else ""
+        left = f", {spoken(self.seconds_left)} left" if self.rate and self.done < self.total else ""
+        return f"{bar} {self.done:,} of {self.total:,} fits{speed}{left}{failed}"
 
 
 Report: TypeAlias = Callable[[Progress], None]
