@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import discretise, information, intersections, mrmr, stand_ins
+from holdfast.kernels import discretise, information, intersections, mrmr, relief, stand_ins
 
 
 def main() -> None:
@@ -24,6 +24,8 @@ def main() -> None:
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     mrmr.selection_paths(X, y, np.ones((1, 4)), 2)
     information.information(information.sample_of(discretise.mdl_codes(discretise.sort_columns(X), y)), y)
+    for ranges in ("split", "full"):
+        relief.relief_weights(X, y, np.ones((1, 4)), ranges=ranges)
 
 
 if __name__ == "__main__":
