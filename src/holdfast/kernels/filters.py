@@ -18,24 +18,31 @@ LOST = 1e-3
 
 
 class Centred(NamedTuple):
-    """Data about a centre, and their squares: shared by all resamples."""
+    """Data about a centre in units of their spread, and their squares: shared by all resamples."""
 
     values: Floats  # n × d
     squares: Floats
+    unit: Floats  # d
 
 
 class Moments(NamedTuple):
     """Of each class: its size (classes), its mean about the centre and sum of squared deviations (classes × d)."""
 
     size: Floats
-    mean: Floats
+    mean: Floats  # in the unit of each feature
     scatter: Floats
+    unit: Floats
 
 
 def centred(X: Floats) -> Centred:
-    """Centre each column; a constant one at its value, so that nothing is left of it."""
-    values = X - np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
-    return Centred(values, values**2)
+    """Centre each column; a constant one at its value, so that nothing is left of it.
+
+    The unit is the power of two above the spread: division by it is exact, and squares of tiny values are not lost.
+    """
+    spread = np.ptp(X, axis=0)
+    unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
+    values = (X - np.where(spread > 0, X.mean(axis=0), X[0])) / unit
+    return Centred(values, values**2, unit)
 
 
 def class_moments(data: Centred, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
@@ -52,7 +59,7 @@ def class_moments(data: Centred, y: ArrayLike, counts: ArrayLike | None = None) 
     size = member.sum(axis=1)
     mean = member @ data.values / size[:, None]
     squares = member @ data.squares
-    moments = Moments(size, mean, squares - size[:, None] * mean**2)
+    moments = Moments(size, mean, squares - size[:, None] * mean**2, data.unit)
     for group, columns in enumerate(moments.scatter < LOST * squares):
         _two_passes(data.values, member[group], np.flatnonzero(columns), group, moments)
     return moments
@@ -61,7 +68,10 @@ def class_moments(data: Centred, y: ArrayLike, counts: ArrayLike | None = None) 
 def variance(moments: Moments) -> Floats:
     """Sample variance (divisor n - 1) of each feature over all classes together; ``nan`` for a single row."""
     size = moments.size.sum()
-    return _total_scatter(moments) / (size - 1) if size > 1 else np.full(moments.mean.shape[1], math.nan)
+    if size <= 1:
+        return np.full(moments.unit.size, math.nan)
+    total = moments.scatter.sum(axis=0) + _between(moments)
+    return total / (size - 1) * moments.unit**2
 
 
 def golub(moments: Moments) -> Floats:
@@ -73,7 +83,7 @@ def golub(moments: Moments) -> Floats:
     if len(moments.size) > 2:
         raise ValueError(f"Expected two classes for Golub's ratio, got {len(moments.size)}; use ANOVA's F for more.")
     if len(moments.size) < 2:
-        return np.full(moments.mean.shape[1], math.nan)
+        return np.full(moments.unit.size, math.nan)
     deviations = np.sqrt(moments.scatter / np.maximum(moments.size - 1, 1)[:, None])
     return _ratio(np.abs(moments.mean[0] - moments.mean[1]), deviations.sum(axis=0))
 
@@ -93,9 +103,8 @@ def anova_f(moments: Moments) -> Floats:
     """
     n_classes, size = len(moments.size), moments.size.sum()
     if n_classes < 2 or size <= n_classes:
-        return np.full(moments.mean.shape[1], math.nan)
-    between = moments.size @ (moments.mean - _grand_mean(moments)) ** 2
-    return _ratio(between / (n_classes - 1), moments.scatter.sum(axis=0) / (size - n_classes))
+        return np.full(moments.unit.size, math.nan)
+    return _ratio(_between(moments) / (n_classes - 1), moments.scatter.sum(axis=0) / (size - n_classes))
 
 
 def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
@@ -108,15 +117,10 @@ def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, mome
     moments.scatter[group, columns] = weights[rows] @ (beside - mean) ** 2
 
 
-def _total_scatter(moments: Moments) -> Floats:
-    between = moments.size @ (moments.mean - _grand_mean(moments)) ** 2
-    return moments.scatter.sum(axis=0) + between
-
-
-def _grand_mean(moments: Moments) -> Floats:
-    """Mean over all classes, beside the first class so that equal means give this mean exactly."""
-    first = moments.mean[0]
-    return first + moments.size @ (moments.mean - first) / moments.size.sum()
+def _between(moments: Moments) -> Floats:
+    """Scatter of the class means; beside the first, so that equal means have none."""
+    beside = moments.mean - moments.mean[0]
+    return moments.size @ (beside - moments.size @ beside / moments.size.sum()) ** 2
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
