@@ -14,6 +14,7 @@ from holdfast.cli.parsing import parse_measure, parse_named
 from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
 
 if TYPE_CHECKING:
+    from holdfast.data import Table
     from holdfast.study import Study, StudyResult
 
 LISTS = ("select", "score", "keep", "ignore")
@@ -35,7 +36,8 @@ MeasureText = Annotated[
 def study(
     ctx: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="Samples × columns: CSV, TSV, Parquet, Feather, ARFF, also gzipped.")
+        Path | None,
+        typer.Argument(help="CSV, TSV, Parquet, Feather or ARFF; or a known data set: breast_cancer."),
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")] = None,
     select: Annotated[
@@ -102,6 +104,8 @@ def study(
     `holdfast study genes.parquet --target relapse -s "anova:k=5|10|20" --perturb pairs -n 50 --store study.db -j -1`
 
     `holdfast study patients.csv --target status -s sklearn.feature_selection.SelectFpr:alpha=0.01`
+
+    `holdfast study breast_cancer -s forest:top=10 --perturb folds:k=5,repeats=10`
 
     `holdfast study --config study.toml --dry-run`
     """
@@ -200,32 +204,44 @@ def _config(path: Path | None, known: set[str]) -> dict[str, Any]:
         if isinstance(options.get(key), str):
             options[key] = [options[key]]
     for key in ("data", "store"):
-        if key in options:
-            options[key] = str(path.parent / options[key])
+        beside = path.parent / options.get(key, "")
+        if key in options and (key == "store" or beside.exists()):
+            options[key] = str(beside)
     return options
 
 
+def _table(options: dict[str, Any]) -> "Table":
+    """The data: a file, or, where there is no such file, a data set by its name."""
+    from holdfast import datasets
+    from holdfast.data import Table, read_table
+
+    data, target = options.get("data"), options.get("target")
+    if data is None:
+        raise ValueError("Expected a data file for the study, got none; see holdfast study --help.")
+    if not Path(data).exists() and data in datasets.names():
+        known = datasets.load(data)
+        return Table(X=known.X, y=known.y, target=target or "target", task=known.about.task, notes=(known.description,))
+    if target is None:
+        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
+    return read_table(
+        data, target, groups=options.get("groups"), ignore=options["ignore"], missing=options["missing"],
+        categorical=options["categorical"], task=options.get("task"),
+    )  # fmt: skip
+
+
 def _run(options: dict[str, Any], quiet: bool, as_json: bool, dry_run: bool) -> None:
-    from holdfast.data import read_table
     from holdfast.study import HalfWidth
 
-    for key in ("data", "target"):
-        if options.get(key) is None:
-            raise ValueError(
-                f"Expected {'a data file' if key == 'data' else '--target COLUMN'} for the study, got none."
-            )
-    found = read_table(
-        options["data"], options["target"], groups=options.get("groups"), ignore=options["ignore"],
-        missing=options["missing"], categorical=options["categorical"], task=options.get("task"),
-    )  # fmt: skip
-    for note in found.notes:
+    found = _table(options)
+    for note in () if quiet else found.notes:
         print(f"holdfast: note: {note}", file=sys.stderr)
     planned = _study(options, found.task)
     if dry_run:
         _print_plan(planned, found, as_json)
         return
     command = {key: one for key, one in options.items() if key not in NOT_KEPT}
-    command["data"] = str(Path(options["data"]).resolve())
+    if Path(options["data"]).exists():
+        command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
     with notes(), _stopped_cleanly(options.get("store")):
         result = planned.run(
