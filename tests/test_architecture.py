@@ -14,7 +14,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"preferences", "similarity"},
     {"selection", "tables", "data"},
     {"datasets", "measures", "resampling"},
-    {"inference"},
+    {"inference", "selectors"},
     {"study", "testing"},
     {"cli"},
 ]

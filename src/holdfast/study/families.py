@@ -126,13 +126,21 @@ class Family:
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
-        """Every setting that needs a fit."""
-        return self.candidates.settings
+        """Every setting that needs a fit; a selector that serves sizes itself is told them as settings."""
+        if not self._serves_sizes:
+            return self.candidates.settings
+        return [
+            {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.sizes
+        ]
 
     @cached_property
     def sizes(self) -> list[int | None]:
-        """Every size that is taken from one fit."""
-        return self.candidates.sizes
+        """Every size that is cut from one fit."""
+        return [None] if self._serves_sizes else self.candidates.sizes
+
+    @property
+    def _serves_sizes(self) -> bool:
+        return self.batched and self.candidates.top is not None and "n_features" in self.selector.get_params(deep=False)
 
     @cached_property
     def names(self) -> list[str]:
