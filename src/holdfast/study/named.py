@@ -86,6 +86,11 @@ SELECTORS: dict[str, Named] = {
     "uncertainty": _classes_only(of.Uncertainty, "largest symmetrical uncertainty with the class"),
     "mrmr": _classes_only(of.MRMR, "much information about the class, little shared: scheme=mid, miq or mid_alpha"),
     "relieff": _classes_only(of.ReliefF, "differs between near rows of other classes; ranges=full is fast"),
+    "svm_weights": _classes_only(of.LinearSVMWeights, "largest squared weight in a linear support vector machine"),
+    "svm_rfe": _classes_only(of.SVMRFE, "recursive elimination by a linear support vector machine"),
+    "hybrid_rfe": _classes_only(
+        of.HybridRFE, "elimination that keeps n_forced features of a stable criterion, two classes"
+    ),
     "correlation": Named(
         lambda k=10: SelectKBest(f_regression, k=k), "largest correlation with the target", "regression"
     ),
