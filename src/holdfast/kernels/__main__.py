@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holdfast.kernels import information, intersections, stand_ins
+from holdfast.kernels import elastic_net, information, intersections, stand_ins
 
 
 def main() -> None:
@@ -17,6 +17,8 @@ def main() -> None:
     neighbours = np.array([0, 1, 1, 1]), np.array([2], np.int32), np.ones(1)
     stand_ins.stand_in_counts(indices, indptr, one, one + 1, neighbours, 3, matching=True, greedy=True)
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
+    X, y, counts = np.array([[0.0, 1], [1, 0], [1, 1], [2, 0]]), np.array([1.0, -1, 1, -1]), np.ones((1, 4))
+    elastic_net.elastic_net_paths(X, y, counts, family="logistic", n_lambdas=2, predict=True)
     information.symmetrical_uncertainty(information.equal_width_codes(np.eye(2), 2), one, one)
 
 
