@@ -15,12 +15,18 @@ REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile with a cache on disk; without one where nothing can be written, as in a read-only container."""
-    return _compiled(function)
+    return _compiled(function, fastmath=False)  # said, as a kernel takes over what its first caller says of itself
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel in which the order of a sum's terms is free."""
+    """Compile for long sums in vectors: terms in any order, and a division by zero gives infinity, as in NumPy."""
     return _compiled(function, fastmath=REORDERED, error_model="numpy")
+
+
+def summing_step(function: Callable[..., Any]) -> Any:
+    """Compile a step of a summing kernel: no way in from Python and no cache of its own, half the time to compile."""
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
