@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holdfast.kernels import information, intersections, stand_ins
+from holdfast.kernels import information, intersections, ridge, stand_ins, svm
 
 
 def main() -> None:
@@ -18,6 +18,8 @@ def main() -> None:
     stand_ins.stand_in_counts(indices, indptr, one, one + 1, neighbours, 3, matching=True, greedy=True)
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
     information.symmetrical_uncertainty(information.equal_width_codes(np.eye(2), 2), one, one)
+    ridge.ridge_elimination(np.eye(2), np.array([1, -1]))
+    svm.svm_elimination(np.eye(2), np.array([1, -1]))
 
 
 if __name__ == "__main__":

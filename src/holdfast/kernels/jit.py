@@ -1,11 +1,13 @@
-"""How kernels are compiled."""
+"""How kernels are compiled, and the one form in which arrays reach them."""
 
 import os
 from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 """Licence to add in another order, which vectorises sums; infinities and ``nan`` keep their meaning."""
@@ -13,12 +15,18 @@ REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile with a cache on disk; without one where nothing can be written, as in a read-only container."""
-    return _compiled(function)
+    return _compiled(function, fastmath=False)  # said, as a kernel takes over what its first caller says of itself
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel in which the order of a sum's terms is free."""
+    """Compile for long sums in vectors: terms in any order, and a division by zero gives infinity, as in NumPy."""
     return _compiled(function, fastmath=REORDERED, error_model="numpy")
+
+
+def summing_step(function: Callable[..., Any]) -> Any:
+    """Compile a step of a summing kernel: no way in from Python and no cache of its own, half the time to compile."""
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -26,7 +34,8 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder that it may write to
         return numba.njit(**options)(function)
-    _watch_imported_kernels(compiled)
+    if isinstance(compiled, Dispatcher):  # not so with NUMBA_DISABLE_JIT
+        _watch_imported_kernels(compiled)
     return compiled
 
 
@@ -46,3 +55,10 @@ def _files(function: Callable[..., Any], found: set[str]) -> set[str]:
             found.add(value.py_func.__code__.co_filename)
             _files(value.py_func, found)
     return found
+
+
+def frozen(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """View an array as contiguous and read-only: every other type of array would be another compilation."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
