@@ -1,4 +1,4 @@
-"""Selections and similarities of named sizes, the same in every run."""
+"""Selections, similarities and data of named sizes, the same in every run."""
 
 from typing import NamedTuple
 
@@ -107,6 +107,15 @@ def dense_similarity(n_features: int) -> NDArray[np.float64]:
     similarity = np.abs(np.corrcoef(data, rowvar=False))
     np.fill_diagonal(similarity, 1)
     return similarity
+
+
+def classes(n: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return correlated features of two classes in turn, which one feature in ten tells apart a little."""
+    rng = np.random.default_rng(SEED)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 20)) @ rng.normal(size=(20, d)) + 2 * rng.normal(size=(n, d))
+    X[:, ::10] += y[:, None]
+    return X, y
 
 
 def _blocks(n_features: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -11,6 +11,8 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import mutual_info_score
+from skrebate import ReliefF
 
 from holdfast import Preferences
 from holdfast.measures import chance
@@ -152,3 +154,45 @@ def best_matching(similarity: Floats) -> Credit:
 def _best_assignment(similarity: NDArray[Any], one: set[int], two: set[int]) -> NDArray[Any]:
     block = similarity[np.ix_(sorted(one), sorted(two))]
     return block[linear_sum_assignment(block, maximize=True)]
+
+
+# Selectors, one information or one row at a time
+
+
+def mrmr_mid(codes: NDArray[np.uint8], y: NDArray[np.int64], n_steps: int) -> list[int]:
+    """Choose features by relevance minus mean redundancy, with scikit-learn's information of two vectors."""
+    relevance = np.array([mutual_info_score(x, y) for x in codes])
+    total, chosen = np.zeros(len(codes)), [int(np.argmax(relevance))]
+    while len(chosen) < n_steps:
+        total += [mutual_info_score(x, codes[chosen[-1]]) for x in codes]
+        score = relevance - total / len(chosen)
+        score[chosen] = -np.inf
+        chosen.append(int(np.argmax(score)))
+    return chosen
+
+
+def relevance_and_redundancy(codes: NDArray[np.uint8], y: NDArray[np.int64], order: list[int]) -> tuple[Floats, Floats]:
+    """Information of each feature of an order with the class, and its mean with the features before it."""
+    relevance = [mutual_info_score(codes[f], y) for f in order]
+    redundancy = [
+        np.mean([mutual_info_score(codes[f], codes[g]) for g in order[:i]] or [0]) for i, f in enumerate(order)
+    ]
+    return np.array(relevance), np.array(redundancy)
+
+
+def skrebate_weights(X: Floats, y: NDArray[np.int64]) -> Floats:
+    """ReliefF with ten neighbours by scikit-rebate."""
+    return ReliefF(n_neighbors=10, n_features_to_select=1).fit(X, y).feature_importances_
+
+
+def relief(scaled: Floats, y: NDArray[np.int64], n_neighbours: int) -> Floats:
+    """ReliefF for two classes, row by row, on features divided by their ranges."""
+    weights = np.zeros(scaled.shape[1])
+    for row, own in zip(scaled, y, strict=True):
+        differences = np.abs(scaled - row)
+        distances = differences.sum(axis=1)
+        for c in np.unique(y):
+            near = np.flatnonzero((y == c) & ((distances > 0) | (c != own)))
+            nearest = near[np.argsort(distances[near], kind="stable")[:n_neighbours]]
+            weights += (-1 if c == own else 1) * differences[nearest].mean(axis=0)
+    return weights / len(y)

@@ -10,16 +10,25 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"kernels", "intake"},
+    {"kernels", "intake", "frames"},
     {"preferences", "similarity"},
-    {"tables"},
-    {"datasets", "measures"},
-    {"inference"},
-    {"testing"},
+    {"selection", "tables", "data"},
+    {"datasets", "measures", "resampling"},
+    {"inference", "selectors"},
+    {"study", "testing"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"typer": {"cli", "__main__"}, "rich": {"cli", "__main__"}, "pyarrow": {"tables"}, "numba": {"kernels"}}
+ONLY_IN = {
+    "typer": {"cli", "__main__"},
+    "rich": {"cli", "__main__"},
+    "pyarrow": {"frames", "tables"},
+    "arff": {"frames"},
+    "pooch": {"datasets"},
+    "numba": {"kernels"},
+    "distributed": {"study"},
+    "sqlite3": {"study"},
+}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

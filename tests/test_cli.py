@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import holdfast as hf
-from holdfast.cli import app, parse_measure, run
+from holdfast.cli import app, run
+from holdfast.cli.parsing import parse_measure
 from holdfast.datasets import load_example
 from holdfast.tables import write_preferences
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
-from holdfast.tables import read_frame, read_names, read_preferences, write_preferences
+from holdfast.frames import read_frame
+from holdfast.tables import read_names, read_preferences, write_preferences
 
 ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 FEATURES, LABELS = ("age", "dose", "sex"), ("r", "s")
@@ -128,6 +129,7 @@ FOREIGN = {
     "resample": ("resample,a,b\n0.5,1,0\nx,0,1\n", "ab", ("0.5", "x")),
     "a label left out": ("run,a,b\nx,1,0\n,0,1\n", "ab", ("x", "")),
     "text first": ("fold,a,b\nx,1,0\ny,0,1\n", "ab", "xy"),
+    "text first, nearly numbers": ("fold,a,b\n1_1,1,0\n1_2,0,1\n", "ab", ("1_1", "1_2")),
     "pandas, plain index": (pd.DataFrame({"a": [1, 0], "b": [0, 1]}).to_csv(), "ab", "01"),
     "pandas, index": (pd.DataFrame({"a": [1, 0], "b": [0, 1]}, index=["x", "y"]).to_csv(), "ab", "xy"),
     "pandas, no index": (pd.DataFrame({"a": [1, 0], "b": [0, 1]}).to_csv(index=False), "ab", None),

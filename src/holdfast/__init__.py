@@ -1,5 +1,6 @@
 """holdfast tells which selected features hold fast: the stability of feature selection, measured."""
 
+from holdfast.data import Table, read_table
 from holdfast.inference.agreement import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.compare import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, stability
@@ -15,7 +16,31 @@ from holdfast.measures import (
     properties,
 )
 from holdfast.preferences import Preferences
+from holdfast.resampling import (
+    Bootstrap,
+    ComplementaryPairs,
+    Folds,
+    NestedFolds,
+    Noise,
+    Reseed,
+    Shrink,
+    Split,
+    Subsample,
+)
 from holdfast.similarity import Correlation, FeatureSimilarity, GivenSimilarity, SymmetricalUncertainty
+from holdfast.study import (
+    Candidates,
+    HalfWidth,
+    StoreError,
+    Study,
+    StudyError,
+    StudyInterrupted,
+    StudyResult,
+    from_cross_validate,
+    from_pairs,
+    from_rfecv,
+    load,
+)
 from holdfast.tables import read_preferences, write_preferences
 
 __version__ = "0.1.0"
@@ -23,19 +48,36 @@ __version__ = "0.1.0"
 __all__ = [
     "MEASURES",
     "Agreement",
+    "Bootstrap",
+    "Candidates",
     "Comparison",
     "Comparisons",
+    "ComplementaryPairs",
     "Correlation",
     "FeatureSimilarity",
+    "Folds",
     "GivenSimilarity",
+    "HalfWidth",
     "Interval",
     "Kalousis",
     "Measure",
+    "NestedFolds",
+    "Noise",
     "Pilot",
     "Plan",
     "Preferences",
+    "Reseed",
+    "Shrink",
+    "Split",
     "StabilityEstimate",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "StudyInterrupted",
+    "StudyResult",
+    "Subsample",
     "SymmetricalUncertainty",
+    "Table",
     "UndefinedStabilityError",
     "UndefinedStabilityWarning",
     "agreement",
@@ -43,9 +85,14 @@ __all__ = [
     "compare_many",
     "corrected",
     "feature_table",
+    "from_cross_validate",
+    "from_pairs",
+    "from_rfecv",
     "kalousis",
+    "load",
     "properties",
     "read_preferences",
+    "read_table",
     "runs_needed",
     "stability",
     "swaps",

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.intake import Matrix, Names, names_of, numbers
-from holdfast.kernels import information
+from holdfast.kernels import discretise, information
 
 Indices = NDArray[np.int64]
 
@@ -124,7 +124,7 @@ class SymmetricalUncertainty(FeatureSimilarity):
                 )
             self.codes = np.ascontiguousarray(values.T.astype(np.uint8))
         elif 2 <= n_bins <= 255:
-            self.codes = information.equal_width_codes(values, n_bins)
+            self.codes = discretise.equal_width_codes(values, n_bins)
         else:
             raise ValueError(f"Expected n_bins from 2 to 255, got {n_bins}.")
         self.n_features = values.shape[1]

@@ -1,19 +1,15 @@
-"""Selections and tables in files: CSV, TSV, Parquet, JSON and plain text."""
+"""Selections in files: CSV, TSV, Parquet, JSON and plain text."""
 
-import csv
-import gzip
-import io
 import json
-import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from holdfast.frames import as_number, ending_of, is_text, parquet_table, parsed, pyarrow_parquet, read_frame, text_of
 from holdfast.preferences import Kind, Preferences, from_numbers
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
@@ -66,7 +62,7 @@ def read_preferences(
 
 
 def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None) -> Preferences:
-    ending = _ending(path)
+    ending = ending_of(path)
     if ending == ".json":
         return _from_json(path, features, n_features)
     if ending not in (".csv", ".tsv", ".parquet"):
@@ -100,108 +96,11 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
 
 def read_names(path: str | Path) -> list[str]:
     """Read feature names, one per line."""
-    lines = _text(Path(path)).splitlines()
+    lines = text_of(Path(path)).splitlines()
     names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"Expected one feature name per line in {path}, got an empty file.")
     return names
-
-
-def read_frame(path: str | Path) -> pd.DataFrame:
-    """Read a table with a header (CSV, TSV, Parquet), or say in one sentence what is wrong with it."""
-    path = Path(path)
-    if _ending(path) == ".parquet":
-        return cast(pd.DataFrame, _parquet_table(path).to_pandas())
-    try:
-        header = [str(name) for name in _parsed(path, nrows=1, dtype=str, keep_default_na=False).iloc[0]]
-        frame = _parsed(path, skiprows=1)
-    except pd.errors.EmptyDataError:
-        raise ValueError(
-            f"Expected a header line and one line per run in {path}, got less; add what is missing."
-        ) from None
-    except pd.errors.ParserError as error:
-        _check_ragged(path)
-        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
-    if len(header) != frame.shape[1] or frame.isna().to_numpy().any():
-        _check_ragged(path)
-    if len(header) == frame.shape[1] - 1 and _names_rows(frame.iloc[:, 0]):
-        header = ["", *header]  # R's write.table() names the rows but not their column
-    _check_header(path, header, frame.shape[1])
-    frame.columns = pd.Index(header)
-    return frame
-
-
-def _ending(path: Path) -> str:
-    """Return the ending that tells the format, in small letters; that is the one before .gz."""
-    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
-
-
-def _separator(path: Path) -> str:
-    return "\t" if _ending(path) == ".tsv" else ","
-
-
-@contextmanager
-def _decoded(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeDecodeError:
-        raise ValueError(f"Expected text in UTF-8 in {path}, got another encoding; save it as UTF-8.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
-
-
-def _text(path: Path) -> str:
-    packed = path.suffix.lower() == ".gz"
-    with (
-        _decoded(path),
-        gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file,
-    ):
-        return file.read()
-
-
-def _parsed(path: Path, **options: Any) -> pd.DataFrame:
-    with _decoded(path):
-        return pd.read_csv(path, sep=_separator(path), header=None, low_memory=False, **options)
-
-
-def _check_ragged(path: Path) -> None:
-    """Raise if not all lines below the header have one length; where some do not, that of the header is right."""
-    with suppress(csv.Error):
-        reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=_separator(path))
-        (_, width), *below = [(reader.line_num, len(row)) for row in reader if row]
-        if len({length for _, length in below}) > 1:
-            line, length = next((line, length) for line, length in below if length != width)
-            raise ValueError(f"Expected {width} columns in every line of {path}, got {length} in line {line}; mend it.")
-
-
-def _check_header(path: Path, header: list[str], n_columns: int) -> None:
-    other = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in header[0]), None)
-    if len(header) == 1 and other is not None:
-        ours = "tabs" if _separator(path) == "\t" else "commas"
-        raise ValueError(f"Expected columns separated by {ours} in {path}, got {other}; save it with {ours}.")
-    if len(header) != n_columns:
-        raise ValueError(
-            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
-            "is a name missing, or a separator inside a name?"
-        )
-    numbers = all(name.replace(".", "", 1).isdecimal() for name in header)
-    if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
-        raise ValueError(f"Expected feature names in the first line of {path}, got the numbers of a run; add a header.")
-
-
-def _is_text(column: "pd.Series[Any]") -> bool:
-    """Whether all entries are texts and none of them is a number with quotes around it."""
-    return bool(column.map(lambda entry: isinstance(entry, str) and isinstance(_number(entry), str)).all())
-
-
-def _names_rows(column: "pd.Series[Any]") -> bool:
-    return _is_text(column) or column.tolist() == list(range(1, len(column) + 1))
-
-
-def _number(entry: Any) -> Any:
-    with suppress(TypeError, ValueError):
-        return float(entry)
-    return entry
 
 
 def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
@@ -210,10 +109,10 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
         return frame, [str(label) for label in frame.index], None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
     own_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
-    if own_kind is None and first.lower() not in LABEL_COLUMNS and not _is_text(column):
+    if own_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
-    if _ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
-        column = _parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
+    if ending_of(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
+        column = parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, own_kind
 
@@ -225,7 +124,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):  # the constructors say which entry is no number
-        matrix = np.vectorize(_number, otypes=[object])(matrix)
+        matrix = np.vectorize(as_number, otypes=[object])(matrix)
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
         raise ValueError(
@@ -236,7 +135,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
 
 
 def _text_runs(path: Path) -> list[list[str]]:
-    lines = [line.strip() for line in _text(path).split("\n")]
+    lines = [line.strip() for line in text_of(path).split("\n")]
     if not lines[-1]:
         lines.pop()
     separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)  # None splits at blanks
@@ -262,7 +161,7 @@ def _from_lists(
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
     try:
-        content = json.loads(_text(path))
+        content = json.loads(text_of(path))
     except json.JSONDecodeError as error:
         raise ValueError(f"Expected JSON in {path}, got something else in line {error.lineno}: {error.msg}.") from None
     if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
@@ -312,26 +211,6 @@ def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
     return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
 
 
-def pyarrow_parquet(path: Path) -> Any:
-    """Return pyarrow's Parquet module, or say how to get it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            f"Expected pyarrow for the Parquet file {path}, got none; install it with: pip install 'holdfast[app]'"
-        ) from None
-    return pyarrow.parquet
-
-
-def _parquet_table(path: Path) -> Any:
-    path.stat()  # pyarrow's error for a missing file says no more than its name
-    parquet = pyarrow_parquet(path)
-    try:
-        return parquet.read_table(path)
-    except ValueError:
-        raise ValueError(f"Expected a Parquet file, as {path} ends in .parquet, got something else.") from None
-
-
 def _write_parquet(preferences: Preferences, path: Path) -> None:
     parquet = pyarrow_parquet(path)
     import pyarrow
@@ -342,7 +221,7 @@ def _write_parquet(preferences: Preferences, path: Path) -> None:
 
 
 def _from_own_parquet(path: Path) -> Preferences | None:
-    table = _parquet_table(path)
+    table = parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
     if metadata is None:
         return None

@@ -1,12 +1,29 @@
-"""Data to try things on."""
+"""Data to try things on: selections and data with a known truth, and real data by name."""
 
 from importlib.resources import as_file, files
 
+from holdfast.datasets.catalogue import About
+from holdfast.datasets.real import Dataset, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
+from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant
 from holdfast.preferences import Preferences
 from holdfast.tables import read_preferences
 
-__all__ = ["load_example", "make_selections", "population_stability", "selection_probabilities"]
+__all__ = [
+    "About",
+    "Dataset",
+    "Simulated",
+    "Truth",
+    "listing",
+    "load",
+    "load_example",
+    "make_block_correlated",
+    "make_redundant",
+    "make_selections",
+    "names",
+    "population_stability",
+    "selection_probabilities",
+]
 
 
 def load_example() -> Preferences:

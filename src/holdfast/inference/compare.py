@@ -149,20 +149,20 @@ def compare(
     chosen = find(measure).bind(**parameters)
     law: Any = "asymptotic" if method == "published" else "jackknife"
     one, two = _sides([first, second], chosen, data, undefined, law)
-    return _comparison(one, two, paired, method)
+    return _comparison(one, two, _are_paired(one.runs, two.runs, paired), method)
 
 
-class _Side(NamedTuple):
-    """A selection, ready to be compared."""
+class Side(NamedTuple):
+    """A selection, ready to be compared: its estimate, and what pairs of its runs add to the variance."""
 
-    runs: Preferences
     estimate: StabilityEstimate
-    kernel: Kernel
+    kernel: Kernel = None
+    runs: Preferences | None = None
 
 
 def _sides(
     selections: Iterable[Preferences | Matrix], measure: Measure, data: Matrix | None, undefined: Undefined, law: Any
-) -> list[_Side]:
+) -> list[Side]:
     """Evaluate every selection once; a similarity made from data serves all of them."""
     sides = []
     for selection in selections:
@@ -170,7 +170,7 @@ def _sides(
         (measure,) = with_similarity([measure], runs, data)
         few = 4 <= runs.n_runs <= FEW_RUNS
         kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
-        sides.append(_Side(runs, stability(runs, measure, method=law, undefined=undefined), kernel))
+        sides.append(Side(stability(runs, measure, method=law, undefined=undefined), kernel, runs))
     return sides
 
 
@@ -178,8 +178,10 @@ def _in_label_order(runs: Preferences) -> Preferences:
     return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
 
 
-def _are_paired(one: Preferences, two: Preferences, paired: bool | None) -> bool:
+def _are_paired(one: Preferences | None, two: Preferences | None, paired: bool | None) -> bool:
     """Whether runs, which are in the order of their labels, are compared as pairs."""
+    if one is None or two is None:
+        return True
     labels = None if one.labels is None or two.labels is None else (set(one.labels), set(two.labels))
     if paired is None:
         if labels is None:
@@ -204,9 +206,8 @@ def _are_paired(one: Preferences, two: Preferences, paired: bool | None) -> bool
     return paired
 
 
-def _comparison(first: _Side, second: _Side, paired: bool | None, method: str) -> Comparison:
+def _comparison(first: Side, second: Side, together: bool, method: str) -> Comparison:
     one, two = first.estimate, second.estimate
-    together = _are_paired(first.runs, second.runs, paired)
     for estimate in (one, two):
         if estimate.no_interval:
             raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
@@ -323,10 +324,19 @@ def compare_many(
     """
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
-    chosen, names = find(measure).bind(**parameters), list(selections)
-    sides = dict(zip(names, _sides(selections.values(), chosen, data, undefined, "jackknife"), strict=True))
+    chosen = find(measure).bind(**parameters)
+    sides = _sides(selections.values(), chosen, data, undefined, "jackknife")
+    return all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
+
+
+def all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool | None, level: float) -> Comparisons:
+    """Compare each with each; sides without runs of their own are compared as pairs, value by value."""
+    check_level(level)
+    names = list(sides)
     found = {
-        (one, two): _comparison(sides[one], sides[two], paired, "jackknife")
+        (one, two): _comparison(
+            sides[one], sides[two], _are_paired(sides[one].runs, sides[two].runs, paired), "jackknife"
+        )
         for one, two in itertools.combinations(names, 2)
     }
     estimates = {name: side.estimate for name, side in sides.items()}
@@ -336,7 +346,7 @@ def compare_many(
         for ((one, two), comparison), p in zip(found.items(), corrected, strict=True)
     ]
     different = {pair for pair, p in zip(found, corrected, strict=True) if p <= 1 - level}
-    sign = -1 if chosen.higher_is_better else 1
+    sign = -1 if measure.higher_is_better else 1
     order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
     return Comparisons(estimates=estimates, pairs=pairs, letters=letters(order, different), level=level)

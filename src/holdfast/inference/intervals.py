@@ -136,6 +136,42 @@ class Unanimous(Law):
 
 
 @dataclass(frozen=True)
+class Student(Law):
+    r"""Student's t for the mean of values that stand beside each other, such as the agreements of pairs of halves.
+
+    Where all values are equal, at most :math:`1 - \alpha^{1/n}` of others would differ, by anything there can be.
+    """
+
+    values: Floats = field(compare=False)
+    low: float
+    most: float
+    method: str = "blocks"
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+        return float(self.values.mean())
+
+    @property
+    def standard_error(self) -> float:  # type: ignore[override]
+        return float(self.values.std(ddof=1) / np.sqrt(self.values.size))
+
+    def ci(self, level: float) -> Interval:
+        if self.values.std() == 0:
+            differ = 1 - (1 - level) ** (1 / self.values.size)
+            return Interval(*(float(self.value + differ * (end - self.value)) for end in (self.low, self.most)))
+        reach = stdtrit(self.values.size - 1, (1 + level) / 2) * self.standard_error
+        return Interval(float(max(self.value - reach, self.low)), float(min(self.value + reach, self.most)))
+
+    def p_value(self, null: float) -> float:
+        if self.values.std() == 0:
+            return (
+                1.0 if null >= self.value else max(0.0, (null - self.low) / (self.value - self.low)) ** self.values.size
+            )
+        return float(stdtr(self.values.size - 1, -(self.value - null) / self.standard_error))
+
+
+@dataclass(frozen=True)
 class Normal(Law):
     """The published interval: normal, neither clipped nor widened for few runs."""
 

@@ -1,8 +1,9 @@
 """Compile every kernel once, so that nobody waits for it later: ``python -m holdfast.kernels``."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from holdfast.kernels import information, intersections, ridge, stand_ins, svm
+from holdfast.kernels import discretise, information, intersections, mrmr, relief, ridge, stand_ins, svm
 
 
 def main() -> None:
@@ -17,9 +18,16 @@ def main() -> None:
     neighbours = np.array([0, 1, 1, 1]), np.array([2], np.int32), np.ones(1)
     stand_ins.stand_in_counts(indices, indptr, one, one + 1, neighbours, 3, matching=True, greedy=True)
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
-    information.symmetrical_uncertainty(information.equal_width_codes(np.eye(2), 2), one, one)
-    ridge.ridge_elimination(np.eye(2), np.array([1, -1]))
-    svm.svm_elimination(np.eye(2), np.array([1, -1]))
+    _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
+
+
+def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
+    mrmr.selection_paths(X, y, np.ones((1, 4)), 2)
+    information.information(information.sample_of(discretise.mdl_codes(discretise.sort_columns(X), y)), y)
+    for ranges in ("split", "full"):
+        relief.relief_weights(X, y, np.ones((1, 4)), ranges=ranges)
+    ridge.ridge_elimination(X, 2 * y - 1)
+    svm.svm_elimination(X, 2 * y - 1)
 
 
 if __name__ == "__main__":

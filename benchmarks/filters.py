@@ -1,0 +1,92 @@
+"""mRMR and ReliefF beside their peers.
+
+The peers would take minutes to hours, so they are timed on a part whose share of the whole work is known: some of the
+steps of mRMR, each a pass over all features, and some of the features of ReliefF, which skrebate scores one by one.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import inputs, peers
+from benchmarks.timing import Row, agreed, best_time
+from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.mrmr import Paths, selection_paths
+from holdfast.kernels.relief import relief_weights, shared_ranges, weights_of
+
+Floats = NDArray[np.float64]
+
+
+def mrmr() -> Iterator[Row]:
+    n, d, n_chosen, steps = 1_000, 500, 50, 2
+    X, y = inputs.classes(n, d)
+    codes, everything = equal_width_codes(X, 10), np.ones(n)
+
+    def ours(scheme: str = "mid", alphas: tuple[float, ...] = (0.5,)) -> Paths:
+        return selection_paths(codes.T, y, everything, n_chosen, scheme=scheme, alphas=alphas, n_bins=None)
+
+    one = best_time(ours)
+    part = best_time(partial(peers.mrmr_mid, codes, y, steps), at_least=2)
+    yield Row(
+        what=f"mRMR-MID, {n:,} × {d:,}, {n_chosen} features",
+        ours=one,
+        peer=part / steps * n_chosen,
+        peer_name=f"loop of mutual_info_score ({steps} steps, scaled)",
+        equal=_same_path(ours(), codes, y, steps),
+        ratio_to_reach=500,
+    )
+    alphas = tuple(np.linspace(0, 1, 10))
+    every = ours("mid_alpha", alphas)
+    alone = np.stack([ours("mid_alpha", (alpha,)).order[0, 0] for alpha in alphas])
+    yield Row(
+        what=f"mRMR-MID_alpha, ten alphas, {n:,} × {d:,}, {n_chosen} features",
+        ours=best_time(partial(ours, "mid_alpha", alphas)),
+        peer=one,
+        peer_name="one alpha",
+        equal=agreed(every.order[0] + 1, alone + 1),
+        ratio_to_reach=1 / 3.5,
+    )
+
+
+def relief() -> Iterator[Row]:
+    n, d, part = 250, 15_000, 300
+    X, y = inputs.classes(n, d)
+    everything = np.ones(n)
+    some = np.ascontiguousarray(X[:, :part])
+    peer_name = f"skrebate ({part} features, scaled)"
+    yield Row(
+        what=f"ReliefF, first fit, {n:,} × {d:,}",
+        ours=best_time(partial(relief_weights, X, y, everything)),
+        peer=best_time(partial(peers.skrebate_weights, some, y), at_least=2) * d / part,
+        peer_name=peer_name,
+        equal=_same_weights(relief_weights(some, y, everything)[0], peers.skrebate_weights(some, y)),
+        ratio_to_reach=100,
+    )
+    shared = shared_ranges(X)
+    half = np.random.default_rng(inputs.SEED).permutation(n) < n // 2
+    later = partial(weights_of, shared, y, half)
+    yield Row(
+        what=f"ReliefF, a later subsample of {n // 2}, ranges of the full data, {n:,} × {d:,}",
+        ours=best_time(later),
+        peer=best_time(partial(peers.skrebate_weights, some[half], y[half]), at_least=2) * d / part,
+        peer_name=peer_name,
+        equal=_same_weights(later(), peers.relief(X[half] / np.ptp(X, axis=0), y[half], 10)),
+        ratio_to_reach=3000,
+    )
+
+
+def _same_path(ours: Paths, codes: NDArray[np.uint8], y: NDArray[np.int64], steps: int) -> str:
+    """Compare the first choices with the peer's, and relevance and redundancy of all choices with its information."""
+    order = ours.order[0, 0]
+    agreed(order[:steps] + 1, np.array(peers.mrmr_mid(codes, y, steps)) + 1)
+    V, W = peers.relevance_and_redundancy(codes, y, order.tolist())
+    return agreed(np.append(ours.relevance[0, 0], ours.redundancy[0, 0, 1:]), np.append(V, W[1:]))
+
+
+def _same_weights(ours: Floats, peer: Floats) -> str:
+    return agreed(1 + ours, 1 + peer)  # weights lie around 0, so beside their largest
+
+
+BENCHMARKS = {benchmark.__name__: benchmark for benchmark in (mrmr, relief)}

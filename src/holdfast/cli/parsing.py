@@ -1,0 +1,41 @@
+"""What texts of the command line mean: ``name:param=value,param=value``, numbers, lists of values."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.measures import Measure
+
+
+def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
+    """Read ``name`` or ``name:param=value,param=value``; ``a|b`` are several values."""
+    name, _, rest = text.partition(":")
+    parameters = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"Expected NAME:param=value,param=value for a {what}, got {text!r}.")
+        values = [literal(one.strip()) for one in value.split("|")]
+        parameters[key.strip()] = values if len(values) > 1 else values[0]
+    return name.strip(), parameters
+
+
+def parse_measure(text: str) -> "Measure":
+    """Read a measure with its parameters."""
+    from holdfast.measures import find
+
+    name, parameters = parse_named(text, "measure")
+    measure = find(name)
+    for key, value in parameters.items():
+        if isinstance(value, str) and not isinstance(measure.parameters.get(key, ""), str):
+            raise ValueError(f"Expected a number for {key} of {measure.name}, got {value!r}.")
+    return measure.bind(**parameters)
+
+
+def literal(text: str) -> Any:
+    """A number, true, false or none if it reads like one, else the text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)

@@ -1,0 +1,106 @@
+"""How results look on a terminal, and as JSON."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from holdfast.inference.compare import Comparisons
+    from holdfast.inference.estimate import StabilityEstimate
+    from holdfast.preferences import Preferences
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Show warnings as notes on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        print(f"holdfast: note: {one.message}", file=sys.stderr)
+
+
+def console() -> Any:
+    """Where results are printed."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+
+def table(*columns: str) -> Any:
+    """A table whose first column, a name, is never cut."""
+    from rich.table import Column, Table
+
+    first, *others = columns
+    return Table(Column(first, no_wrap=True), *others, box=None)
+
+
+def print_json(record: Any) -> None:
+    """Print JSON that every reader takes: undefined numbers are null."""
+
+    def clean(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: clean(value) for key, value in item.items()}
+        if isinstance(item, list):
+            return [clean(value) for value in item]
+        return None if isinstance(item, float) and item != item else item
+
+    typer.echo(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def number(value: float, form: str = ".3f") -> str:
+    """A number, or a dash where there is none."""
+    return "–" if value != value else f"{value:{form}}"
+
+
+def interval_text(low: float, high: float) -> str:
+    """An interval, or a dash where there is none."""
+    return "–" if low != low else rf"\[{low:.3f}, {high:.3f}]"
+
+
+def print_estimates(
+    preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, out: Any = None
+) -> None:
+    """Print stabilities as a table, with what they speak of."""
+    rows = table("measure", "stability", f"{100 * level:g}% interval", "strength", "note")
+    for one in estimates:
+        value = "undefined" if one.value != one.value else f"{one.value:.3f}"
+        note = one.reason or one.no_interval or ("" if one.validated else "interval not validated")
+        rows.add_row(one.measure, value, interval_text(*one.ci(level)), one.strength or "", note)
+    out = out or console()
+    out.print(str(preferences))
+    first = estimates[0]
+    if first.mean_overlap is not None:
+        out.print(f"Two runs share {first.mean_overlap:.1f} of {first.mean_size:.1f} features on average.")
+    if not all(one.no_interval for one in estimates):
+        out.print(f"Intervals speak of {first.scope}.")
+    out.print(rows)
+
+
+def print_comparisons(measure_name: str, found: "Comparisons") -> None:
+    """Print stabilities with their letters, and all pairs."""
+    from rich.markup import escape
+
+    out = console()
+    rows = table("selection", measure_name, f"{100 * found.level:g}% interval", "letters")
+    for row in found.to_frame().to_dict(orient="records"):
+        ends = interval_text(row["low"], row["high"])
+        rows.add_row(escape(str(row["selection"])), number(row["stability"]), ends, row["letters"])
+    out.print(rows)
+    out.print("")
+    rows = table("pair", "difference", f"{100 * found.level:g}% interval", "p", "p (Holm)", "runs compared")
+    for row in found.pairs.to_dict(orient="records"):
+        pair = escape(f"{row['first_name']} - {row['second_name']}")
+        p_values = (number(row[name], ".2g") for name in ("p_value", "p_holm"))
+        rows.add_row(pair, number(row["difference"]), interval_text(row["low"], row["high"]), *p_values, row["design"])
+    out.print(rows)

@@ -1,0 +1,356 @@
+"""Commands that run studies and show what they found: study, resume, show, export, selectors."""
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli.app import Json, Level, app
+from holdfast.cli.parsing import parse_measure, parse_named
+from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
+
+if TYPE_CHECKING:
+    from holdfast.data import Table
+    from holdfast.study import Study, StudyResult
+
+LISTS = ("select", "score", "keep", "ignore")
+DEFAULTS: dict[str, Any] = {
+    "select": [], "score": [], "keep": [], "ignore": [], "perturb": "bootstrap", "missing": "error",
+    "categorical": "error", "jobs": 1, "seed": 0,
+}  # fmt: skip
+NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
+
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 for all cores.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
+MeasureText = Annotated[
+    str | None, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")
+]
+
+
+@app.command()
+def study(
+    ctx: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="CSV, TSV, Parquet, Feather or ARFF; or a known data set: breast_cancer."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", "-s", metavar="NAME[:param=value,…]", help="A selector; a|b tries several values."),
+    ] = None,
+    perturb: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[:param=value,…]",
+            help="bootstrap, subsample, pairs, folds, nested, noise, shrink or reseed.",
+        ),
+    ] = None,
+    resamples: Annotated[int | None, typer.Option("--resamples", "-n", metavar="N", help="Number of runs.")] = None,
+    estimator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[:param=value,…]", help="Model trained on the selected features and scored."),
+    ] = None,
+    score: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Score by scikit-learn's name; may be repeated.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="classification|regression", help="What is predicted, if it is not obvious.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Rows of one group (patient) stay together.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(metavar="error|impute-median|drop", help="What to do with missing values.")
+    ] = None,
+    categorical: Annotated[
+        str | None, typer.Option(metavar="error|one-hot|codes|drop", help="What to do with columns of texts.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep everything in this file, and resume from it.")
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="WIDTH", help="Run until intervals are ± WIDTH: a pilot of 20, then once more."),
+    ] = None,
+    cap: Annotated[int | None, typer.Option(metavar="N", help="Most runs for --until; 1000 if not said.")] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="End fits that take longer.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all that is random.")] = None,
+    jobs: Jobs = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell the number of fits, time and disk; run one each.")
+    ] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run selectors on perturbed versions of a data set and tell how stable, and how good, they are.
+
+    **Examples**
+
+    `holdfast study patients.csv --target status -s anova:k=10 -s l1:C=0.1 --estimator knn`
+
+    `holdfast study genes.parquet --target relapse -s "anova:k=5|10|20" --perturb pairs -n 50 --store study.db -j -1`
+
+    `holdfast study patients.csv --target status -s sklearn.feature_selection.SelectFpr:alpha=0.01`
+
+    `holdfast study breast_cancer -s forest:top=10 --perturb folds:k=5,repeats=10`
+
+    `holdfast study --config study.toml --dry-run`
+    """
+    known = {key: value for key, value in ctx.params.items() if key not in ("config", "dry_run", "quiet", "as_json")}
+    given = {key: str(one) if isinstance(one, Path) else one for key, one in known.items() if one not in (None, [], ())}
+    options = {**DEFAULTS, **_config(config, set(known)), **given}
+    _run(options, quiet, as_json, dry_run)
+
+
+@app.command()
+def resume(store: StoreFile, jobs: Jobs = None, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Go on with a study that was stopped, from what its store knows.
+
+    **Example**
+
+    `holdfast resume study.db --jobs -1`
+    """
+    from holdfast.study import load
+
+    command = load(store).stored.meta["command"]
+    if command is None:
+        raise ValueError(
+            f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
+        )
+    _run({**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}, quiet, as_json, False)
+
+
+@app.command()
+def show(store: StoreFile, measure: MeasureText = None, level: Level = 0.95, as_json: Json = False) -> None:
+    """Show what a study found, also while it still runs.
+
+    **Examples**
+
+    `holdfast show study.db`
+
+    `holdfast show study.db -m jaccard --json`
+    """
+    from holdfast.study import load
+
+    _print_study(load(store), measure, level, as_json)
+
+
+@app.command()
+def export(
+    store: StoreFile,
+    parquet: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the Parquet files.")],
+) -> None:
+    """Write a study's tables as Parquet files: summary, selections, scores, predictions, failures, splits.
+
+    **Example**
+
+    `holdfast export study.db --parquet tables`
+    """
+    from holdfast.study import load
+
+    for path in load(store).export(parquet):
+        typer.echo(str(path))
+
+
+@app.command("selectors")
+def list_selectors(as_json: Json = False) -> None:
+    """List the selectors and estimators that have names; classes can be given by their dotted path too."""
+    from holdfast.study.named import ESTIMATORS, SELECTORS, parameters_of
+
+    both = {"selector": SELECTORS, "estimator": ESTIMATORS}
+    found: list[dict[str, Any]] = [
+        {"kind": kind, "name": name, "parameters": parameters_of(one), "summary": one.summary}
+        for kind, known in both.items()
+        for name, one in known.items()
+    ]
+    if as_json:
+        print_json(found)
+        return
+    rows = table("name", "for", "parameters", "what it is")
+    for one in found:
+        given = ", ".join(f"{key}={value}" for key, value in one["parameters"].items())
+        rows.add_row(one["name"], f"--{'select' if one['kind'] == 'selector' else 'estimator'}", given, one["summary"])
+    console().print(rows)
+
+
+# Running
+
+
+def _config(path: Path | None, known: set[str]) -> dict[str, Any]:
+    """Read options from a TOML file; its paths are told from the folder it lies in."""
+    if path is None:
+        return {}
+    try:
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"Expected TOML in {path}, got something else: {error}.") from None
+    for key in options:
+        if key not in known:
+            raise ValueError(f"Expected options of holdfast study in {path} ({', '.join(sorted(known))}), got {key!r}.")
+    for key in LISTS:
+        if isinstance(options.get(key), str):
+            options[key] = [options[key]]
+    for key in ("data", "store"):
+        beside = path.parent / options.get(key, "")
+        if key in options and (key == "store" or beside.exists()):
+            options[key] = str(beside)
+    return options
+
+
+def _table(options: dict[str, Any]) -> "Table":
+    """The data: a file, or, where there is no such file, a data set by its name."""
+    from holdfast import datasets
+    from holdfast.data import Table, read_table
+
+    data, target = options.get("data"), options.get("target")
+    if data is None:
+        raise ValueError("Expected a data file for the study, got none; see holdfast study --help.")
+    if not Path(data).exists() and data in datasets.names():
+        known = datasets.load(data)
+        return Table(X=known.X, y=known.y, target=target or "target", task=known.about.task, notes=(known.description,))
+    if target is None:
+        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
+    return read_table(
+        data, target, groups=options.get("groups"), ignore=options["ignore"], missing=options["missing"],
+        categorical=options["categorical"], task=options.get("task"),
+    )  # fmt: skip
+
+
+def _run(options: dict[str, Any], quiet: bool, as_json: bool, dry_run: bool) -> None:
+    from holdfast.study import HalfWidth
+
+    found = _table(options)
+    for note in () if quiet else found.notes:
+        print(f"holdfast: note: {note}", file=sys.stderr)
+    planned = _study(options, found.task)
+    if dry_run:
+        _print_plan(planned, found, as_json)
+        return
+    command = {key: one for key, one in options.items() if key not in NOT_KEPT}
+    if Path(options["data"]).exists():
+        command["data"] = str(Path(options["data"]).resolve())
+    until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
+    with notes(), _stopped_cleanly(options.get("store")):
+        result = planned.run(
+            found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
+            progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
+        )  # fmt: skip
+    _print_study(result, None, 0.95, as_json)
+
+
+@contextmanager
+def _stopped_cleanly(store: str | None) -> Iterator[None]:
+    """Say how to go on after Ctrl-C."""
+    from holdfast.study import StudyInterrupted
+
+    try:
+        yield
+    except StudyInterrupted as stopped:
+        hint = f" (holdfast resume {store})" if store else ""
+        print(f"\nholdfast: {stopped}{hint}", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _study(options: dict[str, Any], task: str) -> "Study":
+    """The study that the options ask for."""
+    from holdfast.study import Candidates, Study
+    from holdfast.study.named import named_estimator, named_perturbation, named_selectors
+
+    usual = ["anova"] if task == "classification" else ["correlation"]
+    wanted: Any = options["select"] or usual  # a list, or, from a file, a table of names
+    labelled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
+    selectors: dict[str, Candidates] = {}
+    for label, text in labelled:
+        name, parameters = parse_named(text, "selector")
+        own = label or name.rpartition(".")[2]
+        if own in selectors:
+            own = text
+        selectors |= named_selectors(own, name, parameters, task)
+    estimator = None
+    if options.get("estimator") is not None:
+        estimator = named_estimator(*parse_named(options["estimator"], "estimator"), task)
+    return Study(
+        selectors=selectors,
+        perturbation=named_perturbation(*parse_named(options["perturb"], "perturbation"), options.get("resamples")),
+        estimator=estimator,
+        scoring=options["score"] or None,
+        keep=options["keep"],
+        task=task,  # type: ignore[arg-type]
+        random_state=options["seed"],
+    )
+
+
+def _print_plan(planned: "Study", found: Any, as_json: bool) -> None:
+    """Tell what a study would cost, by one fit of each selector."""
+    cost = planned.cost(found.X, found.y, groups=found.groups)
+    if as_json:
+        print_json(cost)
+        return
+    from holdfast.study.progress import spoken
+
+    console().print(
+        f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
+        f"About {spoken(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
+    )
+
+
+# Showing
+
+
+def _print_study(result: "StudyResult", measure: str | None, level: float, as_json: bool) -> None:
+    with notes():
+        summary = result.summary(None if measure is None else parse_measure(measure), level=level)
+    if as_json:
+        print_json(
+            {
+                "design": result.design,
+                "splits": len(result.stored.splits),
+                "complete": result.complete,
+                "level": level,
+                "candidates": summary.reset_index().to_dict(orient="records"),
+                "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
+                "notes": result.notes.to_dict(orient="records"),
+            }
+        )
+        return
+    _print_summary(result, summary, level)
+
+
+def _print_summary(result: "StudyResult", summary: Any, level: float) -> None:
+    from rich.markup import escape
+
+    out = console()
+    unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
+    out.print(
+        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} ({result.design}), "
+        f"{counted(len(result.features), 'feature')}{unfinished}"
+    )
+    metrics = [name for name in result.metrics if summary[name].notna().any()]
+    rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")
+    for name, row in summary.iterrows():
+        scores = [f"{number(row[metric])} ± {number(row[f'{metric}_se'])}" for metric in metrics]
+        rows.add_row(
+            escape(str(name)), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
+            number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
+        )  # fmt: skip
+    out.print(rows)
+    for name, reason in summary["reason"].dropna().items():
+        out.print(f"{escape(str(name))}: {escape(reason)}")
+    if len(result.failures):
+        worst = result.failures["error"].value_counts()
+        out.print(f"Failed most often ({worst.iloc[0]} fits): {escape(str(worst.index[0]))}")
+    for row in result.notes.to_dict(orient="records"):
+        out.print(f"{escape(row['candidate'])}, in {row['runs']} runs: {escape(row['note'])}")

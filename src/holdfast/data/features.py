@@ -1,0 +1,223 @@
+"""Columns of any kind as finite floats: texts, categories, gaps and constants, each by its policy."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from holdfast.data.plan import Plan, counted, listed, named, number_of
+from holdfast.frames import as_number
+
+FEW_ROWS = 10  # texts that all differ are identifiers, but for so few rows
+
+
+def prepared(features: pd.DataFrame, roles: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return finite floats, the target and groups of the rows that are left, and notes on what was changed."""
+    features, typed = _typed(features)
+    features, left_out = _without_categories(features, plan)
+    _check_infinite(features, plan)
+    features, roles, filled = _without_gaps(features, roles, plan)
+    X, encoded = _encoded(features, plan)
+    X, constant = _constants(X, plan)
+    if not X.shape[1]:
+        raise ValueError(f"Expected at least one feature beside the target in {plan.where}, got none; add a column.")
+    return X, roles, [*typed, *left_out, *filled, *encoded, *constant]
+
+
+# Numbers and categories
+
+
+def _typed(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Make every column floats or categories, where it can be."""
+    plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes], dtype=bool)
+    numbers = features.loc[:, plain].astype(np.float64)
+    notes, others = _about_counting(numbers), []
+    found: dict[str, list[str]] = {"truth": [], "text": []}
+    for name, column in features.loc[:, ~plain].items():
+        typed, kind = _float_or_category(column)
+        others.append(typed)
+        found.setdefault(kind, []).append(repr(name))
+    notes += [f"Made 1 and 0 of true and false in {listed(found['truth'])}."] if found["truth"] else []
+    notes += [f"Read numbers written as text in {listed(found['text'])}."] if found["text"] else []
+    return pd.concat([numbers, *others], axis=1)[list(features.columns)], notes
+
+
+def _about_counting(numbers: pd.DataFrame) -> list[str]:
+    counting = (np.diff(numbers.to_numpy(), axis=0) == 1).all(axis=0) & (len(numbers) > FEW_ROWS)
+    note = "Kept {!r} as a feature, though it counts the rows; ignore= leaves it out."
+    return [note.format(name) for name in numbers.columns[counting]]
+
+
+def _float_or_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", str]:
+    """Return a column of floats or categories and what it was; dates and the like come back unchanged."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.rename_categories([str(level) for level in column.cat.categories]), "category"
+    present = column.dropna()
+    kinds = set(present.map(type))
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column) or types.is_complex_dtype(column):
+        return column, "other"
+    if kinds <= {bool, np.bool_}:
+        return _floats(column), "truth" if kinds else "gap"
+    if all(isinstance(as_number(entry), float) for entry in present):
+        return _floats(column), "text" if str in kinds else "number"
+    if all(issubclass(kind, (str, int, float, np.number)) for kind in kinds):
+        return column.map(str, na_action="ignore").astype("category"), "category"
+    return column, "other"
+
+
+def _floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    entries = [np.nan if pd.isna(entry) else float(entry) for entry in column]
+    return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
+
+
+def _without_categories(features: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the columns that are no numbers, or raise, if the policy says so or nothing can be made of them."""
+    others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
+    if plan.categorical == "drop" and others:
+        note = f"Left out columns that are no numbers: {named(others)}."
+        return features.drop(columns=others), [note]
+    for name in others:
+        _check_categories(features[name], plan)
+    if plan.categorical == "error" and others:
+        texts = listed([_first_text(features[name]) for name in others])
+        raise ValueError(
+            f"Expected numbers in {plan.where}, got text in {number_of(len(others), 'column')}: {texts}; pass "
+            "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=."
+        )
+    return features, []
+
+
+def _check_categories(column: "pd.Series[Any]", plan: Plan) -> None:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        raise ValueError(
+            f"Expected numbers or categories in {plan.where}, got {column.dtype} in {column.name!r}; make it a number, "
+            f"or leave it out with ignore={column.name!r}."
+        )
+    present = column.dropna()
+    if len(present) > FEW_ROWS and present.is_unique:
+        raise ValueError(
+            f"Expected numbers or categories in {plan.where}, got another text in each row of {column.name!r}, such as "
+            f"{present.iloc[0]!r}: identifiers are no feature; pass index={column.name!r} or ignore={column.name!r}."
+        )
+
+
+def _first_text(column: "pd.Series[Any]") -> str:
+    texts = (row for row, entry in enumerate(column) if isinstance(entry, str) and as_number(entry) is entry)
+    row = next(texts, 0)
+    return f"{column.name!r} ({column.iloc[row]!r} at row {row})"
+
+
+def _check_infinite(features: pd.DataFrame, plan: Plan) -> None:
+    numbers = features.select_dtypes("float64")
+    infinite = np.isinf(numbers.to_numpy())
+    for place in np.flatnonzero(infinite.any(axis=0)):
+        name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
+        raise ValueError(
+            f"Expected finite numbers in {plan.where}, got {features[name].iloc[rows[0]]} in {name!r} at row {rows[0]} "
+            f"({number_of(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+        )
+
+
+# Missing values
+
+
+def _without_gaps(
+    features: pd.DataFrame, roles: pd.DataFrame, plan: Plan
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    gaps = pd.concat([roles, features], axis=1).isna()
+    counts = gaps.sum()[gaps.any()]
+    if counts.empty:
+        return features, roles, []
+    if plan.missing == "drop":
+        keep = ~gaps.any(axis=1).to_numpy()
+        _check_rows_left(keep, counts, plan)
+        dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
+        return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {counted(counts)}."]
+    _check_gaps(gaps, counts, roles, plan)
+    features, notes = _filled(features, counts)
+    return features, roles, notes
+
+
+def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", plan: Plan) -> None:
+    if not keep.any():
+        raise ValueError(
+            f"Expected some rows without missing values in {plan.where}, got none; leave out the columns that lack "
+            f"most with ignore=: {counted(counts.sort_values(ascending=False, kind='stable'))}."
+        )
+
+
+def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, plan: Plan) -> None:
+    for name in roles.columns.intersection(counts.index):
+        role = "target" if name == plan.target else "group"
+        raise ValueError(
+            f"Expected a {role} in every row of {plan.where}, got {counts[name]} missing in {name!r}, first at row "
+            f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'."
+        )
+    if plan.missing == "error":
+        raise ValueError(
+            f"Expected no missing values in {plan.where}, got some in {number_of(len(counts), 'column')}: "
+            f"{counted(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
+            "missing='impute-median' or 'drop', or leave columns out with ignore=."
+        )
+    for name in counts.index[counts == len(gaps)]:
+        raise ValueError(
+            f"Expected some values in {name!r} of {plan.where}, got none; leave it out with ignore={name!r}."
+        )
+
+
+def _filled(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFrame, list[str]]:
+    numbers = features[counts.index].select_dtypes("float64")
+    categories = features[counts.index].select_dtypes("category")
+    values = {**numbers.median().to_dict(), **{name: categories[name].mode()[0] for name in categories}}
+    notes = []
+    for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
+        if len(columns):
+            gaps = number_of(counts[columns].sum(), "missing value")
+            notes.append(f"Filled {gaps} with the {what} of the column: {counted(counts[columns])}.")
+    return features.fillna(values), notes
+
+
+# Categories as numbers
+
+
+def _encoded(features: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    categories = features.select_dtypes("category").columns
+    if categories.empty:
+        return features, []
+    encode = _one_hot if plan.categorical == "one-hot" else _codes
+    pieces = {name: encode(features[name].cat.remove_unused_categories()) for name in categories}
+    X = pd.concat([pieces[name][0] if name in pieces else features[[name]] for name in features], axis=1)
+    twice = X.columns[X.columns.duplicated()]
+    if len(twice):
+        raise ValueError(
+            f"Expected different names of features, got {twice[0]!r} both from {plan.where} and for a category; rename "
+            "the column."
+        )
+    shown = listed([f"{name!r} ({told})" for name, (_, told) in pieces.items()])
+    what = "Made 0/1 columns of" if plan.categorical == "one-hot" else "Numbered"
+    return X, [f"{what} the categories of {shown}."]
+
+
+def _one_hot(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
+    levels = column.cat.categories
+    if len(levels) == 2:
+        levels = levels[1:]
+    dummies = pd.DataFrame({f"{column.name}={level}": (column == level).astype(np.float64) for level in levels})
+    return dummies, named(dummies.columns)
+
+
+def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
+    told = listed([f"{code} = {level!r}" for code, level in enumerate(column.cat.categories)])
+    return column.cat.codes.astype(np.float64).to_frame(column.name), told
+
+
+def _constants(X: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
+    if constant.empty:
+        return X, []
+    shown = f"{number_of(len(constant), 'column')} with a single value: {named(constant)}"
+    if plan.drop_constant:
+        return X.drop(columns=constant), [f"Left out {shown}."]
+    return X, [f"Kept {shown}; drop_constant=True leaves such columns out."]

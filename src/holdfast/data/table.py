@@ -1,0 +1,205 @@
+"""A file or frame as features, target and groups."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from holdfast.data.features import prepared
+from holdfast.data.plan import Categorical, Missing, Plan, Task, check_plan, listed, named, number_of
+from holdfast.data.target import as_labels, as_target
+from holdfast.frames import ENDINGS, as_number, ending_of, read_frame
+
+GAPS = ("?", " ?")  # as in files of the UCI repository
+NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table:
+    """Features, target and groups of a data set, and what was changed to get them; made by :func:`read_table`.
+
+    ``X, y = table`` works too.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features: finite floats, each column with a name of its own.
+    y : ndarray
+        Class labels (texts or whole numbers), or floats for regression.
+    target : str
+        Name of the target.
+    task : {"classification", "regression"}
+        What the target asks for.
+    groups : ndarray or None
+        Group of each row, such as the patient a sample was taken from.
+    notes : tuple of str
+        Every change that was made and everything that is odd, one sentence each.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    target: str
+    task: Task
+    groups: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.y))
+
+    def __repr__(self) -> str:
+        size = " of ".join(map(number_of, self.X.shape, ("sample", "feature")))
+        values = "numbers"
+        if self.task == "classification":
+            labels, counts = np.unique(self.y, return_counts=True)
+            shown = listed([f"{label}: {count}" for label, count in zip(labels, counts, strict=True)])
+            values = f"{len(labels)} classes ({shown})"
+        more = [f", {number_of(len(np.unique(self.groups)), 'group')}"] if self.groups is not None else []
+        more += [f", {number_of(len(self.notes), 'note')}"] if self.notes else []
+        return f"Table: {size}, {self.target!r} of {values}{''.join(more)}"
+
+
+def read_table(
+    path: str | Path | pd.DataFrame,
+    target: str,
+    *,
+    task: Task | None = None,
+    groups: str | None = None,
+    index: str | None = None,
+    ignore: str | Iterable[str] = (),
+    missing: Missing = "error",
+    categorical: Categorical = "error",
+    drop_constant: bool = False,
+) -> Table:
+    """Read a data set, one row per sample, from a file or a frame; change nothing without a note.
+
+    Parameters
+    ----------
+    path : path or DataFrame
+        A file ending in ``.csv``, ``.tsv``, ``.parquet``, ``.feather`` or ``.arff``; CSV, TSV and ARFF may be packed
+        (``.csv.gz``). The first line of CSV and TSV names the columns. A first column without a name holds row names.
+    target : str
+        Column of the class labels, or of the numbers to predict.
+    task : {"classification", "regression"}, optional
+        What the target asks for. If it is left out, texts and few different whole numbers are classes, fractions are
+        numbers to predict, and many different whole numbers are an error.
+    groups : str, optional
+        Column that tells which samples belong together, such as those of one patient. It is no feature.
+    index : str, optional
+        Column of row names. It is no feature.
+    ignore : str or list of str
+        Columns to leave out.
+    missing : {"error", "impute-median", "drop"}
+        What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
+        the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
+        are of all rows: where that may leak into a test set, impute in a pipeline instead.
+    categorical : {"error", "one-hot", "codes", "drop"}
+        What to do with columns that are no numbers: refuse them; make a 0/1 column of each category (one column for
+        two categories, as the other would be its mirror); number the categories; or leave the columns out.
+    drop_constant : bool
+        Leave out columns with a single value, which are only noted else.
+
+    Returns
+    -------
+    Table
+        Features, target, groups, and notes about what was changed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import holdfast as hf
+    >>> ages, sexes = [31, 45, None, 62], ["f", "m", "f", "m"]
+    >>> frame = pd.DataFrame({"age": ages, "sex": sexes, "ill": ["no", "yes", "no", "yes"]})
+    >>> table = hf.read_table(frame, "ill", missing="impute-median", categorical="one-hot")
+    >>> table
+    Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 2 notes
+    >>> for note in table.notes:
+    ...     print(note)
+    Filled 1 missing value with the median of the column: 'age' (1).
+    Made 0/1 columns of the categories of 'sex' ('sex=m').
+    >>> X, y = table
+    """
+    where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
+    ignored = (ignore,) if isinstance(ignore, str) else tuple(map(str, ignore))
+    groups, index = (None if name is None else str(name) for name in (groups, index))
+    plan = Plan(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
+    check_plan(plan)
+    frame, notes = _named(_frame(path), plan)
+    roles = frame[[name for name in (plan.target, groups) if name is not None]]
+    X, roles, changes = prepared(frame.drop(columns=[*roles.columns, *ignored]), roles, plan)
+    y, likely, told = as_target(roles[plan.target], plan)
+    labels = _groups(roles, plan)
+    return Table(X=X, y=y, target=plan.target, task=likely, groups=labels, notes=(*notes, *changes, *told))
+
+
+def _frame(path: str | Path | pd.DataFrame) -> pd.DataFrame:
+    if isinstance(path, pd.DataFrame):
+        return path
+    if ending_of(Path(path)) not in ENDINGS:
+        raise ValueError(
+            f"Expected a file ending in {', '.join(ENDINGS)}, got {Path(path).name!r}; save it as one of these."
+        )
+    return read_frame(path, row="sample", gaps=GAPS)
+
+
+def _named(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows with their names and the columns with theirs, once it is sure that all are there."""
+    frame, notes = _row_names(frame, plan)
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    twice = [f"{name!r} ({times} times)" for name, times in Counter(frame.columns).items() if times > 1]
+    if twice:
+        raise ValueError(f"Expected different column names in {plan.where}, got {listed(twice)}; rename them.")
+    asked = [("target", plan.target), ("groups", plan.groups), ("index", plan.index)]
+    for argument, name in [*asked, *(("ignore", name) for name in plan.ignore)]:
+        if name is not None:
+            _check_there(name, argument, frame, plan)
+    if frame.empty:
+        raise ValueError(f"Expected one row per sample in {plan.where}, got no rows; add some.")
+    if plan.index is not None:
+        frame = frame.set_index(plan.index)
+    return frame, notes
+
+
+def _row_names(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    asked = {plan.target, plan.groups, plan.index, *plan.ignore} - {None}
+    if {str(name) for name in frame.index.names if name is not None} & asked:
+        return frame.reset_index(), []
+    if frame.index.name is not None or not types.is_integer_dtype(frame.index):
+        return frame, ["Took the index for row names, not for a feature."]
+    if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in asked:
+        rows = pd.Index(frame.iloc[:, 0], name=None)
+        return frame.iloc[:, 1:].set_axis(rows), [
+            "Took the first column, which has no name, for row names, not for a feature."
+        ]
+    return frame, []
+
+
+def _groups(roles: pd.DataFrame, plan: Plan) -> NDArray[Any] | None:
+    if plan.groups is None:
+        return None
+    labels = as_labels(roles[plan.groups])
+    if len(np.unique(labels)) < 2:
+        raise ValueError(
+            f"Expected at least two groups in {plan.groups!r} of {plan.where}, got only {labels[0].item()!r}; leave "
+            "groups= out, or name another column."
+        )
+    return labels
+
+
+def _check_there(name: str, argument: str, frame: pd.DataFrame, plan: Plan) -> None:
+    if name in frame.columns:
+        return
+    folded = {column.strip().lower(): column for column in reversed(frame.columns)}
+    near = [repr(folded[match]) for match in get_close_matches(name.strip().lower(), folded)]
+    advice = f"did you mean {' or '.join(near)}?" if near else f"give {argument}= one of these names."
+    if not near and all(isinstance(as_number(column), float) for column in frame.columns):
+        advice = "these are numbers: add a header."
+    raise ValueError(
+        f"Expected the {argument} column {name!r} in {plan.where}, got the columns {named(frame.columns)}; {advice}"
+    )

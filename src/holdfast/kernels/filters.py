@@ -1,0 +1,127 @@
+"""Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
+
+One pass (:func:`class_moments`) serves all of them. It is a product of matrices on centred data, and where that would
+lose digits, because a class hardly varies beside its distance from the centre, the two passes of the definition.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LOST = 1e-3
+"""A scatter below this share of the squares it is the remainder of is computed anew."""
+
+
+class Centred(NamedTuple):
+    """Data about a centre in units of their spread, and their squares: shared by all resamples."""
+
+    values: Floats  # n × d
+    squares: Floats
+    unit: Floats  # d
+
+
+class Moments(NamedTuple):
+    """Of each class: its size (classes), its mean about the centre and sum of squared deviations (classes × d)."""
+
+    size: Floats
+    mean: Floats  # in the unit of each feature
+    scatter: Floats
+    unit: Floats
+
+
+def centred(X: Floats) -> Centred:
+    """Centre each column; a constant one at its value, so that nothing is left of it.
+
+    The unit is the power of two above the spread: division by it is exact, and squares of tiny values are not lost.
+    """
+    spread = np.ptp(X, axis=0)
+    unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
+    values = (X - np.where(spread > 0, X.mean(axis=0), X[0])) / unit
+    return Centred(values, values**2, unit)
+
+
+def class_moments(data: Centred, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
+    """Weighted moments of each class.
+
+    ``y`` holds classes, whole numbers from 0; a class that has no row is left out. ``counts`` tells how often each row
+    counts, once unless given.
+    """
+    labels = np.asarray(y)
+    weights = np.ones(labels.size) if counts is None else np.asarray(counts, dtype=np.float64)
+    _, classes = np.unique(labels[weights > 0], return_inverse=True)
+    member = np.zeros((int(classes.max(initial=-1)) + 1, labels.size))
+    member[classes, np.flatnonzero(weights > 0)] = weights[weights > 0]
+    size = member.sum(axis=1)
+    mean = member @ data.values / size[:, None]
+    squares = member @ data.squares
+    moments = Moments(size, mean, squares - size[:, None] * mean**2, data.unit)
+    for group, columns in enumerate(moments.scatter < LOST * squares):
+        _two_passes(data.values, member[group], np.flatnonzero(columns), group, moments)
+    return moments
+
+
+def variance(moments: Moments) -> Floats:
+    """Sample variance (divisor n - 1) of each feature over all classes together; ``nan`` for a single row."""
+    size = moments.size.sum()
+    if size <= 1:
+        return np.full(moments.unit.size, math.nan)
+    total = moments.scatter.sum(axis=0) + _between(moments)
+    return total / (size - 1) * moments.unit**2
+
+
+def golub(moments: Moments) -> Floats:
+    """Golub's signal to noise, |μ₁ - μ₂| / (σ₁ + σ₂), with sample standard deviations (divisor n - 1).
+
+    0 where the means are equal, infinite where only they differ; a class of one row has σ = 0. ``nan`` if there is
+    only one class.
+    """
+    if len(moments.size) > 2:
+        raise ValueError(f"Expected two classes for Golub's ratio, got {len(moments.size)}; use ANOVA's F for more.")
+    if len(moments.size) < 2:
+        return np.full(moments.unit.size, math.nan)
+    deviations = np.sqrt(moments.scatter / np.maximum(moments.size - 1, 1)[:, None])
+    return _ratio(np.abs(moments.mean[0] - moments.mean[1]), deviations.sum(axis=0))
+
+
+def golub_variance(moments: Moments, lambda_v: float) -> Floats:
+    """Golub's ratio + λ·variance (Hamer and Dupont 2020, equation 2); λ = ∞ is the variance alone."""
+    if math.isinf(lambda_v):
+        return variance(moments)
+    return golub(moments) + lambda_v * variance(moments)
+
+
+def anova_f(moments: Moments) -> Floats:
+    """Variance between the classes over variance within them.
+
+    0 for a feature whose class means are equal, infinite where only they differ; ``nan`` if there is one class, or no
+    class of more than one row.
+    """
+    n_classes, size = len(moments.size), moments.size.sum()
+    if n_classes < 2 or size <= n_classes:
+        return np.full(moments.unit.size, math.nan)
+    return _ratio(_between(moments) / (n_classes - 1), moments.scatter.sum(axis=0) / (size - n_classes))
+
+
+def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
+    """Fill in some moments of a class: the mean beside its first row, then the deviations from that."""
+    rows = np.flatnonzero(weights)
+    first = values[rows[0], columns]
+    beside = values[np.ix_(rows, columns)] - first
+    mean = weights[rows] @ beside / weights.sum()
+    moments.mean[group, columns] = first + mean
+    moments.scatter[group, columns] = weights[rows] @ (beside - mean) ** 2
+
+
+def _between(moments: Moments) -> Floats:
+    """Scatter of the class means; beside the first, so that equal means have none."""
+    beside = moments.mean - moments.mean[0]
+    return moments.size @ (beside - moments.size @ beside / moments.size.sum()) ** 2
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)

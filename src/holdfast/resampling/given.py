@@ -1,0 +1,87 @@
+"""Splits made elsewhere: by a scikit-learn splitter, or as a list."""
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from holdfast.resampling.designs import from_rows
+from holdfast.resampling.split import Design, Perturbation, Places, Samples, Split, selector_seed
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSplits(Perturbation):
+    """Splits of a scikit-learn splitter, or a list of (training rows, held-out rows)."""
+
+    grows: ClassVar[str | None] = None
+
+    splitter: Any
+    pairs: Sequence[tuple[Places, Places]] | None = None
+
+    @property
+    def design(self) -> Design:  # type: ignore[override]
+        """Folds if every row is held out equally often, else runs of their own."""
+        if not self.pairs:
+            return "runs"
+        held = np.bincount(np.concatenate([test for _, test in self.pairs]))
+        largest = max(int(rows.max()) for pair in self.pairs for rows in pair if rows.size)
+        return "folds" if held.size == largest + 1 and held.min() == held.max() else "runs"
+
+    @property
+    def n_splits(self) -> int:
+        if self.pairs is None:
+            raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
+        return len(self.pairs)
+
+    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "GivenSplits":
+        splitter = self.splitter
+        if hasattr(splitter, "split"):
+            if getattr(splitter, "random_state", 0) is None and getattr(splitter, "shuffle", True):
+                splitter = _seeded(splitter, seed)
+            splitter = splitter.split(X, y, groups)
+        pairs = [_pair(place, pair, len(y)) for place, pair in enumerate(splitter)]
+        if not pairs:
+            raise ValueError(f"Expected at least one split from {self.splitter!r}, got none.")
+        return GivenSplits(self.splitter, pairs)
+
+    def split(self, index: int, samples: Samples, seed: int) -> Split:
+        if self.pairs is None:
+            raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
+        train, test = self.pairs[index]
+        rows, counts = np.unique(train, return_counts=True)
+        more = {} if counts.max() == 1 else {"counts": counts}
+        return from_rows(f"split {index}", index, samples, seed, rows, test, **more)
+
+
+def _seeded(splitter: Any, seed: int) -> Any:
+    """A copy of a splitter that would divide at random, with a seed."""
+    seeded = copy.copy(splitter)
+    seeded.random_state = selector_seed(seed, 0)
+    return seeded
+
+
+def _pair(place: int, pair: Any, n: int) -> tuple[Places, Places]:
+    try:
+        train, test = pair
+    except (TypeError, ValueError):
+        raise ValueError(f"Expected (training rows, held-out rows) as split {place}, got {pair!r}.") from None
+    train, test = (
+        np.flatnonzero(part) if part.dtype == bool else part.astype(np.int64) for part in map(np.asarray, (train, test))
+    )
+    if not train.size or min(train.min(), test.min(initial=0)) < 0 or max(train.max(), test.max(initial=0)) >= n:
+        raise ValueError(f"Expected rows from 0 to {n - 1} in split {place}, got none or others.")
+    return train, np.sort(test)
+
+
+def as_perturbation(given: Any) -> Perturbation:
+    """Return a perturbation as it is; wrap a scikit-learn splitter or a list of splits."""
+    if isinstance(given, Perturbation):
+        return given
+    if hasattr(given, "split") or (isinstance(given, Iterable) and not isinstance(given, (str, Iterator))):
+        return GivenSplits(given)
+    raise ValueError(
+        f"Expected a perturbation such as hf.Bootstrap(100), a scikit-learn splitter or a list of (training rows, "
+        f"held-out rows), got {given!r}."
+    )

@@ -1,0 +1,224 @@
+"""What a perturbation makes, and what it may know of the data."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
+Places: TypeAlias = NDArray[np.int64]
+
+
+def no_rows() -> Places:
+    """No rows at all."""
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """One perturbed version of the data: what to train on, and what was held out.
+
+    Attributes
+    ----------
+    index : int
+        Place among the splits of its perturbation.
+    label : str
+        Its name. Selectors that ran on splits of equal names can be compared as pairs.
+    rows : ndarray
+        Rows to train on, ascending, each once.
+    counts : ndarray or None
+        How often each of ``rows`` is used; None for once.
+    test : ndarray
+        Held-out rows; empty if there are none.
+    seed : int
+        For selectors that choose at random.
+    block : int
+        Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
+    fraction : float
+        Size as a share of the sample that it is a part of; below 1 for the smaller ones of :class:`Shrink`.
+    measured : bool
+        Whether its selection enters the stability; False for the outer folds of :class:`NestedFolds`.
+    reseed : bool
+        Whether ``seed`` replaces even a ``random_state`` that was set.
+    change : Change or None
+        What is done to the training data beside choosing rows.
+    """
+
+    index: int
+    label: str
+    rows: Places
+    seed: int
+    counts: Places | None = None
+    test: Places = field(default_factory=no_rows)
+    block: int = -1
+    fraction: float = 1.0
+    measured: bool = True
+    reseed: bool = False
+    change: "Change | None" = None
+
+    @property
+    def train(self) -> Places:
+        """Rows to train on, repeated as often as they count."""
+        return self.rows if self.counts is None else np.repeat(self.rows, self.counts)
+
+    def weights(self, n_samples: int) -> Places:
+        """How often each of all rows is used, 0 for those that are not."""
+        weights = np.zeros(n_samples, np.int64)
+        weights[self.rows] = 1 if self.counts is None else self.counts
+        return weights
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return the training rows of X and y, changed if the split says so."""
+        if self.change is not None:
+            X, y = self.change(X, y)
+        return take(X, self.train), None if y is None else y[self.train]
+
+
+def take(X: Any, rows: Places) -> Any:
+    """Return rows of a frame, an array or a sparse matrix."""
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Noise added to features, and class labels exchanged."""
+
+    scale: float
+    flip: float
+    key: tuple[int, ...]
+
+    def __call__(self, X: Any, y: Any) -> tuple[Any, Any]:
+        rng = rng_of(*self.key)
+        values = np.asarray(X, dtype=np.float64)
+        noise = rng.standard_normal(values.shape) * (self.scale * values.std(axis=0))
+        X = pd.DataFrame(values + noise, columns=X.columns) if isinstance(X, pd.DataFrame) else values + noise
+        return X, _flipped(y, self.flip, rng) if self.flip else y
+
+
+def _flipped(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[Any]:
+    """Give a share of the rows one of the other classes."""
+    classes, codes = np.unique(y, return_inverse=True)
+    other = (codes + rng.integers(1, max(2, classes.size), codes.size)) % classes.size
+    return np.where(rng.random(codes.size) < share, classes[other], y)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a perturbation may know of the rows: how many there are, their classes, their groups.
+
+    Rows of one group (several samples of one patient) always go together.
+    """
+
+    n: int
+    classes: Places | None = None
+    groups: Places | None = None
+
+    @classmethod
+    def of(cls, n: int, classes: ArrayLike | None = None, groups: ArrayLike | None = None) -> "Samples":
+        """Number the classes and the groups."""
+        for what, given in (("class", classes), ("group", groups)):
+            if given is not None and len(np.asarray(given)) != n:
+                raise ValueError(f"Expected one {what} for each of {n} rows, got {len(np.asarray(given))}.")
+        return cls(n, *(None if given is None else pd.factorize(np.asarray(given))[0] for given in (classes, groups)))
+
+    @cached_property
+    def unit_of(self) -> Places:
+        """The unit that each row belongs to: its group, or itself."""
+        return np.arange(self.n) if self.groups is None else self.groups
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.unit_of.max()) + 1
+
+    def strata(self, stratify: bool) -> list[Places]:
+        """The units, those of one class together if asked; a group counts for its most common class."""
+        if not stratify or self.classes is None:
+            return [np.arange(self.n_units)]
+        votes = np.zeros((self.n_units, int(self.classes.max()) + 1), np.int64)
+        np.add.at(votes, (self.unit_of, self.classes), 1)
+        of_unit = votes.argmax(axis=1)
+        return [np.flatnonzero(of_unit == one) for one in np.unique(of_unit)]
+
+    def rows_of(self, units: Places) -> Places:
+        """All rows of these units, ascending."""
+        return np.flatnonzero(np.isin(self.unit_of, units))
+
+
+class Perturbation(ABC):
+    """A way to perturb a data set. Write :meth:`split`, name the field that may grow, and receive the rest."""
+
+    design: ClassVar[Design] = "runs"
+    grows: ClassVar[str | None] = "n"
+
+    @property
+    def least_units(self) -> int:
+        """How many rows, or groups of rows, it needs."""
+        return 2
+
+    @property
+    @abstractmethod
+    def n_splits(self) -> int:
+        """Number of splits."""
+
+    @abstractmethod
+    def split(self, index: int, samples: Samples, seed: int) -> Split:
+        """Make one split, from seed and index alone."""
+
+    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Perturbation":
+        """Return the perturbation ready for a data set."""
+        return self
+
+    def check(self, samples: Samples) -> None:
+        """Raise if this data set cannot be perturbed so."""
+        if samples.n_units < self.least_units:
+            what = "rows" if samples.groups is None else "groups"
+            raise ValueError(f"Expected at least {self.least_units} {what} for {self}, got {samples.n_units}.")
+
+    def splits(
+        self, y: ArrayLike, groups: ArrayLike | None = None, *, stratified: bool = True, random_state: int = 0
+    ) -> Iterator[Split]:
+        """Yield all splits of a data set with these labels.
+
+        Parameters
+        ----------
+        y : array
+            Class labels; numbers to predict with ``stratified=False``.
+        groups : array, optional
+            Rows of one group stay together.
+        stratified : bool
+            Whether ``y`` holds classes.
+        random_state : int
+            Seed.
+
+        Examples
+        --------
+        >>> import holdfast as hf
+        >>> first = next(hf.Bootstrap(10).splits([0, 0, 0, 1, 1, 1], random_state=1))
+        >>> first.rows, first.counts, first.test
+        (array([0, 1, 4, 5]), array([2, 1, 1, 2]), array([2, 3]))
+        """
+        samples = Samples.of(len(np.asarray(y)), y if stratified else None, groups)
+        self.check(samples)
+        yield from (self.split(index, samples, random_state) for index in range(self.n_splits))
+
+    def identity(self) -> dict[str, Any]:
+        """What must be equal for two perturbations to make the same splits, as far as both go."""
+        names = [one.name for one in fields(self) if one.name != self.grows]  # type: ignore[arg-type]
+        named = {name: getattr(self, name) for name in names}
+        return {"perturbation": type(self).__name__, **named}
+
+
+def rng_of(seed: int, *key: int) -> np.random.Generator:
+    """The random stream of this purpose."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def selector_seed(seed: int, index: int) -> int:
+    """The seed for selectors on a split: 31 bits, the same for all of them."""
+    return int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1)[0] >> 1)

@@ -1,0 +1,335 @@
+"""What all selectors share: the scikit-learn contract, and many resamples as counts on the rows of one data set.
+
+A selector writes two methods: what all resamples share (:meth:`Selector._shared`), and what each resample prefers
+(:meth:`Selector._found`). A single fit is a resample that takes every row once, so that fits one by one and in batches
+cannot differ.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast.preferences import Kind
+from holdfast.resampling import Split
+from holdfast.selection import Selection
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Setting = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted: class numbers from 0 with the classes they stand for, or numbers.
+
+    Attributes
+    ----------
+    values : ndarray
+        Class numbers (int64) or numbers (float64).
+    classes : ndarray or None
+        The classes; None if numbers are predicted.
+    """
+
+    values: NDArray[Any]
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: bool) -> "Target":
+        """Number the classes, or take the numbers."""
+        if not classes:
+            return cls(np.asarray(y, dtype=np.float64), None)
+        check_classification_targets(y)
+        known, codes = np.unique(y, return_inverse=True)
+        return cls(codes.astype(np.int64), known)
+
+    def present(self, counts: Ints) -> Ints:
+        """The class numbers that a resample holds."""
+        return np.unique(self.values[counts > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one resample prefers, before it is cut to a size.
+
+    Attributes
+    ----------
+    kind : {"subset", "ranking", "weighting"}
+        What ``values`` are: selected columns, ranks (1 is best) or weights (larger is better).
+    values : ndarray
+        See above.
+    model : object, optional
+        A model that predicts from rows of all features.
+    extras : dict, optional
+        Fitted attributes beyond the usual ones, by name.
+    """
+
+    kind: Kind
+    values: NDArray[Any]
+    model: Any = None
+    extras: dict[str, Any] | None = None
+
+
+class Group(NamedTuple):
+    """Places of settings that one fit serves, and the selector with each of them."""
+
+    places: list[int]
+    selectors: list[Any]
+
+
+class Resamples(NamedTuple):
+    """How often each resample takes each row (resamples × rows), and the seed of each."""
+
+    counts: Ints
+    seeds: Sequence[int]
+
+    def take(self, runs: Sequence[int]) -> "Resamples":
+        """Only these."""
+        return Resamples(self.counts[list(runs)], [self.seeds[run] for run in runs])
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Base of all selectors.
+
+    Parameters of a subclass that one fit serves for all their values are named in ``served``; a study takes all such
+    candidates from one fit. ``n_features`` is one where the subclass orders the features.
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("n_features",)
+    needs_classes: ClassVar[bool] = True
+    most_classes: ClassVar[int | None] = None
+
+    # What a subclass writes
+
+    @abstractmethod
+    def _shared(self, X: Floats, target: Target) -> Any:
+        """Compute what all resamples share, without labels of rows that they may hold out."""
+
+    @abstractmethod
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        """Tell what the resample prefers that takes each row so often."""
+
+    # One fit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of whole numbers, optional
+            How often each row counts; the same as repeating it.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        target = self._target(y)
+        counts = whole_counts(sample_weight, X.shape[0])
+        self._check(X, target, counts)
+        found = self._found(self._shared(X, target), X, target, counts, self._own_seed())
+        self._keep(found, X.shape[1])
+        return self
+
+    def _target(self, y: Any) -> Target:
+        return Target.of(y, self.needs_classes)
+
+    def _check(self, X: Floats, target: Target, counts: Ints) -> None:
+        """Raise if this resample cannot be fitted."""
+        if target.classes is None:
+            return
+        n_classes = target.present(counts).size
+        if n_classes < 2:
+            raise ValueError(f"Expected two classes or more to tell apart, got {n_classes} class.")
+        if self.most_classes is not None and n_classes > self.most_classes:
+            raise ValueError(
+                f"Only binary classification is supported by {type(self).__name__}: expected {self.most_classes} "
+                f"classes, got {n_classes}."
+            )
+
+    def _own_seed(self) -> int:
+        seed = getattr(self, "random_state", None)
+        if isinstance(seed, (int, np.integer)):
+            return int(seed)
+        return int(check_random_state(seed).randint(2**31 - 1))
+
+    def _keep(self, found: Found, n_features: int) -> None:
+        """Write down what was found, under scikit-learn's names."""
+        if found.kind == "ranking":
+            self.ranking_ = found.values
+        elif found.kind == "weighting":
+            self.scores_ = found.values
+        for name, value in (found.extras or {}).items():
+            setattr(self, name, value)
+        selection = self._cut(found, n_features)
+        self.support_ = np.zeros(n_features, dtype=bool)
+        self.support_[selection.values] = True
+
+    def _cut(self, found: Found, n_features: int) -> Selection:
+        """The best features of an order; a subset as it is."""
+        if found.kind == "subset":
+            return Selection.subset(found.values, found.model)
+        return Selection.subset(self._cut_to(found, self._wanted(n_features)), found.model)
+
+    @staticmethod
+    def _cut_to(found: Found, size: int) -> NDArray[Any]:
+        """The best columns of an order."""
+        return Selection(found.kind, found.values).top(size).values if size else np.empty(0, np.int32)
+
+    def _wanted(self, n_features: int) -> int:
+        wanted = self.n_features
+        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
+            raise ValueError(f"Expected n_features to be a whole number of at least 0, got {wanted!r}.")
+        return min(int(wanted), n_features)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self.most_classes == 2:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    # Many fits
+
+    def prepare(self, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> list[Any]:
+        """Compute what all resamples share, for each group of settings that one fit serves."""
+        target = self._target(y)
+        return [group.selectors[0]._shared(X, target) for group in self._groups(settings)]
+
+    def refit_many(
+        self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+    ) -> Iterator[list[Selection | Exception]]:
+        """Yield, for each split, what each setting selects, or the error that stopped it."""
+        return self._each(shared, X, y, splits, settings, cut=True)
+
+    def prefer_many(
+        self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+    ) -> Iterator[list[Selection | Exception]]:
+        """Yield the same as :meth:`refit_many`, orders of features as they were found, not cut to a size."""
+        return self._each(shared, X, y, splits, settings, cut=False)
+
+    def _each(
+        self,
+        shared: list[Any],
+        X: Floats,
+        y: NDArray[Any],
+        splits: Sequence[Split],
+        settings: Sequence[Setting],
+        *,
+        cut: bool,
+    ) -> Iterator[list[Selection | Exception]]:
+        target, groups = self._target(y), self._groups(settings)
+        resamples = Resamples(
+            np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
+        )
+        found = [_refitted(group, own, X, target, resamples, cut) for group, own in zip(groups, shared, strict=True)]
+        for run in range(len(splits)):
+            chosen: dict[int, Selection | Exception] = {}
+            for group, results in zip(groups, found, strict=True):
+                chosen |= zip(group.places, results[run], strict=True)
+            yield [chosen[place] for place in range(len(settings))]
+
+    def _groups(self, settings: Sequence[Setting]) -> list["Group"]:
+        """Settings that one fit serves, together."""
+        groups: dict[Any, Group] = {}
+        for place, setting in enumerate(settings):
+            key = tuple((name, repr(value)) for name, value in sorted(setting.items()) if name not in self.served)
+            group = groups.setdefault(key, Group([], []))
+            group.places.append(place)
+            group.selectors.append(clone(self).set_params(**setting))
+        return list(groups.values())
+
+    def _seeds(self, seeds: Sequence[int]) -> Sequence[int]:
+        """The seed of each resample: its own, unless one was set."""
+        own = getattr(self, "random_state", None)
+        return seeds if own is None else [int(own)] * len(seeds)
+
+    def _chosen(self, found: Found | Exception, n_features: int, cut: bool) -> Selection | Exception:
+        if isinstance(found, Exception):
+            return found
+        return self._cut(found, n_features) if cut else Selection(found.kind, found.values, found.model)
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: "Resamples"
+    ) -> Sequence[Sequence[Found | Exception]]:
+        """What each resample prefers, for each of these selectors; a subclass may do all resamples together."""
+        return [
+            self._found_for(selectors, shared, X, target, counts, seed)
+            for counts, seed in zip(resamples.counts, self._seeds(resamples.seeds), strict=True)
+        ]
+
+    def _found_for(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+    ) -> Sequence[Found | Exception]:
+        """What one fit found for each of these selectors, which differ only in parameters that it serves."""
+        found = max(selectors, key=lambda one: getattr(one, "n_features", 0))._found(shared, X, target, counts, seed)
+        return [found] * len(selectors)
+
+
+def _refitted(
+    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+) -> list[Sequence[Selection | Exception]]:
+    """For each resample, what each selector of a group chose, or the error that stopped it."""
+    first = group.selectors[0]
+    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
+    sound = []
+    for run, counts in enumerate(resamples.counts):
+        try:
+            first._check(X, target, counts)
+            sound.append(run)
+        except ValueError as error:
+            results[run] = [error] * len(group.places)
+    for run, founds in zip(sound, _tried(group, shared, X, target, resamples.take(sound)), strict=True):
+        results[run] = [one._chosen(found, X.shape[1], cut) for one, found in zip(group.selectors, founds, strict=True)]
+    return results
+
+
+def _tried(
+    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples
+) -> Sequence[Sequence[Found | Exception]]:
+    """Fit all resamples together; where that fails, one by one, so that only those fail that must."""
+    first, n = group.selectors[0], len(resamples.seeds)
+    try:
+        return first._found_many(group.selectors, shared, X, target, resamples) if n else []
+    except Exception as error:
+        if n == 1:
+            return [[error] * len(group.places)]
+    return [_tried(group, shared, X, target, resamples.take([run]))[0] for run in range(n)]
+
+
+def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
+    """How often each row counts: once, or as the weights say, which must be whole numbers."""
+    if sample_weight is None:
+        return np.ones(n_samples, dtype=np.int64)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_samples,):
+        raise ValueError(f"Expected one sample weight for each of {n_samples} rows, got shape {weights.shape}.")
+    wrong = np.flatnonzero((weights < 0) | (weights != np.round(weights)))
+    if wrong.size:
+        raise ValueError(
+            f"Expected whole numbers as sample_weight, how often each row counts, got {weights[wrong[0]]:g} in row "
+            f"{wrong[0]}; repeat rows, or scale the weights."
+        )
+    if not weights.any():
+        raise ValueError("Expected sample weights that are not all zero, got nothing but zero.")
+    return weights.astype(np.int64)
+
+
+def shuffled_ties(values: Floats, seed: int) -> Floats:
+    """Ranks (1 is best) of weights, equal ones in an order drawn at random."""
+    order = np.lexsort((np.random.default_rng(seed).random(values.size), -values))
+    ranks = np.empty(values.size)
+    ranks[order] = np.arange(1, values.size + 1)
+    return ranks

@@ -1,0 +1,37 @@
+"""A baseline that chooses at random."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from holdfast.selectors.base import Floats, Found, Ints, Selector, Target
+
+
+class RandomSelector(Selector):
+    """Choose features at random: what a stability of 0 looks like.
+
+    Parameters
+    ----------
+    n_features : int or None
+        How many to choose; None draws the number, from 1 to all, anew in each fit.
+    random_state : int, optional
+        Seed. In a study, each run gets its own unless this is set.
+    """
+
+    served: ClassVar[tuple[str, ...]] = ()
+    needs_classes: ClassVar[bool] = False
+
+    def __init__(self, n_features: int | None = 10, *, random_state: Any = None) -> None:
+        self.n_features, self.random_state = n_features, random_state
+
+    def _target(self, y: Any) -> Target:
+        return Target(np.zeros(len(y)), None)
+
+    def _shared(self, X: Floats, target: Target) -> None:
+        return None
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        rng = np.random.default_rng(seed)
+        d = X.shape[1]
+        size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted(d)
+        return Found("subset", np.sort(rng.permutation(d)[:size]))

@@ -1,0 +1,246 @@
+"""Filters: features weighed one by one."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels import filters as moments_of
+from holdfast.kernels.discretise import Sorted, equal_width_codes, mdl_codes, sort_columns
+from holdfast.kernels.information import information, sample_of, uncertainty
+from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
+from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, shuffled_ties
+
+Ties = Literal["lowest", "random"]
+CLOSE = 1e-9
+"""Weights that differ by less than this share of the largest are equal: what is left is rounding."""
+
+
+class Filter(Selector):
+    """A selector that weighs features and keeps the best; write :meth:`_weights`.
+
+    Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
+    """
+
+    def __init__(self, n_features: int = 10, *, ties: Ties = "lowest", random_state: Any = None) -> None:
+        self.n_features, self.ties, self.random_state = n_features, ties, random_state
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        raise NotImplementedError
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        if self.ties not in ("lowest", "random"):
+            raise ValueError(f"Expected ties='lowest' or 'random', got {self.ties!r}.")
+        weights = tied(self._weights(shared, X, target, counts))
+        if self.ties == "random":
+            return Found("ranking", shuffled_ties(weights, seed), extras={"scores_": weights})
+        return Found("weighting", weights)
+
+
+def tied(weights: Floats) -> Floats:
+    """Make weights equal that differ by rounding only; those that are undefined are the least."""
+    defined = np.isfinite(weights)
+    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
+    order = np.argsort(-clean, kind="stable")
+    ranked = clean[order]
+    scale = np.abs(weights[defined]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        steps = np.r_[True, ranked[:-1] - ranked[1:] > CLOSE * scale]
+    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
+    equal = np.empty_like(clean)
+    equal[order] = ranked[leaders]
+    lowest = min(0.0, weights[defined].min(initial=0.0))
+    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+
+
+class _Moments(Filter):
+    """A filter by the mean and scatter of each class."""
+
+    def _shared(self, X: Floats, target: Target) -> moments_of.Centred:
+        return moments_of.centred(X)
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        return self._formula(moments_of.class_moments(shared, target.values, counts))
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        raise NotImplementedError
+
+
+class Variance(_Moments):
+    """Keep the features of the largest sample variance.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep.
+    ties : {"lowest", "random"}
+        Which of equally good features to keep: the lowest columns, or at random.
+    random_state : int, optional
+        Seed of the random choice.
+    """
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        return moments_of.variance(moments)
+
+
+class AnovaF(_Moments):
+    """Keep the features of the largest F value of a one-way analysis of variance, for any number of classes.
+
+    Parameters
+    ----------
+    n_features, ties, random_state
+        As for :class:`Variance`.
+    """
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        return moments_of.anova_f(moments)
+
+
+class Golub(_Moments):
+    r"""Keep the features of the largest signal-to-noise ratio :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`.
+
+    For two classes.
+
+    Parameters
+    ----------
+    n_features, ties, random_state
+        As for :class:`Variance`.
+    """
+
+    most_classes: ClassVar[int | None] = 2
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        return moments_of.golub(moments)
+
+
+class GV(_Moments):
+    r"""Keep the features of the largest sum of signal-to-noise ratio and :math:`\lambda_v` times variance.
+
+    For two classes (Hamer and Dupont, 2020). An infinite :math:`\lambda_v` is the order by variance.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep.
+    lambda_v : float
+        Weight of the variance.
+    ties, random_state
+        As for :class:`Variance`.
+    """
+
+    most_classes: ClassVar[int | None] = 2
+
+    def __init__(
+        self, n_features: int = 10, *, lambda_v: float = 1.0, ties: Ties = "lowest", random_state: Any = None
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.lambda_v = lambda_v
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        if not self.lambda_v >= 0:
+            raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
+        return moments_of.golub_variance(moments, self.lambda_v)
+
+
+class InformationGain(Filter):
+    """Keep the features that tell most about the class, discretised by Fayyad and Irani's rule inside the split.
+
+    Features for which the rule finds no cut worth its description weigh 0.
+
+    Parameters
+    ----------
+    n_features, ties, random_state
+        As for :class:`Variance`.
+    """
+
+    def _shared(self, X: Floats, target: Target) -> Sorted:
+        return sort_columns(X)
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        codes = mdl_codes(shared, target.values, counts)
+        return information(sample_of(codes, counts), target.values)
+
+
+class Uncertainty(Filter):
+    """Keep the features of the largest symmetrical uncertainty with the class, on equal-width bins.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep.
+    n_bins : int
+        Number of bins.
+    bins : {"split", "full"}
+        Whether bins lie between the least and largest value of the split's rows, or of all rows.
+    ties, random_state
+        As for :class:`Variance`.
+    """
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        n_bins: int = 10,
+        bins: Literal["split", "full"] = "split",
+        ties: Ties = "lowest",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.n_bins, self.bins = n_bins, bins
+
+    def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
+        return equal_width_codes(X, self.n_bins) if checked_bins(self.bins) == "full" else None
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        rows = np.flatnonzero(counts)
+        codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
+        return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
+
+
+def checked_bins(bins: str, name: str = "bins") -> str:
+    """Return where something is learned, or raise."""
+    if bins not in ("split", "full"):
+        raise ValueError(f"Expected {name}='split' or 'full', got {bins!r}.")
+    return bins
+
+
+class ReliefF(Filter):
+    """Keep the features that differ between near rows of other classes and agree between near rows of one class.
+
+    All rows are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
+    neighbours. Where there are less than ``n_neighbours`` rows of a class, all of them are taken; a class of one row
+    has no near rows of its own.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep.
+    n_neighbours : int
+        Near rows of each class.
+    ranges : {"split", "full"}
+        Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
+        for all resamples, which is much faster.
+    ties, random_state
+        As for :class:`Variance`.
+    """
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        n_neighbours: int = 10,
+        ranges: Literal["split", "full"] = "split",
+        ties: Ties = "lowest",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.n_neighbours, self.ranges = n_neighbours, ranges
+
+    def _shared(self, X: Floats, target: Target) -> Ranges | None:
+        return shared_ranges(X) if checked_bins(self.ranges, "ranges") == "full" else None
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        if not isinstance(self.n_neighbours, (int, np.integer)) or self.n_neighbours < 1:
+            raise ValueError(f"Expected n_neighbours to be a whole number of at least 1, got {self.n_neighbours!r}.")
+        ranges = split_ranges(X, counts) if shared is None else shared
+        return weights_of(ranges, target.values, counts, self.n_neighbours)

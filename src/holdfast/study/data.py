@@ -1,0 +1,154 @@
+"""The data of a study as its parts want them: features, covariates, target, groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+
+from holdfast.intake import check_unique
+from holdfast.resampling import Samples
+
+PredictionTask = Literal["classification", "regression"]
+FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """What a study runs on.
+
+    Attributes
+    ----------
+    X : frame, array or sparse matrix
+        The features to choose from: the universe.
+    kept : array or None
+        Covariates, which are in every model and outside the universe.
+    y : array
+        The target.
+    groups : array or None
+        Rows of one group stay together.
+    names : list of str
+        Names of the features.
+    named : bool
+        Whether the features came with names.
+    classes : array or None
+        The classes, sorted; None if numbers are predicted.
+    """
+
+    X: Any
+    kept: NDArray[np.float64] | None
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+    names: list[str]
+    named: bool
+    classes: NDArray[Any] | None
+
+    @property
+    def samples(self) -> Samples:
+        """What a perturbation may know."""
+        codes = None if self.classes is None else np.searchsorted(self.classes, self.y)
+        return Samples.of(len(self.y), codes, self.groups)
+
+    @property
+    def task(self) -> PredictionTask:
+        """Whether classes or numbers are predicted."""
+        return "regression" if self.classes is None else "classification"
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """The target as numbers: the number of the class, or the number itself."""
+        return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
+
+
+def study_data(
+    X: Any, y: Any, groups: Any, keep: Sequence[Any], task: PredictionTask | None, estimator: Any
+) -> StudyData:
+    """Check what a study was given and bring it into shape."""
+    table, names, named = _features(X)
+    target = _column(y, table.shape[0], "y", "label or number")
+    rest, kept = _apart(table, names, [str(name) for name in keep])
+    return StudyData(
+        X=rest,
+        kept=kept,
+        y=target,
+        groups=None if groups is None else _column(groups, table.shape[0], "groups", "group"),
+        names=[name for name in names if name not in set(map(str, keep))],
+        named=named,
+        classes=np.unique(target) if (task or _task(target, estimator)) == "classification" else None,
+    )
+
+
+def _features(X: Any) -> tuple[Any, list[str], bool]:
+    """A frame, array or sparse matrix, and the names of its columns."""
+    if type(X).__module__.startswith("polars"):
+        X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
+    if isinstance(X, pd.DataFrame):
+        names = [str(name) for name in X.columns]
+        check_unique(tuple(names), X.shape[1], "feature", "column", "the frame")
+        return X.set_axis(names, axis=1).reset_index(drop=True), names, True
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
+    return X, [f"x{column}" for column in range(X.shape[1])], False
+
+
+def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
+    """One value for each row, none missing."""
+    column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    column = column.ravel() if column.ndim == 2 and column.shape[1] == 1 else column
+    if column.shape != (n,):
+        raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got shape {column.shape}.")
+    missing = np.flatnonzero(pd.isna(column))
+    if missing.size:
+        raise ValueError(
+            f"Expected a {what} in {name} for every row, got none in row {missing[0]} ({missing.size} missing); "
+            "leave these rows out."
+        )
+    return _plain(column)
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Objects as the type that they all are: whole numbers, numbers or texts."""
+    if column.dtype != object:
+        return column
+    kinds = set(map(type, column.tolist()))
+    if len(kinds) > 1 and str in kinds:
+        raise ValueError(f"Expected labels of one kind, got {' and '.join(sorted(kind.__name__ for kind in kinds))}.")
+    return np.array(column.tolist())
+
+
+def _apart(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64] | None]:
+    """Separate the covariates from the features to choose from."""
+    for name in keep:
+        if name not in names:
+            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {_listed(names)}.")
+    if not keep:
+        return table, None
+    places = [names.index(name) for name in keep]
+    others = np.setdiff1d(np.arange(len(names)), places)
+    if not others.size:
+        raise ValueError("Expected features to choose from beside those in keep=, got none.")
+    if isinstance(table, pd.DataFrame):
+        return table.iloc[:, others], table.iloc[:, places].to_numpy(dtype=np.float64)
+    kept = table[:, places]
+    return table[:, others], np.asarray(kept.toarray() if sp.issparse(kept) else kept, dtype=np.float64)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _task(y: NDArray[Any], estimator: Any) -> PredictionTask:
+    """What is predicted: as the estimator says, else as the target looks."""
+    if estimator is not None and is_classifier(estimator):
+        return "classification"
+    if estimator is not None and is_regressor(estimator):
+        return "regression"
+    if y.dtype.kind not in "iufb":
+        return "classification"
+    whole = y.dtype.kind in "ib" or np.array_equal(y, np.round(y))
+    return "classification" if whole and np.unique(y).size <= FEW else "regression"

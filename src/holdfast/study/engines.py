@@ -1,0 +1,191 @@
+"""Where the work is done: in this process, in others on this machine, or on a cluster; results come as they are ready.
+
+An engine takes tasks lazily, so that their size can follow what has been learned of the speed, and yields each task
+with its outcomes. Whatever engine, a fit that takes too long or ends its process becomes a failure of that fit alone.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import joblib
+from joblib.parallel import get_active_backend
+
+from holdfast.study.child import EndedError, call_apart, end_children
+from holdfast.study.work import Context, Failure, Outcome, Task, one_thread, work
+
+Done = tuple[Task, list[Outcome]]
+Tasks = Iterator[Task]
+Missing = Callable[[], Tasks]
+
+
+def stream(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
+    """Do all tasks and yield them as they are done.
+
+    ``tasks`` is called again, for what is still missing, if worker processes were lost.
+    """
+    with one_thread():  # for the whole time: threads that share this process must not undo it for each other
+        yield from _engine(context, tasks, n_jobs, time_limit)
+
+
+def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
+    backend, default_jobs = get_active_backend()
+    if type(backend).__name__ == "DaskDistributedBackend":
+        yield from _on_dask(context, tasks(), backend.client, time_limit)
+        return
+    jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)
+    if time_limit is not None:
+        yield from _apart(context, tasks(), jobs, time_limit)
+    elif jobs == 1:
+        yield from ((task, work(context, task)) for task in tasks())
+    else:
+        try:
+            yield from _on_joblib(context, tasks(), jobs)
+        except BrokenProcessPool:  # a fit took its worker with it: go on where only that fit is lost
+            yield from _apart(context, tasks(), jobs, None)
+
+
+# On this machine
+
+
+def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
+    """Through joblib, with its backend of the moment (processes by default); arrays are shared by memory map."""
+    with _SharedContext(context) as place:
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+        results = parallel(joblib.delayed(_work_at)(place, task) for task in tasks)
+        try:
+            yield from results
+        finally:
+            results.close()
+
+
+def _apart(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
+    """In processes that can be ended, each led by a thread."""
+    with _SharedContext(context) as place:
+        parallel = joblib.Parallel(
+            n_jobs=jobs, backend="threading", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
+        )
+        results = parallel(joblib.delayed(_one_by_one)(place, task, limit) for task in tasks)
+        try:
+            yield from results
+        finally:
+            end_children()
+            results.close()
+
+
+class _SharedContext:
+    """The context in a file that other processes of this machine map into their memory."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def __enter__(self) -> "_Place":
+        self.folder = tempfile.mkdtemp(prefix="holdfast-")
+        path = Path(self.folder) / "context"
+        arrays = {name: getattr(self.context, name) for name in ("X", "kept", "y", "shared")}
+        rest = {name: value for name, value in vars(self.context).items() if name not in (*arrays, "table")}
+        joblib.dump((arrays, cloudpickle.dumps(rest)), path)
+        return _Place(str(path))
+
+    def __exit__(self, *_: object) -> None:
+        _loaded.cache_clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _Place:
+    """Where a context lies; it is loaded where the place arrives."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        _loaded(self.path)
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: str) -> Context:
+    arrays, rest = joblib.load(path, mmap_mode="r")
+    return Context(**arrays, **cloudpickle.loads(rest))
+
+
+def _work_at(place: _Place, task: Task) -> Done:
+    return task, work(_loaded(place.path), task)
+
+
+def _outcomes_at(place: _Place, task: Task) -> list[Outcome]:
+    return work(_loaded(place.path), task)
+
+
+def _one_by_one(context: Any, task: Task, limit: float | None) -> Done:
+    """Each fit of a task in a process that can be ended."""
+    call = _outcomes_at if isinstance(context, _Place) else work
+    outcomes = []
+    for split in task.splits:
+        for setting in task.settings:
+            outcomes += _survived(call, context, Task(task.family, (split,), (setting,)), limit)
+    return task, outcomes
+
+
+def _survived(
+    call: Callable[[Any, Task], list[Outcome]], context: Any, task: Task, limit: float | None
+) -> list[Outcome]:
+    """The outcomes of one fit, or its end as a failure."""
+    try:
+        return call_apart(call, context, task, limit)
+    except EndedError as ended:
+        if ended.in_time:
+            failure = Failure("died", f"The process of this fit ended {ended}.")
+        else:
+            failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
+    family = (_loaded(context.path) if isinstance(context, _Place) else context).families[task.family]
+    first = task.settings[0] * len(family.sizes)
+    return [
+        Outcome(family=task.family, candidate=first + size, split=task.splits[0], failure=failure, seconds=limit or 0.0)
+        for size in range(len(family.sizes))
+    ]
+
+
+# On a cluster
+
+
+def _on_dask(context: Context, tasks: Tasks, client: Any, limit: float | None) -> Iterator[Done]:
+    """On a Dask cluster. A task whose worker died again and again is done anew where only one fit can be lost."""
+    import distributed
+
+    as_completed: Any = distributed.as_completed  # untyped
+    here = client.scatter(context, broadcast=True, hash=False)
+    running: dict[Any, Task] = {}
+
+    def submit(task: Task, limit: float | None, apart: bool) -> Any:
+        call = (_one_by_one, here, task, limit) if apart else (_work_with, here, task)
+        future = client.submit(*call, pure=False)
+        running[future] = task
+        return future
+
+    width = 2 * max(1, sum(client.nthreads().values()))
+    queue = as_completed([submit(task, limit, limit is not None) for task in islice(tasks, width)])
+    try:
+        for future in queue:
+            task = running.pop(future)
+            try:
+                done = future.result()
+            except distributed.KilledWorker:
+                queue.add(submit(task, limit, apart=True))
+                continue
+            yield done
+            following = next(tasks, None)
+            if following is not None:
+                queue.add(submit(following, limit, limit is not None))
+    finally:
+        client.cancel(list(running))
+
+
+def _work_with(context: Context, task: Task) -> Done:
+    return task, work(context, task)

@@ -1,0 +1,217 @@
+"""A family is one selector with all the settings that one piece of work can serve; a candidate is one of them."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from holdfast.resampling import Split
+from holdfast.selection import RefitsMany, Selection
+from holdfast.study.reading import selection_of
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A selector with several settings, each a candidate of its own.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn estimator or Pipeline with a support, ranking, coefficients or importances.
+    grid : mapping from parameter to list of values, or list of such mappings
+        Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
+    top : int or sequence of int
+        Cut the order of features that a fit gives (ranking, scores, coefficients, importances) to the best so many.
+        All sizes are taken from one fit.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> hf.Candidates(RandomForestClassifier(), {"max_depth": [3, None]}, top=[5, 10]).names("forest")
+    ['forest(max_depth=3, top=5)', 'forest(max_depth=3, top=10)', 'forest(max_depth=None, top=5)', \
+'forest(max_depth=None, top=10)']
+    """
+
+    selector: Any
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    top: int | Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_params"):
+            raise ValueError(
+                f"Expected a scikit-learn estimator as selector, got {self.selector!r}"
+                + ("; make one of it by calling the class." if isinstance(self.selector, type) else ".")
+            )
+        known = self.selector.get_params(deep=True)
+        for name in {name for setting in self.settings for name in setting}:
+            if name not in known:
+                raise ValueError(
+                    f"Expected a parameter of {type(self.selector).__name__} in the grid, got {name!r}; it has "
+                    f"{', '.join(sorted(known)) or 'none'}."
+                )
+        for size in self.sizes:
+            if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
+                raise ValueError(f"Expected top to be a whole number of at least 1, or several, got {size!r}.")
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """Every setting of the grid, in its order; one empty setting without a grid."""
+        grids = [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
+        return [setting for grid in grids for setting in _ordered_grid(grid)]
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """Every size; None stands for the selection as it is."""
+        if self.top is None:
+            return [None]
+        return list(self.top) if isinstance(self.top, Sequence) else [self.top]
+
+    def names(self, family: str) -> list[str]:
+        """The name of each candidate."""
+        several = len(self.settings) > 1 or len(self.sizes) > 1
+        return [candidate_name(family, setting) if several else family for setting in self.described()]
+
+    def described(self) -> list[dict[str, Any]]:
+        """What each candidate sets."""
+        return [
+            {**setting, **({} if size is None else {"top": size})} for setting in self.settings for size in self.sizes
+        ]
+
+
+def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """The settings of one grid: the first parameter given changes slowest."""
+    for name, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
+            raise ValueError(f"Expected a list of values for {name!r} in the grid, got {values!r}.")
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
+    """A family's name with what a candidate sets."""
+    return f"{family}({', '.join(f'{name}={_short(value)}' for name, value in setting.items())})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = value if isinstance(value, str) else repr(value)
+    return " ".join(text.split())
+
+
+class Fit:
+    """What one setting did on one split: a selection or an error, and how long it took."""
+
+    def __init__(self, result: Selection | Exception, seconds: float) -> None:
+        self.result, self.seconds = result, seconds
+
+
+@dataclass(frozen=True)
+class Family:
+    """A named selector with its candidates, ready to run on blocks of splits."""
+
+    name: str
+    candidates: Candidates
+
+    @property
+    def selector(self) -> Any:
+        """The selector."""
+        return self.candidates.selector
+
+    @cached_property
+    def settings(self) -> list[dict[str, Any]]:
+        """Every setting that needs a fit; a selector that serves sizes itself is told them as settings."""
+        if not self._serves_sizes:
+            return self.candidates.settings
+        return [
+            {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.sizes
+        ]
+
+    @cached_property
+    def sizes(self) -> list[int | None]:
+        """Every size that is cut from one fit."""
+        return [None] if self._serves_sizes else self.candidates.sizes
+
+    @property
+    def _serves_sizes(self) -> bool:
+        return self.batched and self.candidates.top is not None and "n_features" in self.selector.get_params(deep=False)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each candidate: all sizes of the first setting, then of the next."""
+        return self.candidates.names(self.name)
+
+    @property
+    def batched(self) -> bool:
+        """Whether the selector fits many resamples in one piece of work."""
+        return isinstance(self.selector, RefitsMany)
+
+    def prepare(self, X: Any, y: NDArray[Any]) -> Any:
+        """What all splits share; None if there is nothing."""
+        return self.selector.prepare(numeric(X), y, self.settings) if self.batched else None
+
+    def run(
+        self, shared: Any, X: Any, y: NDArray[Any], names: Sequence[str], splits: Sequence[Split], places: Sequence[int]
+    ) -> Iterator[list[Fit]]:
+        """Yield, for each split, a fit of each of the settings at these places."""
+        settings = [self.settings[place] for place in places]
+        if self.batched and not any(split.change or split.reseed for split in splits):
+            yield from self._refitted(shared, X, y, splits, settings)
+        else:
+            for split in splits:
+                yield self._fitted(X, y, names, split, settings)
+
+    def cut(self, selection: Selection) -> list[Selection]:
+        """One selection for each size."""
+        return [selection if size is None else selection.top(size) for size in self.sizes]
+
+    def _refitted(
+        self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
+    ) -> Iterator[list[Fit]]:
+        begun = perf_counter()
+        found = list(self.selector.refit_many(shared, numeric(X), y, splits, settings))
+        seconds = (perf_counter() - begun) / (len(splits) * len(settings))
+        yield from ([Fit(result, seconds) for result in results] for results in found)
+
+    def _fitted(
+        self, X: Any, y: NDArray[Any], names: Sequence[str], split: Split, settings: list[dict[str, Any]]
+    ) -> list[Fit]:
+        train = split.data(X, y)
+        return [self._fit(train, names, split, setting) for setting in settings]
+
+    def _fit(self, train: tuple[Any, Any], names: Sequence[str], split: Split, setting: dict[str, Any]) -> Fit:
+        begun = perf_counter()
+        try:
+            estimator = clone(self.selector).set_params(
+                **{name: clone(value, safe=False) for name, value in setting.items()}
+            )
+            seed(estimator, split.seed, always=split.reseed)
+            estimator.fit(*train)
+            result: Selection | Exception = selection_of(estimator, names, ordered=self.sizes != [None])
+        except Exception as error:
+            result = error
+        return Fit(result, perf_counter() - begun)
+
+
+def seed(estimator: Any, random_state: int, *, always: bool = False) -> None:
+    """Give every part of an estimator that chooses at random a seed; one that was set stays, unless always.
+
+    NumPy's global state is seeded too, for estimators that draw from it.
+    """
+    np.random.seed(random_state)  # noqa: NPY002
+    parameters = estimator.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    chosen = {name: random_state for name in names if always or parameters[name] is None}
+    if chosen:
+        estimator.set_params(**chosen)
+
+
+def numeric(X: Any) -> NDArray[np.float64]:
+    """The features as numbers, dense."""
+    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

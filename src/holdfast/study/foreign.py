@@ -1,0 +1,148 @@
+"""Selections that were made elsewhere: by scikit-learn's own tools, or as a table of pairs."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from holdfast.preferences import Preferences, from_numbers
+from holdfast.study.reading import selection_of
+
+
+def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferences:
+    """Read which features each fold of a fitted ``RFECV`` kept, at the number of features that it chose.
+
+    Parameters
+    ----------
+    rfecv : sklearn.feature_selection.RFECV
+        Fitted.
+    features : iterable of str, optional
+        Names of the features; those that it was fitted with by default.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.feature_selection import RFECV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> hf.from_rfecv(RFECV(DecisionTreeClassifier(random_state=0), step=5).fit(X, y))
+    Preferences: 5 subsets of 30 features, 5 selected each
+    """
+    results = getattr(rfecv, "cv_results_", None)
+    if results is None:
+        raise ValueError(f"Expected a fitted RFECV, got {rfecv!r} without cv_results_; call fit first.")
+    folds = sorted((key for key in results if re.fullmatch(r"split\d+_support", key)), key=lambda key: int(key[5:-8]))
+    if not folds:
+        raise ValueError(
+            "Expected the supports of each fold in cv_results_, got none; scikit-learn keeps them since 1.7: update it."
+        )
+    chosen = int(np.flatnonzero(np.asarray(results["n_features"]) == rfecv.n_features_)[0])
+    names = getattr(rfecv, "feature_names_in_", None) if features is None else features
+    matrix = np.array([results[key][chosen] for key in folds])
+    return Preferences.from_matrix(matrix, features=names, labels=[f"fold {place}" for place in range(len(folds))])
+
+
+def from_cross_validate(
+    results: Mapping[str, Any] | Sequence[Any], *, features: Iterable[Any] | None = None, top: int | None = None
+) -> Preferences:
+    """Read what the estimators of ``cross_validate(…, return_estimator=True)`` preferred.
+
+    Parameters
+    ----------
+    results : mapping or sequence of estimators
+        What ``cross_validate`` returned, or fitted estimators: each with a support, ranking, coefficients or
+        importances.
+    features : iterable of str, optional
+        Names of the features; those that the estimators were fitted with by default.
+    top : int, optional
+        Cut rankings, coefficients or importances to the best so many.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> fitted = cross_validate(make_pipeline(SelectKBest(k=5), RidgeClassifier()), X, y, return_estimator=True)
+    >>> hf.from_cross_validate(fitted)
+    Preferences: 5 subsets of 30 features, 5 selected each
+    """
+    estimators = results.get("estimator") if isinstance(results, Mapping) else results
+    if estimators is None or not len(estimators):
+        raise ValueError(
+            "Expected fitted estimators, got none; call cross_validate(…, return_estimator=True) to keep them."
+        )
+    names, named = _names(estimators[0], features)
+    found = [selection_of(one, names, ordered=top is not None) for one in estimators]
+    if top is not None:
+        found = [one.top(top) for one in found]
+    labels, given = [f"fold {place}" for place in range(len(found))], names if named else None
+    if found[0].kind == "subset":
+        sets = [one.values.tolist() for one in found]
+        indexed = Preferences.from_sets(sets, n_features=len(names), labels=labels)
+        return Preferences.from_matrix(indexed.to_sparse(), features=given, labels=labels)
+    return from_numbers(found[0].kind, np.vstack([one.values for one in found]), features=given, labels=labels)
+
+
+def _names(estimator: Any, features: Iterable[Any] | None) -> tuple[list[str], bool]:
+    """Names of the columns, and whether they are more than numbers."""
+    if features is not None:
+        return list(map(str, features)), True
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None:
+        return list(map(str, known)), True
+    number = getattr(estimator, "n_features_in_", None)
+    if number is None:
+        raise ValueError("Expected fitted estimators that know their features, got others; give features=.")
+    return [f"x{column}" for column in range(number)], False
+
+
+def from_pairs(
+    pairs: pd.DataFrame,
+    *,
+    run: str = "run",
+    feature: str = "feature",
+    features: Iterable[Any] | None = None,
+    n_features: int | None = None,
+    runs: Iterable[Any] | None = None,
+) -> Preferences:
+    """Read subsets from a table with one row for each feature that a run selected.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        One row per run and selected feature.
+    run, feature : str
+        Names of its two columns.
+    features, n_features
+        The universe, as for :meth:`Preferences.from_sets`.
+    runs : iterable, optional
+        All runs, in order: those that selected nothing have no row in the table.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> import pandas as pd
+    >>> pairs = pd.DataFrame({"run": [1, 1, 2], "feature": ["age", "dose", "age"]})
+    >>> hf.from_pairs(pairs, n_features=10)
+    Preferences: 2 subsets of 10 features, 1 to 2 selected each
+    """
+    for column in (run, feature):
+        if column not in pairs.columns:
+            raise ValueError(
+                f"Expected a column {column!r} in the table of pairs, got {', '.join(map(str, pairs.columns))}; name "
+                "the columns with run= and feature=."
+            )
+    known = list(pd.unique(pairs[run])) if runs is None else list(runs)
+    sets: dict[Any, list[Any]] = {one: [] for one in known}
+    for one, name in zip(pairs[run].tolist(), pairs[feature].tolist(), strict=True):
+        if one not in sets:
+            raise ValueError(f"Expected only the runs that runs= lists, got {one!r} in the table.")
+        sets[one].append(name)
+    return Preferences.from_sets(sets, features=features, n_features=n_features)

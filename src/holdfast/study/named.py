@@ -1,0 +1,229 @@
+"""Selectors, estimators and perturbations by name, for the command line and its configuration files."""
+
+import difflib
+import importlib
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+)
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from holdfast import selectors as of
+from holdfast.resampling import (
+    Bootstrap,
+    ComplementaryPairs,
+    Folds,
+    NestedFolds,
+    Noise,
+    Perturbation,
+    Reseed,
+    Shrink,
+    Subsample,
+)
+from holdfast.study.data import PredictionTask
+from holdfast.study.families import Candidates, candidate_name
+
+Make = Callable[..., Any]
+
+
+class Named(NamedTuple):
+    """Something that can be asked for by name.
+
+    ``make`` takes parameters, and the task first if it serves both; ``task`` names the only one that it serves.
+    """
+
+    make: Make
+    summary: str
+    task: PredictionTask | None = None
+
+
+def _k_best(score: tuple[Any, Any]) -> Make:
+    return lambda task, k=10: SelectKBest(score[task == "regression"], k=k)
+
+
+def _l1(task: str, C: float = 0.1) -> Any:
+    if task == "regression":
+        return make_pipeline(StandardScaler(), SelectFromModel(Lasso(alpha=1 / C, max_iter=10_000), threshold=1e-9))
+    model = LogisticRegression(l1_ratio=1, C=C, solver="saga", max_iter=10_000)
+    return make_pipeline(StandardScaler(), SelectFromModel(model, threshold=1e-9))
+
+
+def _rfe(task: str, k: int = 10, step: float = 0.1) -> Any:
+    model = Ridge() if task == "regression" else LogisticRegression(max_iter=10_000)
+    return make_pipeline(StandardScaler(), RFE(model, n_features_to_select=k, step=step))
+
+
+def _forest(task: str, n_estimators: int = 100) -> Any:
+    make = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    return make(n_estimators=n_estimators)
+
+
+def _classes_only(make: Make, summary: str) -> Named:
+    return Named(make, summary, "classification")
+
+
+SELECTORS: dict[str, Named] = {
+    "anova": _classes_only(of.AnovaF, "largest F value of an analysis of variance"),
+    "variance": _classes_only(of.Variance, "largest variance"),
+    "golub": _classes_only(of.Golub, "largest signal-to-noise ratio, two classes"),
+    "gv": _classes_only(of.GV, "largest sum of signal-to-noise ratio and lambda_v times variance, two classes"),
+    "information_gain": _classes_only(of.InformationGain, "most information about the class, bins by the MDL rule"),
+    "uncertainty": _classes_only(of.Uncertainty, "largest symmetrical uncertainty with the class"),
+    "mrmr": _classes_only(of.MRMR, "much information about the class, little shared: scheme=mid, miq or mid_alpha"),
+    "relieff": _classes_only(of.ReliefF, "differs between near rows of other classes; ranges=full is fast"),
+    "svm_weights": _classes_only(of.LinearSVMWeights, "largest squared weight in a linear support vector machine"),
+    "svm_rfe": _classes_only(of.SVMRFE, "recursive elimination by a linear support vector machine"),
+    "hybrid_rfe": _classes_only(
+        of.HybridRFE, "elimination that keeps n_forced features of a stable criterion, two classes"
+    ),
+    "correlation": Named(
+        lambda k=10: SelectKBest(f_regression, k=k), "largest correlation with the target", "regression"
+    ),
+    "mutual_info": Named(
+        _k_best((mutual_info_classif, mutual_info_regression)), "most mutual information, by nearest neighbours"
+    ),
+    "l1": Named(_l1, "a weight in an L1-penalised linear model of strength 1/C"),
+    "rfe": Named(_rfe, "recursive elimination by a linear model"),
+    "forest": Named(_forest, "importance in a random forest; top=10 unless said"),
+    "random": Named(of.RandomSelector, "any, at random: a baseline"),
+}
+
+ESTIMATORS: dict[str, Named] = {
+    "knn": Named(
+        lambda task, n_neighbors=3: make_pipeline(
+            StandardScaler(), (KNeighborsRegressor if task == "regression" else KNeighborsClassifier)(n_neighbors)
+        ),
+        "nearest neighbours on scaled features",
+    ),
+    "linear": Named(
+        lambda task, C=1.0: make_pipeline(
+            StandardScaler(), Ridge(alpha=1 / C) if task == "regression" else LogisticRegression(C=C, max_iter=10_000)
+        ),
+        "ridge or logistic regression on scaled features",
+    ),
+    "svm": Named(
+        lambda task, C=1.0, kernel="rbf": make_pipeline(
+            StandardScaler(), (SVR if task == "regression" else SVC)(C=C, kernel=kernel)
+        ),
+        "support vector machine on scaled features",
+    ),
+    "forest": Named(_forest, "random forest"),
+    "naive_bayes": Named(GaussianNB, "Gaussian naive Bayes", "classification"),
+}
+
+PERTURBATIONS: dict[str, type[Perturbation]] = {
+    "bootstrap": Bootstrap,
+    "subsample": Subsample,
+    "pairs": ComplementaryPairs,
+    "folds": Folds,
+    "nested": NestedFolds,
+    "noise": Noise,
+    "shrink": Shrink,
+    "reseed": Reseed,
+}
+
+
+def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: str) -> dict[str, Candidates]:
+    """Selectors by their name, or by the dotted path of their class; lists of values make several.
+
+    Values of the selector's own parameters make one family, which may share its work; others make one family each.
+    ``k`` is short for ``n_features``.
+    """
+    given = {_spelled(name, key): value for key, value in parameters.items()}
+    top = given.pop("top", 10 if name == "forest" else None)
+    grid = {key: value for key, value in given.items() if isinstance(value, list)}
+    first = {key: value[0] if key in grid else value for key, value in given.items()}
+    selector = _made(name, SELECTORS, "selector", task, first)
+    if set(grid) <= set(selector.get_params(deep=False)):
+        return {label: Candidates(selector, grid, top)}
+    settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    return {
+        candidate_name(label, setting): Candidates(
+            _made(name, SELECTORS, "selector", task, {**first, **setting}), {}, top
+        )
+        for setting in settings
+    }
+
+
+def _spelled(name: str, parameter: str) -> str:
+    known = inspect.signature(SELECTORS[name].make).parameters if name in SELECTORS else ()
+    return "n_features" if parameter == "k" and "n_features" in known else parameter
+
+
+def named_estimator(name: str, parameters: Mapping[str, Any], task: str) -> Any:
+    """An estimator by its name, or by the dotted path of its class."""
+    return _made(name, ESTIMATORS, "estimator", task, parameters)
+
+
+def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int | None) -> Perturbation:
+    """A perturbation by its name."""
+    make = PERTURBATIONS.get(name)
+    if make is None:
+        raise ValueError(
+            f"Expected a perturbation ({', '.join(PERTURBATIONS)}), got {name!r}{_meant(name, PERTURBATIONS)}."
+        )
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    if resamples is not None:
+        if make.grows != "n":
+            raise ValueError(
+                f"Expected --resamples with runs that are drawn, got it with {name}; say {name}:k=…,repeats=…."
+            )
+        given = {"n": resamples, **given}
+    return _called(make, given, f"perturbation {name}")
+
+
+def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameters: Mapping[str, Any]) -> Any:
+    if name in known:
+        found = known[name]
+        if found.task not in (None, task):
+            others = [other for other, one in known.items() if one.task in (None, task)]
+            raise ValueError(
+                f"Expected a {what} for {task} ({', '.join(others)}), got {name!r}, which is for {found.task}."
+            )
+        both = "task" in inspect.signature(found.make).parameters
+        return _called(found.make, {"task": task, **parameters} if both else parameters, f"{what} {name}")
+    if "." not in name:
+        raise ValueError(
+            f"Expected a {what} ({', '.join(known)}) or the dotted path of a class, got {name!r}{_meant(name, known)}."
+        )
+    module, _, attribute = name.rpartition(".")
+    try:
+        make = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"Expected the path of a class for a {what}, got {name!r}: {error}.") from None
+    return _called(make, dict(parameters), f"{what} {name}")
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f"; perhaps {close[0]!r} is meant" if close else ""
+
+
+def _called(make: Make, parameters: Mapping[str, Any], what: str) -> Any:
+    """Call with parameters by name; say which there are where one is wrong."""
+    known = [name for name in inspect.signature(make).parameters if name != "task"]
+    for name in parameters:
+        if name not in known and name != "task":
+            raise ValueError(f"Expected parameters of {what} ({', '.join(known) or 'none'}), got {name!r}.")
+    return make(**parameters)
+
+
+def parameters_of(named: Named) -> dict[str, Any]:
+    """The parameters that something known by name takes, with their usual values."""
+    found = inspect.signature(named.make).parameters.values()
+    return {one.name: one.default for one in found if one.name != "task"}

@@ -1,0 +1,113 @@
+"""What a study's results depend on, written down so that two plans can be compared."""
+
+import hashlib
+import inspect
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+PACKAGES = ("holdfast", "numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
+
+
+def described(thing: Any) -> Any:
+    """Write anything that a plan may hold as JSON, so that equal things are written equally, in any process."""
+    if thing is None or isinstance(thing, (bool, int, str)):
+        return thing
+    if isinstance(thing, (float, np.floating)):
+        return float(thing) if np.isfinite(thing) else repr(float(thing))
+    if isinstance(thing, np.integer):
+        return int(thing)
+    if isinstance(thing, Mapping):
+        return {str(key): described(value) for key, value in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [described(item) for item in thing]
+    if isinstance(thing, (np.ndarray, pd.DataFrame, pd.Series)):
+        return {"array": list(thing.shape), "sha256": digest(thing)}
+    if hasattr(thing, "get_params") and not isinstance(thing, type):
+        parameters = thing.get_params(deep=False)
+        return {_path(type(thing)): {name: described(parameters[name]) for name in sorted(parameters)}}
+    if inspect.isroutine(thing) or isinstance(thing, type):
+        return _path(thing) + _code(thing)
+    state = {name: described(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
+    return {_path(type(thing)): state or joblib.hash(thing)}
+
+
+def _path(thing: Any) -> str:
+    return f"{getattr(thing, '__module__', None) or 'builtins'}.{getattr(thing, '__qualname__', repr(thing))}"
+
+
+def _code(thing: Any) -> str:
+    """What tells two functions of one name apart, for those of a script or a notebook."""
+    code = getattr(thing, "__code__", None)
+    if code is None or not (thing.__module__ == "__main__" or "<" in thing.__qualname__):
+        return ""
+    return "#" + hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()[:12]
+
+
+def digest(array: Any) -> str:
+    """SHA-256 of values and shape, whatever the layout in memory."""
+    summed = hashlib.sha256()
+    if isinstance(array, pd.DataFrame):
+        for name in array.columns:
+            summed.update(digest(array[name]).encode())
+        return summed.hexdigest()
+    if hasattr(array, "tocsr"):
+        csr = array.tocsr()
+        return hashlib.sha256(
+            "".join(digest(part) for part in (csr.data, csr.indices, csr.indptr)).encode()
+        ).hexdigest()
+    values = np.asarray(array)
+    if values.dtype.kind in "OUST":
+        values = np.asarray([repr(item) for item in values.ravel().tolist()], dtype=str)
+        summed.update("\0".join(values).encode())
+    else:
+        summed.update(np.ascontiguousarray(values).tobytes())
+    summed.update(repr(np.shape(array)).encode())
+    return summed.hexdigest()
+
+
+def fingerprint(X: Any, y: Any, groups: Any, kept: Any, names: Any) -> dict[str, Any]:
+    """What identifies a data set."""
+    return {
+        "n_samples": int(X.shape[0]),
+        "n_features": int(X.shape[1]),
+        "features": digest(X),
+        "target": digest(y),
+        "groups": None if groups is None else digest(groups),
+        "covariates": None if kept is None else digest(kept),
+        "names": digest(np.asarray(names, dtype=object)),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the results may depend on."""
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def differences(stored: Mapping[str, Any], new: Mapping[str, Any], inside: str = "") -> list[str]:
+    """Tell where two plans differ, the stored one first."""
+    told = []
+    for key in dict.fromkeys([*stored, *new]):
+        one, two = stored.get(key), new.get(key)
+        name = f"{inside}{key}"
+        if isinstance(one, Mapping) and isinstance(two, Mapping) and set(one) == set(two):
+            told += differences(one, two, f"{name}.")
+        elif one != two:
+            told.append(f"{name} was {_brief(one)} and is now {_brief(two)}")
+    return told
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,81 @@
+"""What a study still has to do, in blocks whose size follows the speed."""
+
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import TypeAlias
+
+import numpy as np
+
+from holdfast.study.families import Family
+from holdfast.study.progress import Progress
+from holdfast.study.store import Store
+from holdfast.study.work import Outcome, Task
+
+BLOCK_SECONDS = 0.25
+LARGEST_BLOCK = 250
+
+Missing: TypeAlias = tuple[int, tuple[int, ...]]  # a split, and the settings that did not run on it
+
+
+class Queue:
+    """The work that is left, and what was learned of its speed."""
+
+    def __init__(self, store: Store, families: Sequence[Family], n_splits: int, one_by_one: bool) -> None:
+        self.store, self.families, self.n_splits, self.one_by_one = store, families, n_splits, one_by_one
+        ids = store.ids()
+        self.ids = [[ids[name] for name in family.names] for family in families]
+        self.seconds = [np.nan] * len(families)  # of one split, as far as known
+        self.done = store.done(max(ids.values()), n_splits)
+        self.begun, self.fitted = monotonic(), 0
+        self.failures = store.connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+
+    @property
+    def needed(self) -> set[int]:
+        """The families that have work to do."""
+        return {place for place in range(len(self.families)) if not self.done[self.ids[place]].all()}
+
+    @property
+    def progress(self) -> Progress:
+        """How far it has come."""
+        ours = self.done[[one for ids in self.ids for one in ids]]
+        rate = self.fitted / max(monotonic() - self.begun, 1e-9)
+        return Progress(int(ours.sum()), ours.size, self.failures, rate)
+
+    def finished(self, task: Task, outcomes: Sequence[Outcome]) -> None:
+        """Keep outcomes, and learn from how long they took."""
+        self.store.add(outcomes, self.ids)
+        for one in outcomes:
+            self.done[self.ids[one.family][one.candidate], one.split] = True
+            self.failures += one.failure is not None
+        self.fitted += len(outcomes)
+        fits = {(one.split, one.candidate // len(self.families[one.family].sizes)): one.seconds for one in outcomes}
+        seconds = sum(fits.values()) + sum(one.score_seconds for one in outcomes)
+        self.seconds[task.family] = seconds / len(task.splits)
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield what is missing: families in turn, so that all of them have come equally far."""
+        missing = [list(self._missing(place)) for place in range(len(self.families))]
+        reached = [0] * len(missing)
+        while any(missing):
+            place = min((place for place in range(len(missing)) if missing[place]), key=lambda one: reached[one])
+            block = self._block(place, missing[place])
+            del missing[place][: len(block)]
+            reached[place] = block[-1][0] + 1
+            yield Task(place, tuple(split for split, _ in block), block[0][1])
+
+    def _missing(self, place: int) -> Iterator[Missing]:
+        """Each split on which a family has work to do, and which settings."""
+        family = self.families[place]
+        shape = (len(family.settings), len(family.sizes), self.n_splits)
+        done = np.logical_and.reduce(self.done[self.ids[place]].reshape(shape), axis=1)
+        for split in np.flatnonzero(~np.logical_and.reduce(done, axis=0)):
+            yield int(split), tuple(np.flatnonzero(~done[:, split]).tolist())
+
+    def _block(self, place: int, missing: list[Missing]) -> list[Missing]:
+        """The next splits that want the same settings: as many as take a moment, one where that is not known yet."""
+        seconds = self.seconds[place]
+        size = 1 if np.isnan(seconds) else int(np.clip(BLOCK_SECONDS / max(seconds, 1e-9), 1, LARGEST_BLOCK))
+        if self.families[place].batched:
+            size = max(size, getattr(self.families[place].selector, "block_size", 1))
+        block = missing[: 1 if self.one_by_one else size]
+        return [entry for entry in block if entry[1] == block[0][1]]

@@ -1,0 +1,122 @@
+"""What a fitted scikit-learn estimator preferred: its support, ranking, scores, coefficients or importances."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.preferences import Kind
+from holdfast.selection import Selection
+
+INNER = ("best_estimator_", "regressor_")  # where a search or a wrapper keeps what it fitted
+
+
+def selection_of(fitted: Any, names: Sequence[str], *, ordered: bool = False) -> Selection:
+    """Read what an estimator preferred among the columns it was fitted to.
+
+    Parameters
+    ----------
+    fitted : estimator
+        An estimator or Pipeline. Columns that a step drops count as not selected; a pipeline that selects before its
+        last step, which is no selector, selects the columns that reach that step.
+    names : sequence of str
+        All columns, as they were handed over.
+    ordered : bool
+        Look for an order of all features (ranking, scores, coefficients, importances) before looking for a support.
+    """
+    columns, last, chosen = _columns_before(fitted, names)
+    last = _innermost(last)
+    model = fitted if hasattr(fitted, "predict") else None
+    if chosen and not ordered and not hasattr(last, "get_support"):
+        return Selection.subset(columns, model)
+    for kind, found in (_orders(last), _supports(last)) if ordered else (_supports(last), _orders(last)):
+        if found is not None:
+            if kind == "subset":
+                return Selection.subset(columns[np.flatnonzero(found)], model)
+            return Selection(kind, _on_all_columns(kind, found, columns, len(names)), model)
+    raise ValueError(
+        f"Expected an estimator with a support, ranking, coefficients or importances after fitting, got "
+        f"{type(last).__name__} without any; end the pipeline with a selector such as SelectFromModel."
+    )
+
+
+def _innermost(fitted: Any) -> Any:
+    for name in INNER:
+        if hasattr(fitted, name) and not hasattr(fitted, "get_support"):
+            return _innermost(getattr(fitted, name))
+    return fitted
+
+
+def _columns_before(fitted: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], Any, bool]:
+    """The columns that reach the last step of a pipeline, that step, and whether they were selected."""
+    inner = next((getattr(fitted, name) for name in INNER if hasattr(fitted, name)), fitted)  # of a search
+    steps = getattr(inner, "steps", None)
+    if steps is None:
+        return np.arange(len(names)), fitted, False
+    kept = [step for _, step in steps if step is not None and step != "passthrough"]
+    columns = np.arange(len(names))
+    for step in kept[:-1]:
+        columns = _columns_after(step, columns, names)
+    return columns, kept[-1], any(hasattr(step, "get_support") for step in kept[:-1])
+
+
+def _columns_after(step: Any, columns: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.int64]:
+    """Follow the columns through one step, which may drop some but not make new ones."""
+    if hasattr(step, "get_support"):
+        return columns[step.get_support()]
+    if getattr(step, "n_features_in_", columns.size) == columns.size and _keeps_columns(step):
+        return columns
+    if not hasattr(step, "get_feature_names_out"):
+        raise ValueError(f"Expected steps that keep or drop columns, got {type(step).__name__}, which does not tell.")
+    given = np.array([names[column] for column in columns], dtype=object)
+    place = dict(zip(given, columns, strict=True))
+    after = list(step.get_feature_names_out(given))
+    if len(set(after)) < len(after) or not set(after) <= set(place):
+        new = next((name for name in after if name not in place), after[0])
+        raise ValueError(
+            f"Expected steps that keep or drop columns, got {type(step).__name__}, which makes the column {new!r}; "
+            "make such columns before the study (for a ColumnTransformer set verbose_feature_names_out=False)."
+        )
+    return np.array([place[name] for name in after], dtype=np.int64)
+
+
+def _keeps_columns(step: Any) -> bool:
+    from sklearn.base import OneToOneFeatureMixin
+
+    return isinstance(step, OneToOneFeatureMixin)
+
+
+Found = tuple[Kind, NDArray[Any] | None]
+
+
+def _supports(fitted: Any) -> Found:
+    return "subset", fitted.get_support() if hasattr(fitted, "get_support") else None
+
+
+def _orders(fitted: Any) -> Found:
+    if hasattr(fitted, "ranking_"):
+        return "ranking", np.asarray(fitted.ranking_, dtype=np.float64)
+    for name in ("scores_", "coef_", "feature_importances_"):
+        weights = getattr(fitted, name, None)
+        if weights is not None:
+            return "weighting", _sizes(np.asarray(weights, dtype=np.float64))
+    return "weighting", None
+
+
+def _sizes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The size of each feature's weight, over all classes; a weight that is undefined is the least there can be."""
+    weights = np.where(np.isnan(weights), 0.0, weights)
+    return np.abs(weights) if weights.ndim == 1 else np.linalg.norm(weights, axis=0)
+
+
+def _on_all_columns(
+    kind: Kind, found: NDArray[np.float64], columns: NDArray[np.int64], n_features: int
+) -> NDArray[np.float64]:
+    """Give features that an earlier step dropped the last rank, or no weight."""
+    if found.size != columns.size:
+        raise ValueError(f"Expected a number for each of {columns.size} columns, got {found.size}.")
+    dropped = n_features if kind == "ranking" else 0.0
+    everywhere = np.full(n_features, dropped, dtype=np.float64)
+    everywhere[columns] = found
+    return everywhere

@@ -1,0 +1,339 @@
+"""What a study found: stabilities, scores, preferences, failures, and where they come from."""
+
+import json
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.inference.compare import Comparisons
+from holdfast.inference.designs import design_comparisons, design_stability, shrink_values
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.features import feature_table
+from holdfast.inference.intervals import Interval
+from holdfast.inference.planning import Pilot, runs_needed
+from holdfast.intake import Matrix
+from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.preferences import Kind, Preferences
+from holdfast.study.store import opened_to_read
+from holdfast.study.stored import Stored, read
+
+USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """What a study found. Made by :meth:`Study.run` or :func:`load`; a picture of one moment if the study still runs.
+
+    Attributes
+    ----------
+    stored : Stored
+        The tables of the study's store.
+    """
+
+    stored: Stored
+
+    # What was studied
+
+    @property
+    def candidates(self) -> list[str]:
+        """Names of all candidates."""
+        return self.stored.candidates["name"].tolist()
+
+    @property
+    def families(self) -> list[str]:
+        """Names of all selectors."""
+        return list(dict.fromkeys(self.stored.candidates["family"]))
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the scores."""
+        return list(self.stored.meta["plan"]["scoring"])
+
+    @property
+    def features(self) -> Sequence[str] | range:
+        """The universe: all columns that were handed to the study, covariates left out."""
+        return self.stored.features
+
+    @property
+    def design(self) -> str:
+        """How the runs hang together: runs, folds, pairs, nested or shrink."""
+        return self.stored.meta["design"]
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of fits that ended, well or not."""
+        keys = pd.concat([self.stored.outcomes[["candidate", "split"]], self.stored.failures[["candidate", "split"]]])
+        return len(keys.drop_duplicates())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate ran on every split."""
+        return self.n_outcomes == len(self.stored.candidates) * len(self.stored.splits)
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """One row per failure: candidate, run, stage (select, score, time limit, died), error, traceback."""
+        return self.stored.named(self.stored.failures)
+
+    @cached_property
+    def notes(self) -> pd.DataFrame:
+        """What was heard during fits, such as solvers that did not converge: candidate, note, in how many runs."""
+        named = self.stored.named(self.stored.outcomes)[["candidate", "note"]]
+        split = named.assign(note=named["note"].str.split("; ")).explode("note")
+        counted = split[split["note"].fillna("") != ""].value_counts(["candidate", "note"], sort=False)
+        return counted.rename("runs").reset_index()
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where the results come from: plan, data fingerprint, seeds, versions, sessions."""
+        meta, sessions = self.stored.meta, self.stored.sessions
+        return {
+            "plan": meta["plan"],
+            "prefilter": meta["prefilter"],
+            "n_splits": len(self.stored.splits),
+            "selectors": {family: json.loads(text) for family, text in meta["selectors"].items()},
+            "until": meta.get("until"),
+            "sessions": [{**row, "versions": json.loads(row["versions"])} for row in sessions.to_dict("records")],
+            "store": None if self.stored.path is None else str(self.stored.path),
+        }
+
+    # What each candidate did
+
+    def settings(self, candidate: str) -> dict[str, Any]:
+        """What a candidate sets."""
+        return json.loads(self.stored.row(candidate)["settings"])
+
+    def preferences(self, candidate: str) -> Preferences:
+        """What a candidate preferred in each run that did not fail; runs are labelled by their split."""
+        return self.stored.designed(candidate).runs
+
+    def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
+        """How often a candidate selected each feature (see :func:`holdfast.feature_table`)."""
+        return feature_table(self.preferences(candidate), level=level)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """One row per candidate and run with held-out rows, one column per score."""
+        wide = self.stored.scores.pivot_table(
+            index=["candidate", "split"], columns="metric", values="value", dropna=False
+        )
+        wide = wide.reindex(columns=self.metrics).rename_axis(columns=None).reset_index()
+        return self.stored.named(wide)
+
+    def predictions(self, candidate: str) -> pd.DataFrame:
+        """One row per run and held-out row: the truth and what was predicted."""
+        return self.stored.predictions(candidate)
+
+    # Stability
+
+    def stability(
+        self, candidate: str, measure: str | Measure | None = None, *, data: Matrix | None = None, **parameters: Any
+    ) -> StabilityEstimate:
+        """Measure the stability of a candidate, as the design of the study asks for it.
+
+        Complementary pairs are summarised by the agreement within pairs, nested folds by the mean of the stabilities
+        inside outer folds, shrinking samples by the agreement of each with its whole.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        measure : str or Measure, optional
+            What to measure; by default ``nogueira`` for subsets, ``spearman`` for rankings, ``weight_correlation`` for
+            weights.
+        data, **parameters
+            As for :func:`holdfast.stability`.
+        """
+        designed = self.stored.designed(candidate)
+        return design_stability(designed, measure or USUAL[designed.runs.kind], data=data, **parameters)
+
+    def compare(
+        self,
+        candidates: Iterable[str] | None = None,
+        measure: str | Measure | None = None,
+        *,
+        level: float = 0.95,
+        data: Matrix | None = None,
+        **parameters: Any,
+    ) -> Comparisons:
+        """Compare the stabilities of candidates, each with each, on the splits that all of them finished.
+
+        Parameters
+        ----------
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+        measure, data, **parameters
+            As for :meth:`stability`.
+        level : float
+            Confidence level.
+        """
+        names = self.candidates if candidates is None else [str(name) for name in candidates]
+        if len(names) < 2:
+            raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
+        designed = {name: self.stored.designed(name) for name in names}
+        kinds = {one.runs.kind for one in designed.values()}
+        if measure is None and len(kinds) > 1:
+            raise ValueError(
+                f"Expected candidates of one kind, got {' and '.join(sorted(kinds))}; choose some of them, or give "
+                "rankings and weights a size with hf.Candidates(…, top=)."
+            )
+        chosen = measure or USUAL[kinds.pop()]
+        return design_comparisons(designed, chosen, level=level, data=data, **parameters)
+
+    def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:
+        """For a study of shrinking samples: how far smaller samples select as their whole one did, by size."""
+        if self.design != "shrink":
+            raise ValueError(f"Expected a study with hf.Shrink, got one of {self.design}.")
+        designed = self.stored.designed(candidate)
+        chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
+        values = shrink_values(designed, chosen)
+        rows = [
+            (size, one.mean(), one.std(ddof=1) if one.size > 1 else np.nan, one.size) for size, one in values.items()
+        ]
+        return pd.DataFrame(rows, columns=["fraction", "agreement", "deviation", "runs"])
+
+    def summary(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        level: float = 0.95,
+        data: Matrix | None = None,
+        **parameters: Any,
+    ) -> pd.DataFrame:
+        """One row per candidate: stability with its interval, scores with their standard errors, size, time, failures.
+
+        The standard error of a score allows for the overlap of training sets (Nadeau and Bengio, 2003): runs on one
+        data set are not independent, and the plain one would be too small.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            What to measure; by default the usual one for what the candidate gives.
+        level : float
+            Level of the intervals.
+        data, **parameters
+            As for :meth:`stability`.
+        """
+        rows = [self._summary_row(name, measure, level, data, parameters) for name in self.candidates]
+        return pd.DataFrame(rows).set_index("candidate")
+
+    def _summary_row(
+        self, name: str, measure: Any, level: float, data: Matrix | None, parameters: dict[str, Any]
+    ) -> dict[str, Any]:
+        row, outcomes = self.stored.row(name), self.stored.outcomes_of(name)
+        failures = self.stored.failures
+        told: dict[str, Any] = {
+            "candidate": name, "family": row["family"], "measure": None, "stability": math.nan, "low": math.nan,
+            "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
+        }  # fmt: skip
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedStabilityWarning)
+                estimate = self.stability(name, measure, data=data, **parameters)
+        except ValueError as error:
+            told["reason"] = str(error)
+        else:
+            low, high = self.interval(name, estimate, level)
+            told |= {
+                "measure": estimate.measure, "stability": estimate.value, "low": low, "high": high,
+                "reason": estimate.reason or estimate.no_interval, "runs": estimate.n_runs,
+                "size": math.nan if estimate.mean_size is None else estimate.mean_size,
+            }  # fmt: skip
+        return {
+            **told,
+            **self._score_columns(row["candidate"]),
+            "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
+            "failures": int((failures["candidate"] == row["candidate"]).sum()),
+        }
+
+    def _score_columns(self, candidate: int) -> dict[str, float]:
+        """Each score's mean over runs, and its standard error."""
+        mine = self.stored.scores[self.stored.scores["candidate"] == candidate]
+        columns = {}
+        for metric in self.metrics:
+            found = mine[mine["metric"] == metric].dropna(subset="value")
+            splits = self.stored.splits.loc[found["split"]]
+            columns[metric] = float(found["value"].mean()) if len(found) else math.nan
+            columns[f"{metric}_se"] = corrected_error(found["value"].to_numpy(), splits)
+        return columns
+
+    def interval(self, candidate: str, estimate: StabilityEstimate, level: float) -> Interval:
+        """The interval of an estimate; the one that the pilot promised, if a pilot settled the number of runs."""
+        until = self.stored.meta.get("until")
+        if until is None or estimate.measure != until["measure"] or level != until["level"] or estimate.no_interval:
+            return estimate.ci(level)
+        pilot = self._pilot(candidate)
+        return estimate.ci(level) if pilot is None else pilot.ci(estimate)
+
+    # A pilot
+
+    def _pilot(self, candidate: str) -> Pilot | None:
+        """What a candidate's first runs ask for; None if they have no uncertainty."""
+        until = self.stored.meta["until"]
+        designed = self.stored.designed(candidate, before=until["pilot"])
+        if designed.runs.kind != "subset":
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+            estimate = design_stability(designed, until["measure"])
+        if estimate.no_interval:
+            return None
+        planned = runs_needed(until["half_width"], pilot=estimate, level=until["level"])
+        assert isinstance(planned, Pilot)
+        return planned
+
+    @property
+    def pilot_runs(self) -> int:
+        """The most runs that any candidate's pilot asks for."""
+        pilots = [self._pilot(name) for name in self.candidates if len(self.stored.outcomes_of(name))]
+        return max((pilot.n_runs for pilot in pilots if pilot is not None), default=self.stored.meta["until"]["pilot"])
+
+    def export(self, folder: str | Path) -> list[Path]:
+        """Write all tables as Parquet files into a folder and return their paths.
+
+        The tables are ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``.
+        """
+        from holdfast.study.export import write_tables
+
+        return write_tables(self, Path(folder))
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
+        failed = f", {len(self.failures)} failed" if len(self.failures) else ""
+        splits = f"{len(self.stored.splits)} splits ({self.design})"
+        head = f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = self.summary().drop(columns=["family", "reason", "measure"])
+        return f"{head}\n{table.to_string(float_format=lambda number: f'{number:.3f}')}"
+
+
+def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
+    """Standard error of a mean score over runs that share training rows: the variance times 1/J + tested/trained."""
+    if values.size < 2:
+        return math.nan
+    ratio = (splits["n_test"] / splits["n_rows"]).mean()
+    return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
+
+
+def load(store: str | Path) -> StudyResult:
+    """Read a study from its store, also while it still runs.
+
+    Parameters
+    ----------
+    store : path
+        File that :meth:`Study.run` was given as ``store``.
+    """
+    kept = opened_to_read(store)
+    try:
+        return StudyResult(read(kept))
+    finally:
+        kept.connection.close()

@@ -1,0 +1,87 @@
+"""How well a selection predicts held-out rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import get_scorer
+
+from holdfast.resampling import Split
+from holdfast.study.families import seed
+
+Scorer = Callable[[Any, Any, Any], float]
+ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
+
+
+def named_scoring(scoring: Any, task: str) -> dict[str, Any]:
+    """Name what was asked for: names, callables, or a mapping of them; the usual score of the task if nothing was."""
+    if scoring is None:
+        scoring = "accuracy" if task == "classification" else "r2"
+    if isinstance(scoring, str) or callable(scoring):
+        scoring = [scoring]
+    if isinstance(scoring, Mapping):
+        return {str(name): one for name, one in scoring.items()}
+    return {one if isinstance(one, str) else getattr(one, "__name__", str(one)): one for one in scoring}
+
+
+def scorers_of(named: Mapping[str, Any]) -> dict[str, Scorer]:
+    """The scorer of each name."""
+    return {name: _scorer(one) for name, one in named.items()}
+
+
+def _scorer(scoring: Any) -> Scorer:
+    if callable(scoring):
+        return scoring
+    try:
+        return get_scorer(scoring)
+    except ValueError:
+        raise ValueError(
+            f"Expected scoring by names that sklearn.metrics.get_scorer_names() lists, or callables, got {scoring!r}."
+        ) from None
+
+
+class Answers:
+    """A fitted model that is asked once for each kind of answer on the held-out rows, however many scores need it."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._given = model, dict[str, Any]()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if name not in ANSWERS:
+            return found
+
+        def answer(X: Any) -> Any:
+            if name not in self._given:
+                self._given[name] = found(X)
+            return self._given[name]
+
+        answer.__name__ = name  # scikit-learn's scorers look methods up by their names
+        return answer
+
+
+def model_on(
+    columns: NDArray[Any], estimator: Any, train: tuple[Any, Any], split: Split, task: str
+) -> Callable[[Any], Any]:
+    """Fit a clone of the estimator to these columns; without any, what the target alone tells."""
+    if not columns.size:
+        model = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
+        return model.fit(np.zeros((len(train[1]), 1)), train[1])
+    model = clone(estimator)
+    seed(model, split.seed)
+    return model.fit(*train)
+
+
+def scores_of(answers: Answers, X: Any, y: NDArray[Any], scorers: Mapping[str, Scorer]) -> dict[str, float]:
+    """Every score of a model on held-out rows."""
+    return {name: float(scorer(answers, X, y)) for name, scorer in scorers.items()}
+
+
+def coded(predicted: Sequence[Any] | NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Predictions as they are stored: the number of the class, or the predicted number."""
+    if classes is None:
+        return np.asarray(predicted, dtype=np.float64).ravel()
+    return np.searchsorted(classes, np.asarray(predicted)).astype(np.min_scalar_type(classes.size))

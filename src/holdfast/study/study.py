@@ -1,0 +1,402 @@
+"""A study: selectors on perturbed versions of a data set, scored on what was held out, and kept."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+
+from holdfast.inference.intervals import check_level
+from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
+from holdfast.study import engines
+from holdfast.study.data import PredictionTask, StudyData, study_data
+from holdfast.study.families import Candidates, Family
+from holdfast.study.plan import described, fingerprint, versions
+from holdfast.study.progress import Report, reporter
+from holdfast.study.queue import Queue
+from holdfast.study.result import StudyResult
+from holdfast.study.scoring import named_scoring, scorers_of
+from holdfast.study.store import Store, opened_to_write, stored_bytes
+from holdfast.study.stored import read
+from holdfast.study.work import Context, Outcome, Task, one_thread, work
+
+
+class StudyError(RuntimeError):
+    """A fit failed, and the study was told to stop then."""
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """A study was stopped by the user; what was finished is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfWidth:
+    """Go on until the interval is narrow enough: a pilot, then once to the number of runs that it asks for.
+
+    Looking at the width again and again would lose coverage; this two-stage rule (Stein) does not.
+
+    Parameters
+    ----------
+    half_width : float
+        Half of the interval's width that is wanted, for every candidate.
+    pilot : int
+        Runs of the pilot.
+    cap : int
+        Most runs there may be.
+    measure : str
+        What is measured: a measure of subsets.
+    level : float
+        Confidence level.
+    """
+
+    half_width: float = field(kw_only=False)
+    pilot: int = 20
+    cap: int = 1000
+    measure: str = "nogueira"
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not self.half_width > 0:
+            raise ValueError(f"Expected a half width above 0, got {self.half_width}.")
+        if not 3 <= self.pilot <= self.cap:
+            raise ValueError(f"Expected a pilot of 3 runs to cap={self.cap}, got {self.pilot}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Selectors to run on perturbed versions of a data set.
+
+    Every selector sees the same splits, so that they can be compared run by run. Scaling, and whatever else a pipeline
+    learns, is learned inside the split.
+
+    Parameters
+    ----------
+    selectors : mapping from name to estimator or Candidates
+        Any scikit-learn estimator or Pipeline that has a support, ranking, coefficients or importances after fitting;
+        :class:`Candidates` adds a grid of settings or several sizes.
+    perturbation : Perturbation or scikit-learn splitter
+        How the data are perturbed; 100 bootstrap samples by default.
+    estimator : estimator, optional
+        Trained on the selected features and scored on held-out rows. Without it the selector's own model is scored, if
+        it has one.
+    scoring : str, callable, or list or mapping of them, optional
+        Names as ``sklearn.metrics.get_scorer_names()`` lists them; accuracy or r2 by default.
+    keep : sequence of str
+        Covariates (age, sex, batch): columns that are in every model of ``estimator``, and not to be chosen.
+    task : {"classification", "regression"}, optional
+        What is predicted; found from estimator and target if it is not said.
+    random_state : int
+        Seed of all that is random. Selectors without a ``random_state`` of their own get one from it.
+    prefilter : str, optional
+        What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
+        look better than they are; it is told with the results.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": SelectKBest(k=5)},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> result.stability("anova")
+    nogueira = 0.905 [0.830, 0.960] (95% CI, 20 runs)
+    """
+
+    selectors: Mapping[str, Any]
+    perturbation: Any = field(default_factory=Bootstrap)
+    estimator: Any = None
+    scoring: Any = None
+    keep: Sequence[str] = ()
+    task: PredictionTask | None = None
+    random_state: int = 0
+    prefilter: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.selectors, Mapping) or not self.selectors:
+            raise ValueError(
+                f"Expected at least one selector, as a mapping from name to estimator, got {self.selectors!r}."
+            )
+        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError(
+                f"Expected a whole number as random_state, so that a study can be repeated, got {self.random_state!r}."
+            )
+        if self.task not in (None, "classification", "regression"):
+            raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
+        if self.keep and self.estimator is None:
+            raise ValueError(
+                f"Expected an estimator for keep={list(self.keep)!r}: covariates join the selected features in its "
+                "models; give estimator=."
+            )
+        names = [name for family in self.families for name in family.names]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"Expected candidates of different names, got {twice!r} twice; change the grid.")
+        as_perturbation(self.perturbation)
+
+    @property
+    def families(self) -> list[Family]:
+        """The selectors, each with its candidates."""
+        return [
+            Family(str(name), one if isinstance(one, Candidates) else Candidates(one))
+            for name, one in self.selectors.items()
+        ]
+
+    def run(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        store: str | Path | None = None,
+        n_jobs: int | None = None,
+        progress: bool | Report = False,
+        on_error: Literal["record", "raise"] = "record",
+        time_limit: float | None = None,
+        until: HalfWidth | None = None,
+        keep_predictions: bool = True,
+        retry_failures: bool = False,
+        command: Mapping[str, Any] | None = None,
+    ) -> StudyResult:
+        """Run the study, or what is missing of it.
+
+        Parameters
+        ----------
+        X : frame, array or sparse matrix
+            Samples × features. The columns are the universe that stability is measured in.
+        y : array
+            The target: classes or numbers.
+        groups : array, optional
+            Rows of one group, such as several samples of one patient, are never divided between training and held-out.
+        store : path, optional
+            File to keep everything in. If it holds this study already, only what is missing is run: after a crash, or
+            to add resamples or selectors. None keeps the study in memory.
+        n_jobs : int, optional
+            Processes to use, -1 for all cores. Inside ``joblib.parallel_config(backend="dask")`` the cluster is used.
+        progress : bool or callable
+            Draw progress on stderr, or hand it to a function.
+        on_error : {"record", "raise"}
+            Record fits that fail, with their tracebacks, and go on; or stop at the first one.
+        time_limit : float, optional
+            Seconds for one fit and its score; a fit that takes longer is ended and recorded.
+        until : HalfWidth, optional
+            Choose the number of runs by a pilot.
+        keep_predictions : bool
+            Keep the prediction for every held-out row.
+        retry_failures : bool
+            Try what failed in an earlier session again.
+        command : mapping, optional
+            How the study was asked for, kept in the store for whoever wants to resume it.
+
+        Returns
+        -------
+        StudyResult
+        """
+        if on_error not in ("record", "raise"):
+            raise ValueError(f"Expected on_error 'record' or 'raise', got {on_error!r}.")
+        if time_limit is not None and not time_limit > 0:
+            raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit}.")
+        data = study_data(X, y, groups, self.keep, self.task, self.estimator)
+        run = _Run(self, data, keep_predictions)
+        with opened_to_write(store) as kept:
+            kept.begin(run.plan(), run.about(command), self.families)
+            if retry_failures:
+                kept.forget_failures()
+            session = kept.begin_session(n_jobs, versions())
+            for perturbation in run.stages(kept, until):
+                kept.add_splits(run.splits(perturbation))
+                run.go_on(kept, perturbation, n_jobs, time_limit, reporter(progress), on_error)
+            kept.end_session(session)
+            result = StudyResult(read(kept))
+        _tell_failures(result)
+        return result
+
+    def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
+        """Tell what a study would cost, from one fit of each candidate.
+
+        Returns
+        -------
+        dict
+            Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
+            on disk they take.
+        """
+        run = _Run(self, study_data(X, y, groups, self.keep, self.task, self.estimator), True)
+        places = range(len(run.families))
+        context = run.context(run.perturbation, set(places))
+        begun = monotonic()
+        outcomes = [
+            one
+            for place in places
+            for one in work(context, Task(place, (0,), tuple(range(len(run.families[place].settings)))))
+        ]
+        seconds, splits = monotonic() - begun, run.perturbation.n_splits
+        return {
+            "candidates": len(outcomes),
+            "splits": splits,
+            "fits": len(outcomes) * splits,
+            "seconds": seconds * splits,
+            "bytes": splits * (stored_bytes(outcomes) + stored_bytes([context.split(0)])),
+        }
+
+
+class _Run:
+    """One run of a study on its data."""
+
+    def __init__(self, study: Study, data: StudyData, keep_predictions: bool) -> None:
+        self.study, self.data, self.keep_predictions = study, data, keep_predictions
+        self.families = study.families
+        self.scoring = named_scoring(study.scoring, data.task)
+        self.scorers = scorers_of(self.scoring)
+        self.samples = data.samples
+        self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
+        self.perturbation.check(self.samples)
+        self._shared: list[Any] | None = None
+
+    # What is written down
+
+    def plan(self) -> dict[str, Any]:
+        """What results depend on."""
+        study, data = self.study, self.data
+        return {
+            "data": fingerprint(data.X, data.y, data.groups, data.kept, data.names),
+            "perturbation": described(self.perturbation.identity()),
+            "random_state": int(study.random_state),
+            "estimator": described(study.estimator),
+            "scoring": described(self.scoring),
+            "keep": [str(name) for name in study.keep],
+            "task": data.task,
+            "keep_predictions": self.keep_predictions,
+        }
+
+    def about(self, command: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What a reader of the results needs to know."""
+        data = self.data
+        return {
+            "design": self.perturbation.design,
+            "names": data.names if data.named else None,
+            "n_features": len(data.names),
+            "classes": None if data.classes is None else [described(one) for one in data.classes.tolist()],
+            "target": data.target.tolist(),
+            "prefilter": self.study.prefilter,
+            "command": None if command is None else dict(command),
+        }
+
+    # How many runs
+
+    def stages(self, store: Store, until: HalfWidth | None) -> Iterator[Perturbation]:
+        """The perturbation to run; with a wanted width first the pilot, then what it asks for."""
+        if until is None:
+            yield _grown(self.perturbation, store)
+            return
+        if self.perturbation.grows != "n" or self.perturbation.design != "runs":
+            raise ValueError(
+                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}."
+            )
+        yield replace(self.perturbation, n=until.pilot)  # type: ignore[type-var]
+        with store.transaction():
+            store.put("until", {**vars(until)})
+        asked = StudyResult(read(store)).pilot_runs
+        if asked > until.cap:
+            warnings.warn(
+                f"The pilot asks for {asked} runs for ±{until.half_width:g}, more than cap={until.cap}; intervals will "
+                "be wider.",
+                UserWarning,
+                stacklevel=4,
+            )
+        yield _grown(replace(self.perturbation, n=max(until.pilot, min(asked, until.cap))), store)  # type: ignore[type-var]
+
+    def splits(self, perturbation: Perturbation) -> Iterator[Any]:
+        """All splits, in order."""
+        seed = int(self.study.random_state)
+        return (perturbation.split(index, self.samples, seed) for index in range(perturbation.n_splits))
+
+    # The work
+
+    def context(self, perturbation: Perturbation, needed: set[int]) -> Context:
+        """What every process needs; what splits share is computed for families that have work to do."""
+        data, study = self.data, self.study
+        if self._shared is None:
+            with one_thread():
+                self._shared = [
+                    family.prepare(data.X, data.y) if place in needed else None
+                    for place, family in enumerate(self.families)
+                ]
+        return Context(
+            X=data.X, kept=data.kept, y=data.y, names=data.names, samples=self.samples, classes=data.classes,
+            families=self.families, shared=self._shared, perturbation=perturbation, seed=int(study.random_state),
+            estimator=study.estimator, scorers=self.scorers, keep_predictions=self.keep_predictions,
+        )  # fmt: skip
+
+    def go_on(
+        self,
+        store: Store,
+        perturbation: Perturbation,
+        n_jobs: int | None,
+        time_limit: float | None,
+        report: Report,
+        on_error: str,
+    ) -> None:
+        """Run what is missing and keep it as it comes."""
+        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None)
+        report(queue.progress)
+        if not queue.needed:
+            return
+        context = self.context(perturbation, queue.needed)
+        results = engines.stream(context, queue.tasks, n_jobs, time_limit)
+        try:
+            for task, outcomes in results:
+                queue.finished(task, outcomes)
+                report(queue.progress)
+                if on_error == "raise":
+                    _raise_first(self.families, perturbation, outcomes)
+        except KeyboardInterrupt:
+            raise StudyInterrupted(
+                f"The study was stopped after {queue.progress.done:,} of {queue.progress.total:,} fits. "
+                + ("Run it again with the same store to resume." if store.path else "It was kept in memory only.")
+            ) from None
+        finally:
+            results.close()
+
+
+def _grown(perturbation: Perturbation, store: Store) -> Perturbation:
+    """The perturbation with at least as many splits as the store has: a study never shrinks."""
+    (stored,) = store.connection.execute("SELECT count(*) FROM splits").fetchone()
+    if perturbation.grows is None or perturbation.n_splits >= stored:
+        return perturbation
+    unit = perturbation.n_splits // getattr(perturbation, perturbation.grows)
+    return replace(perturbation, **{perturbation.grows: stored // unit})  # type: ignore[type-var]
+
+
+def _raise_first(families: Sequence[Family], perturbation: Perturbation, outcomes: Sequence[Outcome]) -> None:
+    for one in outcomes:
+        if one.failure is not None:
+            name = families[one.family].names[one.candidate]
+            raise StudyError(
+                f"{name} failed on split {one.split} ({one.failure.stage}): {one.failure.error}. What was finished is "
+                f"kept; on_error='record' goes on after failures.\n\n{one.failure.traceback}"
+            )
+
+
+def _tell_failures(result: StudyResult) -> None:
+    """Warn once of what failed."""
+    failures = result.failures
+    if failures.empty:
+        return
+    commonest = failures["error"].value_counts().index[0]
+    names = list(failures["candidate"].unique())
+    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    warnings.warn(
+        f"{len(failures)} of {result.n_outcomes} fits failed, of {shown}; most often: {commonest} "
+        "The table .failures holds their tracebacks.",
+        UserWarning,
+        stacklevel=3,
+    )

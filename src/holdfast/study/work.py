@@ -1,0 +1,228 @@
+"""The work of a study: one family on a block of splits, in whatever process."""
+
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from holdfast.preferences import Kind
+from holdfast.resampling import Perturbation, Samples, Split
+from holdfast.resampling.split import take
+from holdfast.selection import Selection
+from holdfast.study.families import Family, Fit
+from holdfast.study.scoring import Answers, Scorer, coded, model_on, scores_of
+
+
+class Task(NamedTuple):
+    """A family, the splits it is to run on, and the places of its settings."""
+
+    family: int
+    splits: tuple[int, ...]
+    settings: tuple[int, ...]
+
+    @property
+    def n_fits(self) -> int:
+        """How many fits it asks for."""
+        return len(self.splits) * len(self.settings)
+
+
+class Failure(NamedTuple):
+    """What went wrong, and where."""
+
+    stage: str  # "select", "score", "time limit" or "died"
+    error: str
+    traceback: str = ""
+
+    @classmethod
+    def of(cls, stage: str, error: BaseException) -> "Failure":
+        """Tell an exception."""
+        told = "".join(traceback.format_exception(error))
+        return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), told)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What one candidate did on one split, as it is stored."""
+
+    family: int
+    candidate: int
+    split: int
+    kind: Kind | None = None
+    values: NDArray[Any] | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    predictions: NDArray[Any] | None = None
+    seconds: float = 0.0
+    score_seconds: float = 0.0
+    note: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context:
+    """All that a piece of work needs to know; sent to every process once."""
+
+    X: Any
+    kept: Any
+    y: NDArray[Any]
+    names: Sequence[str]
+    samples: Samples
+    classes: NDArray[Any] | None
+    families: Sequence[Family]
+    shared: Sequence[Any]
+    perturbation: Perturbation
+    seed: int
+    estimator: Any
+    scorers: Mapping[str, Scorer]
+    keep_predictions: bool
+
+    @property
+    def task(self) -> str:
+        """Whether classes or numbers are predicted."""
+        return "regression" if self.classes is None else "classification"
+
+    @cached_property
+    def table(self) -> NDArray[Any]:
+        """The features without their names."""
+        return self.X if not hasattr(self.X, "columns") else self.X.to_numpy()
+
+    def split(self, index: int) -> Split:
+        """Make a split again."""
+        return self.perturbation.split(index, self.samples, self.seed)
+
+
+def work(context: Context, task: Task) -> list[Outcome]:
+    """Run a family on a block of splits: select, score, and tell what happened."""
+    family, splits = context.families[task.family], [context.split(index) for index in task.splits]
+    outcomes: list[Outcome] = []
+    with one_thread(), _random_state_kept():
+        fits = family.run(context.shared[task.family], context.X, context.y, context.names, splits, task.settings)
+        for split in splits:
+            with _quiet() as heard:
+                results = next(fits, None)
+            if results is None:
+                raise RuntimeError(f"{family.name} gave less results than there were splits.")
+            outcomes += _outcomes(context, task, split, results, _told(heard))
+    return outcomes
+
+
+def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], note: str) -> Iterator[Outcome]:
+    """One outcome for each candidate of these settings."""
+    family = context.families[task.family]
+    scored: dict[bytes, tuple[dict[str, Any], str]] = {}
+    for place, fit in zip(task.settings, results, strict=True):
+        for size, selection in enumerate(_cut(family, fit.result)):
+            where: dict[str, Any] = {
+                "family": task.family,
+                "candidate": place * len(family.sizes) + size,
+                "split": split.index,
+                "seconds": fit.seconds,
+            }
+            if isinstance(selection, Exception):
+                yield Outcome(**where, note=note, failure=Failure.of("select", selection))
+                continue
+            key = selection.values.tobytes() if context.estimator is not None else b"%d" % len(scored)
+            if key not in scored:
+                scored[key] = _score(context, split, selection)
+            found, heard = scored[key]
+            yield Outcome(
+                **where, kind=selection.kind, values=selection.values,
+                note="; ".join(dict.fromkeys(filter(None, [note, selection.note, heard]))), **found,
+            )  # fmt: skip
+
+
+def _cut(family: Family, result: Selection | Exception) -> Sequence[Selection | Exception]:
+    """A selection for each size, or the error for each."""
+    if isinstance(result, Exception):
+        return [result] * len(family.sizes)
+    try:
+        return family.cut(result)
+    except ValueError as error:
+        return [error] * len(family.sizes)
+
+
+def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[str, Any], str]:
+    """Predict the held-out rows with the selected features, and score that; also what was heard meanwhile."""
+    if not split.test.size:
+        return {}, ""
+    begun, found = perf_counter(), dict[str, Any]()
+    with _quiet() as heard:
+        try:
+            fitted = _model(context, split, selection)
+            if fitted is None:
+                return {}, ""
+            model, X = fitted
+            answers, y = Answers(model), context.y[split.test]
+            if context.keep_predictions:
+                found["predictions"] = coded(answers.predict(X), context.classes)
+            found["scores"] = scores_of(answers, X, y, context.scorers)
+        except Exception as error:
+            found["failure"] = Failure.of("score", error)
+    return {**found, "score_seconds": perf_counter() - begun}, _told(heard)
+
+
+def _model(context: Context, split: Split, selection: Selection) -> tuple[Any, Any] | None:
+    """The model that predicts from a selection, and the held-out rows as it wants them; None if there is none."""
+    if context.estimator is None or selection.kind != "subset":
+        return None if selection.model is None else (selection.model, take(context.X, split.test))
+    X, y = split.data(context.table, context.y)
+    train, test = X[:, selection.values], context.table[np.ix_(split.test, selection.values)]
+    if context.kept is not None:
+        train, test = (
+            np.column_stack([features, context.kept[rows]])
+            for features, rows in ((train, split.train), (test, split.test))
+        )
+    used = np.arange(train.shape[1])
+    model = model_on(used, context.estimator, (train, y), split, context.task)
+    return model, test if used.size else np.zeros((split.test.size, 1))
+
+
+# Around a piece of work
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # looking for the libraries takes milliseconds
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS to one thread: two give other bits than one, and collapse where there are many workers."""
+    with _threads().limit(limits=1):
+        yield
+
+
+@contextmanager
+def _random_state_kept() -> Iterator[None]:
+    """Put NumPy's global random state back; fits seed it, for selectors that use it."""
+    before = np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+@contextmanager
+def _quiet() -> Iterator[list[Any]]:
+    """Collect warnings, where it can be done: filters belong to the whole process, not to a thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield heard
+
+
+def _told(heard: Sequence[Any]) -> str:
+    """Each different warning once; those meant for developers are left out."""
+    meant = (one for one in heard if not issubclass(one.category, (DeprecationWarning, PendingDeprecationWarning)))
+    told = (f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in meant)
+    return "; ".join(dict.fromkeys(told))

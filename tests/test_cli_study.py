@@ -1,0 +1,202 @@
+"""Studies from the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
+
+import holdfast as hf
+from holdfast.cli import app
+
+X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with a small data set in it."""
+    monkeypatch.chdir(tmp_path)
+    table = X.iloc[:120, :8].assign(diagnosis=Y.map({0: "malignant", 1: "benign"}), patient=range(120))
+    table.to_csv("patients.csv", index=False)
+    return tmp_path
+
+
+def call(*arguments, code=0):
+    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+def told(*arguments):
+    """What a command prints as JSON."""
+    return json.loads(call(*arguments, "--json").stdout)
+
+
+STUDY = ("study", "patients.csv", "--target", "diagnosis", "--ignore", "patient", "--quiet")
+
+
+def test_a_study_from_a_file_equals_the_library_s(folder):
+    found = told(*STUDY, "-s", "anova:k=3", "--estimator", "linear", "-n", 6, "--seed", 4)
+    from holdfast.study.named import named_estimator, named_selectors
+
+    table = hf.read_table("patients.csv", "diagnosis", ignore=["patient"])
+    study = hf.Study(
+        selectors=named_selectors("anova", "anova", {"k": 3}, "classification"),
+        perturbation=hf.Bootstrap(6),
+        estimator=named_estimator("linear", {}, "classification"),
+        random_state=4,
+    )
+    expected = study.run(table.X, table.y).summary().iloc[0]
+    (row,) = found["candidates"]
+    for name in ("stability", "low", "high", "accuracy", "accuracy_se", "size"):
+        assert row[name] == pytest.approx(expected[name], rel=1e-12), name
+    assert found["complete"]
+
+
+def test_several_values_make_several_candidates(folder):
+    found = told(*STUDY, "-s", "anova:k=2|3", "-s", "l1:C=0.1|1", "-s", "forest:n_estimators=3,top=2|4", "-n", 4)
+    names = [row["candidate"] for row in found["candidates"]]
+    assert names == [
+        "anova(n_features=2)",
+        "anova(n_features=3)",
+        "l1(C=0.1)",
+        "l1(C=1)",
+        "forest(top=2)",
+        "forest(top=4)",
+    ]
+    assert [row["size"] for row in found["candidates"]][:2] == [2, 3]
+
+
+def test_a_class_by_its_path_and_every_perturbation_work(folder):
+    for perturb in ("subsample:fraction=0.7", "pairs", "noise:scale=0.2", "shrink:fractions=0.5|0.75", "reseed"):
+        path = "sklearn.feature_selection.SelectKBest:k=2"
+        found = told(*STUDY, "-s", path, "--perturb", perturb, "-n", 3)
+        assert found["candidates"][0]["candidate"] == "SelectKBest"
+        assert found["candidates"][0]["stability"] is not None
+    for perturb, splits in (("folds:k=3,repeats=2", 6), ("nested:k=2,inner=3", 8)):
+        assert told(*STUDY, "--perturb", perturb, "-s", "anova:k=2")["splits"] == splits
+
+
+def test_groups_and_covariates_are_passed_on(folder):
+    table = pd.read_csv("patients.csv").assign(patient=[row // 3 for row in range(120)])
+    table.to_csv("patients.csv", index=False)
+    arguments = ["study", "patients.csv", "--target", "diagnosis", "--groups", "patient", "--keep", "mean radius"]
+    call(*arguments, "--estimator", "knn", "-n", 5, "--store", "s.db", "-s", "anova:k=2", "--quiet")
+    result = hf.load("s.db")
+    assert "mean radius" not in result.features
+    held = result.predictions("anova").groupby("run")["row"].apply(lambda rows: (rows // 3).value_counts().eq(3).all())
+    assert held.all()
+
+
+def test_a_store_is_shown_exported_grown_and_resumed(folder):
+    call(*STUDY, "-s", "anova:k=3", "-n", 5, "--store", "s.db")
+    first = told("show", "s.db")
+    assert told("show", "s.db", "-m", "jaccard")["candidates"][0]["measure"] == "jaccard"
+    shown = call("show", "s.db").stdout
+    assert "anova" in shown
+    assert "1 candidate on 5 splits (runs), 8 features" in shown
+    call(*STUDY, "-s", "anova:k=3", "-n", 8, "--store", "s.db")
+    assert told("show", "s.db")["splits"] == 8
+    again = told("resume", "s.db", "--quiet")
+    assert again["splits"] == 8
+    assert again["candidates"][0]["stability"] != first["candidates"][0]["stability"]
+    files = call("export", "s.db", "--parquet", "tables").stdout.split()
+    assert [len(pd.read_parquet(file)) for file in files][:2] == [1, 24]
+
+
+def test_a_configuration_file_names_selectors_and_the_command_line_wins(folder):
+    (folder / "study.toml").write_text(
+        'data = "patients.csv"\ntarget = "diagnosis"\nignore = "patient"\nresamples = 9\nestimator = "naive_bayes"\n'
+        'score = ["accuracy", "roc_auc"]\n[select]\n"two best" = "anova:k=2"\n'
+    )
+    found = told("study", "--config", "study.toml", "-n", 4, "--quiet")
+    assert found["splits"] == 4
+    assert found["candidates"][0]["candidate"] == "two best"
+    assert 0.5 < found["candidates"][0]["roc_auc"] <= 1
+    cost = told("study", "--config", "study.toml", "--dry-run", "--quiet")
+    assert (cost["candidates"], cost["splits"], cost["fits"]) == (1, 9, 9)
+    assert cost["seconds"] > 0
+    assert cost["bytes"] > 0
+
+
+def test_a_wanted_width_and_a_known_data_set(folder):
+    arguments = ["study", "breast_cancer", "-s", "anova:k=5", "--until", "0.06", "--cap", 60, "--quiet"]
+    row = told(*arguments)["candidates"][0]
+    assert 20 <= row["runs"] <= 60
+    assert (row["high"] - row["low"]) / 2 <= 0.06 + 1e-12
+
+
+def test_selectors_are_listed():
+    names = {row["name"] for row in told("selectors")}
+    assert {"anova", "l1", "knn"} <= names
+    assert "anova" in call("selectors").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["study"], "Expected a data file for the study, got none"),
+        (["study", "patients.csv"], "Expected --target COLUMN, the column of patients.csv to be predicted, got none"),
+        (["study", "nowhere.csv", "--target", "x"], "No such file or directory: nowhere.csv"),
+        ([*STUDY, "-s", "anovo"], "perhaps 'anova' is meant"),
+        (
+            [*STUDY, "-s", "anova:q=1"],
+            "Expected parameters of selector anova (n_features, ties, random_state), got 'q'",
+        ),
+        ([*STUDY, "-s", "anova:k"], "Expected NAME:param=value,param=value for a selector, got 'anova:k'"),
+        ([*STUDY, "-s", "sklearn.Nothing"], "Expected the path of a class for a selector, got 'sklearn.Nothing'"),
+        ([*STUDY, "--perturb", "boot"], "Expected a perturbation (bootstrap, "),
+        ([*STUDY, "--perturb", "folds", "-n", "5"], "Expected --resamples with runs that are drawn"),
+        ([*STUDY, "--estimator", "kn"], "perhaps 'knn' is meant"),
+        ([*STUDY, "--estimator", "knn", "--score", "speed"], "Expected scoring by names"),
+        ([*STUDY, "--config", "odd.toml"], "Expected options of holdfast study in odd.toml"),
+        ([*STUDY, "--config", "bad.toml"], "Expected TOML in bad.toml"),
+        (["show", "none.db"], "Expected a study's store, got no file at none.db"),
+        (["resume", "python.db"], "Expected a study that holdfast study began"),
+    ],
+)
+def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
+    (folder / "odd.toml").write_text("colour = 1")
+    (folder / "bad.toml").write_text("= 1")
+    from sklearn.feature_selection import SelectKBest
+
+    hf.Study(selectors={"a": SelectKBest(k=1)}, perturbation=hf.Bootstrap(2)).run(
+        X.iloc[:, :3], Y, store=folder / "python.db"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", *arguments], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_says_how_to_resume(folder):
+    arguments = [*STUDY[:-1], "-s", "forest:n_estimators=200", "-n", "300", "--store", "s.db"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not (folder / "s.db").exists() or hf_fits("s.db") < 2:
+        assert process.poll() is None
+        time.sleep(0.2)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "The study was stopped after" in errors
+    assert "holdfast resume s.db" in errors
+    assert "Traceback" not in errors
+    assert not hf.load("s.db").complete
+
+
+def hf_fits(store):
+    """How many fits a store holds; none if it is only being made."""
+    try:
+        return hf.load(store).n_outcomes
+    except ValueError:
+        return 0

@@ -1,0 +1,110 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_selection import f_classif
+
+from holdfast.kernels.filters import anova_f, centred, class_moments, golub, golub_variance, variance
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, 50)
+X = RNG.normal(size=(50, 7)) * np.logspace(-3, 3, 7) + 100
+X[:, :3] += 0.01 * Y[:, None]
+COUNTS = RNG.multinomial(50, np.full(50, 1 / 50), size=4)
+
+
+def moments(X, y, counts=None):
+    return class_moments(centred(X), y, counts)
+
+
+def slow_golub(X, y):
+    one, two = X[y == 0], X[y == 1]
+    return np.abs(one.mean(axis=0) - two.mean(axis=0)) / (one.std(axis=0, ddof=1) + two.std(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1, 1e140])
+@pytest.mark.parametrize("offset", [0, -1e3, 1e6])
+def test_filters_are_the_definitions(scale, offset):
+    data = (X + offset) * scale
+    of = moments(data, Y)
+    np.testing.assert_allclose(variance(of), data.var(axis=0, ddof=1), rtol=1e-7 if offset else 1e-9)
+    np.testing.assert_allclose(golub(of), slow_golub(data, Y), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_anova_is_that_of_scikit_learn(n_classes):
+    y = np.arange(50) % n_classes
+    expected = f_classif(X - X.mean(axis=0), y)[0]  # which loses digits of data that are far from 0
+    np.testing.assert_allclose(anova_f(moments(X, y)), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+def test_weighted_rows_are_repeated_rows(counts):
+    rows = np.repeat(np.arange(50), counts)
+    weighted, again = moments(X, Y, counts), moments(X[rows], Y[rows])
+    for of in (variance, golub, anova_f):
+        np.testing.assert_allclose(of(weighted), of(again), rtol=1e-9)
+    np.testing.assert_allclose(golub(weighted), slow_golub(X[rows], Y[rows]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1e290])
+def test_tiny_and_huge_values_keep_their_ratios(scale):
+    of, scaled = moments(X, Y), moments(X * scale, Y)
+    np.testing.assert_allclose(golub(scaled), golub(of), rtol=1e-9)
+    np.testing.assert_allclose(anova_f(scaled), anova_f(of), rtol=1e-9)
+
+
+def test_golub_with_variance():
+    of = moments(X, Y)
+    assert (golub_variance(of, 0) == golub(of)).all()
+    np.testing.assert_allclose(golub_variance(of, 2.5), golub(of) + 2.5 * variance(of))
+    assert (golub_variance(of, math.inf) == variance(of)).all()
+
+
+@given(st.floats(-1e6, 1e6, allow_subnormal=False), st.floats(-1e6, 1e6, allow_subnormal=False), st.integers(0, 10**6))
+@settings(max_examples=50)
+def test_constant_features_leave_no_rounding(first, second, seed):
+    counts = np.random.default_rng(seed).integers(1, 4, 50)
+    data = np.column_stack([np.full(50, first), np.where(Y == 0, first, second), X[:, 0]])
+    of = moments(data, Y, counts)
+    apart = math.inf if first != second else 0
+    assert variance(of)[0] == golub(of)[0] == anova_f(of)[0] == 0
+    assert golub(of)[1] == anova_f(of)[1] == apart
+    only = np.where(Y == 1, 0, counts) > 0
+    assert moments(data, Y, only).scatter[:, :2].tolist() == [[0, 0]]
+
+
+def test_a_feature_constant_in_a_resample_only():
+    data = X.copy()
+    data[:-1, 2], data[-1, 2] = 0.1, 1e4
+    counts = np.ones(50)
+    counts[-1] = 0
+    of = moments(data, Y, counts)
+    assert variance(of)[2] == golub(of)[2] == anova_f(of)[2] == 0
+
+
+def test_a_class_that_hardly_varies_beside_its_distance_keeps_its_digits():
+    small = RNG.normal(size=50)
+    data = (small + 1e5 * Y)[:, None]
+    np.testing.assert_allclose(golub(moments(data, Y)), slow_golub(data, Y), rtol=1e-9)
+    np.testing.assert_allclose(anova_f(moments(data, Y)), f_classif(data, Y)[0], rtol=1e-6)
+
+
+def test_classes_that_are_too_few_too_many_or_of_one_row():
+    assert np.isnan(golub(moments(X, Y * 0))).all()
+    assert np.isnan(anova_f(moments(X, Y * 0))).all()
+    assert np.isnan(anova_f(moments(X[:3], np.arange(3)))).all()
+    assert np.isnan(variance(moments(X[:1], [0]))).all()
+    with pytest.raises(ValueError, match="Expected two classes for Golub's ratio, got 3; use ANOVA's F"):
+        golub(moments(X, np.arange(50) % 3))
+    one = moments(X[:4], [0, 0, 0, 1])
+    np.testing.assert_allclose(golub(one), np.abs(X[:3].mean(axis=0) - X[3]) / X[:3].std(axis=0, ddof=1), rtol=1e-9)
+
+
+def test_a_class_that_a_resample_lost_is_left_out():
+    y = np.arange(50) % 3
+    counts = (y != 1).astype(int)
+    rows = np.flatnonzero(counts)
+    np.testing.assert_allclose(golub(moments(X, y, counts)), slow_golub(X[rows], y[rows] // 2), rtol=1e-9)

@@ -1,0 +1,215 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import entropy
+from sklearn.metrics import mutual_info_score
+
+from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.information import information, sample_of, uncertainty
+from holdfast.kernels.mrmr import _lowest_best, score_path, selection_path, selection_paths
+
+
+def slow_information(x, y):
+    value = mutual_info_score(x, y)
+    return value if value > 1e-12 else 0.0
+
+
+def slow_path(codes, y, n_features, scheme, alpha=0.5):
+    """The definition on rows × features, one information at a time."""
+    V = np.array([slow_information(x, y) for x in codes.T])
+    shared = np.array([[slow_information(x, other) for other in codes.T] for x in codes.T])
+    order, relevance, redundancy = [], [], []
+    while len(order) < min(n_features, V.size):
+        W = shared[:, order].mean(axis=1) if order else 0 * V
+        if not order:
+            score, size = V, V
+        elif scheme == "miq":
+            score = size = np.array([v / w if w > 0 else np.inf if v > 0 else 0 for v, w in zip(V, W, strict=True)])
+        else:
+            score, size = alpha * V - (1 - alpha) * W, alpha * V + (1 - alpha) * W
+        left = [f for f in range(V.size) if f not in order]
+        best = max(left, key=lambda f: score[f])
+        margin = 1e-9 * size[best] if np.isfinite(score[best]) else 0
+        chosen = min(f for f in left if score[f] >= score[best] - margin)
+        order.append(chosen)
+        relevance.append(V[chosen])
+        redundancy.append(W[chosen])
+    return order, relevance, redundancy
+
+
+def made(n=80, d=12, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    factors = rng.normal(size=(n, 3))
+    X = factors @ rng.normal(size=(3, d)) + rng.normal(size=(n, d))
+    X[:, : d // 3] += y[:, None]
+    return X, y
+
+
+X, Y = made()
+COUNTS = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=6)
+SCHEMES = [("mid", 0.5), ("miq", 0.5), ("mid_alpha", 0.0), ("mid_alpha", 0.3), ("mid_alpha", 1.0)]
+
+
+def same(one, two):
+    return all((a == b).all() for a, b in zip(one, two, strict=True))
+
+
+# Choice
+
+
+@pytest.mark.parametrize(("scheme", "alpha"), SCHEMES)
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_paths_are_the_slow_definition(scheme, alpha, n_classes):
+    X, y = made(n_classes=n_classes)
+    codes = equal_width_codes(X, 10)
+    ours = selection_path(sample_of(codes), y, 12, scheme=scheme, alphas=[alpha])
+    order, relevance, redundancy = slow_path(codes.T, y, 12, scheme, alpha)
+    assert ours.order[0].tolist() == order
+    np.testing.assert_allclose(ours.relevance[0], relevance, atol=1e-13)
+    np.testing.assert_allclose(ours.redundancy[0], redundancy, atol=1e-13)
+
+
+@st.composite
+def small_samples(draw):
+    """Few rows and values: ties, constant features, classes and rows that do not occur."""
+    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 6))
+    column = st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n, max_size=n)
+    codes = np.array([draw(column) for _ in range(d)], np.uint8)
+    counts = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any)))
+    return codes, np.array(draw(column)), counts
+
+
+@given(small_samples(), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_paths_of_weighted_rows_are_those_of_repeated_rows(sample, scheme, random):
+    codes, y, counts = sample
+    rows = np.repeat(np.arange(y.size), counts)
+    random.shuffle(rows)
+    name, alpha = scheme
+    weighted = selection_path(sample_of(codes, counts), y, 4, scheme=name, alphas=[alpha])
+    repeated = selection_path(sample_of(codes[:, rows]), y[rows], 4, scheme=name, alphas=[alpha])
+    assert same(weighted, repeated)
+    assert weighted.order[0].tolist() == slow_path(codes[:, rows].T, y[rows], 4, name, alpha)[0]
+
+
+@pytest.mark.parametrize("bins", ["split", "full"])
+@pytest.mark.parametrize("scheme", ["mid", "miq", "mid_alpha"])
+def test_many_resamples_are_each_alone(bins, scheme):
+    options = {"scheme": scheme, "alphas": [0.2, 0.8], "bins": bins}
+    together = selection_paths(X, Y, COUNTS, 5, **options)
+    n_paths = 2 if scheme == "mid_alpha" else 1
+    assert together.order.shape == together.relevance.shape == together.redundancy.shape == (6, n_paths, 5)
+    for resample, own in enumerate(COUNTS):
+        assert same([a[resample] for a in together], [a[0] for a in selection_paths(X, Y, own, 5, **options)])
+
+
+def test_bins_of_the_split_and_of_all_rows():
+    taken = np.repeat(np.arange(80), COUNTS[0])
+    split = selection_path(sample_of(equal_width_codes(X[taken], 10)), Y[taken], 5)
+    full = selection_path(sample_of(equal_width_codes(X, 10)[:, taken]), Y[taken], 5)
+    assert same(split, [a[0] for a in selection_paths(X, Y, COUNTS, 5)])
+    assert same(full, [a[0] for a in selection_paths(X, Y, COUNTS, 5, bins="full")])
+    codes = equal_width_codes(X, 10).T
+    assert same(full, [a[0] for a in selection_paths(codes, Y, COUNTS, 5, n_bins=None)])
+
+
+def test_alphas_share_their_work_and_nothing_else():
+    sample = sample_of(equal_width_codes(X, 10))
+    alphas = np.linspace(0, 1, 7)
+    together = selection_path(sample, Y, 8, scheme="mid_alpha", alphas=alphas)
+    for place, alpha in enumerate(alphas):
+        alone = selection_path(sample, Y, 8, scheme="mid_alpha", alphas=[alpha])
+        assert same([a[place] for a in together], [a[0] for a in alone])
+    assert (together.order[:, 0] == together.order[0, 0]).all()
+    assert (np.diff(together.relevance[-1]) <= 0).all()  # alpha = 1 is relevance alone
+    half = selection_path(sample, Y, 8, scheme="mid_alpha", alphas=[0.5])
+    assert same(half, selection_path(sample, Y, 8))
+
+
+def test_equal_columns_tie_and_the_lowest_is_first():
+    doubled = np.hstack([X, X])[:, np.random.default_rng(2).permutation(24)]
+    for scheme, alpha in SCHEMES:
+        order = selection_paths(doubled, Y, np.ones(80), 24, scheme=scheme, alphas=[alpha]).order[0, 0]
+        for column in range(24):
+            twin = next(c for c in range(24) if c != column and (doubled[:, c] == doubled[:, column]).all())
+            if column < twin:
+                assert np.flatnonzero(order == column) < np.flatnonzero(order == twin)
+
+
+def test_scores_that_differ_by_rounding_of_their_terms_tie():
+    V, W = np.array([1.0, 1 + 1e-12, 0.5]), np.array([1.0, 1, 0.1])
+    assert _lowest_best(V, V) == 0
+    assert _lowest_best(V - 2 * W, V + 2 * W) == 2
+    assert _lowest_best(V[:2] - W[:2], V[:2] + W[:2]) == 0
+    assert _lowest_best(np.array([1.0, 1 + 1e-8]), np.ones(2)) == 1
+    assert _lowest_best(np.array([1.0, np.inf, np.inf]), np.ones(3)) == 1
+
+
+def test_no_redundancy_in_the_quotient():
+    y = np.tile([0, 0, 1, 1], 4)
+    noise = np.tile([0, 1, 0, 1], 4)  # independent of y, and of y itself as a feature
+    codes = np.array([noise, noise * 0, y, np.repeat([0, 1], 8) | y], np.uint8)
+    path = selection_path(sample_of(codes), y, 4, scheme="miq")
+    assert path.order.tolist() == [[2, 3, 0, 1]]  # V / W = V / V = 1, then 0 / 0 twice: by column
+    assert path.redundancy[0, 2:].tolist() == [0, 0]
+    both = np.array([np.tile([0, 1, 0, 1], 4), np.tile([0, 0, 1, 1], 4), np.tile([0, 0, 1, 1], 4)], np.uint8)
+    sum_of = both[0] + both[1]  # tells of both, and they are independent: V > 0, W = 0
+    assert selection_path(sample_of(both), sum_of, 2, scheme="miq").order.tolist() == [[0, 1]]
+
+
+def test_features_that_tell_nothing_come_by_column():
+    path = selection_path(sample_of(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 10)
+    assert path.order.tolist() == [[0, 1, 2, 3]]
+    assert not path.relevance.any()
+    assert selection_path(sample_of(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 0).order.shape == (1, 0)
+
+
+def test_scores_along_an_order():
+    sample = sample_of(equal_width_codes(X, 10), COUNTS[0])
+    path = selection_path(sample, Y, 12, scheme="miq")
+    assert same(score_path(sample, Y, path.order[0]), (path.relevance[0], path.redundancy[0]))
+    relevance, redundancy = score_path(sample, Y, [7, 2])
+    assert redundancy.tolist() == [0, information(sample, sample.codes[7])[2]]
+    assert relevance.tolist() == information(sample, Y)[[7, 2]].tolist()
+
+
+def test_unknown_words():
+    with pytest.raises(ValueError, match="Expected a scheme out of mid, miq, mid_alpha, got 'mad'"):
+        selection_paths(X, Y, COUNTS, 3, scheme="mad")
+    with pytest.raises(ValueError, match="Expected bins 'split' or 'full', got 'some'"):
+        selection_paths(X, Y, COUNTS, 3, bins="some")
+
+
+# Information
+
+
+@given(st.integers(1, 400), st.integers(1, 256), st.integers(1, 300), st.integers(1, 9), st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_information_is_that_of_scikit_learn(n, n_codes, n_classes, d, seed):
+    rng = np.random.default_rng(seed)
+    codes, y = rng.integers(0, n_codes, (d, n)), rng.integers(0, n_classes, n)
+    expected = [mutual_info_score(x, y) for x in codes]
+    np.testing.assert_allclose(information(sample_of(codes), y), expected, atol=1e-12)
+
+
+def test_information_is_symmetric_and_knows_no_order_to_the_last_bit():
+    codes = equal_width_codes(X, 10)
+    sample, shuffled = sample_of(codes), np.random.default_rng(3).permutation(80)
+    matrix = np.array([information(sample, x) for x in codes])
+    assert (matrix == matrix.T).all()
+    assert (matrix == np.array([information(sample_of(codes[:, shuffled]), x[shuffled]) for x in codes])).all()
+
+
+def test_symmetrical_uncertainty_with_the_class():
+    codes = equal_width_codes(X, 10)
+    rows = np.repeat(np.arange(80), COUNTS[0])
+
+    def slow(x):
+        entropies = [entropy(np.unique(values, return_counts=True)[1]) for values in (x, Y[rows])]
+        return 2 * mutual_info_score(x, Y[rows]) / sum(entropies)
+
+    expected = [slow(x) for x in codes[:, rows]]
+    np.testing.assert_allclose(uncertainty(sample_of(codes, COUNTS[0]), Y), expected, atol=1e-12)
+    assert uncertainty(sample_of(codes * 0), Y * 0).tolist() == [0] * 12

@@ -1,0 +1,164 @@
+"""Every selector: scikit-learn's own checks, weights as repeated rows, batches as single fits."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import holdfast as hf
+from holdfast import selectors as of
+from holdfast.resampling import Samples
+
+SELECTORS = [
+    of.Variance(2),
+    of.AnovaF(2),
+    of.Golub(2),
+    of.GV(2, lambda_v=0.5),
+    of.InformationGain(2),
+    of.Uncertainty(2),
+    of.MRMR(2),
+    of.ReliefF(2),
+    of.LinearSVMWeights(2),
+    of.SVMRFE(2),
+    of.HybridRFE(2, n_forced=1),
+    of.RandomSelector(2, random_state=0),
+]
+
+
+@parametrize_with_checks(SELECTORS)
+def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+def data(seed=0, n=40, d=12, n_classes=2):
+    """Classes that some features tell, with ties, a constant and a repeated column."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    X = rng.normal(size=(n, d)) + np.where(np.arange(d) < 4, y[:, None] * 0.8, 0)
+    X[:, 5], X[:, 7] = 1.0, X[:, 2]
+    X[:, 9] = np.round(X[:, 9])
+    return X, np.array(["a", "b", "c"])[y]
+
+
+def one_by_one(selector, setting, split, X, y):
+    """What a clone, fitted to the rows of a split, selects."""
+    fitted = clone(selector).set_params(**setting)
+    if "random_state" in fitted.get_params() and fitted.random_state is None:
+        fitted.set_params(random_state=split.seed)
+    return np.flatnonzero(fitted.fit(*split.data(X, y)).get_support()).tolist()
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.Subsample(4, 0.6)], ids=str)
+def test_many_fits_equal_single_ones(selector, perturbation):
+    X, y = data()
+    settings = [{"n_features": size} for size in (1, 3, 5)]
+    splits = [perturbation.split(index, Samples.of(len(y)), 3) for index in range(perturbation.n_splits)]
+    found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
+    for split, selections in zip(splits, found, strict=True):
+        for setting, selection in zip(settings, selections, strict=True):
+            assert selection.values.tolist() == one_by_one(selector, setting, split, X, y)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
+def test_a_study_is_the_same_batched_or_not(selector):
+    X, y = data(1)
+    batched = hf.Study(selectors={"s": hf.Candidates(selector, top=[2, 4])}, perturbation=hf.Bootstrap(5)).run(X, y)
+    for size in (2, 4):
+        name = f"s(top={size})"
+        for run in range(5):
+            split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
+            assert batched.preferences(name).selected(run) == one_by_one(selector, {"n_features": size}, split, X, y)
+
+
+MORE = [one for one in SELECTORS if one.most_classes is None]
+
+
+@pytest.mark.parametrize("selector", MORE, ids=lambda one: type(one).__name__)
+def test_more_classes_and_resamples_that_miss_one(selector):
+    X, y = data(5, n=21, n_classes=3)
+    y[:2] = "d"  # often missing from a resample
+    splits = [hf.Bootstrap(8).split(index, Samples.of(len(y)), 0) for index in range(8)]
+    assert {len(set(y[split.train])) for split in splits} == {3, 4}
+    found = list(selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}]))
+    for split, (selection,) in zip(splits, found, strict=True):
+        assert selection.values.tolist() == one_by_one(selector, {}, split, X, y)
+
+
+def test_one_class_fails_that_resample_alone():
+    X, y = data(6, n=10)
+    splits = [hf.Bootstrap(40).split(index, Samples.of(10), 0) for index in range(40)]
+    splits[3] = hf.Split(index=3, label="one class", rows=np.flatnonzero(y == "a"), seed=0)
+    selector = of.SVMRFE(2)
+    found = [one for (one,) in selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])]
+    assert str(found[3]) == "Expected two classes or more to tell apart, got 1 class."
+    assert sum(isinstance(one, Exception) for one in found) == 1
+
+
+def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():
+    X, y = data(2)
+    settings = [{"alpha": alpha, "n_features": size} for alpha in (0.2, 0.5, 0.9) for size in (2, 6)]
+    selector = of.MRMR(scheme="mid_alpha")
+    splits = [hf.Bootstrap(3).split(index, Samples.of(len(y)), 0) for index in range(3)]
+    found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
+    for split, selections in zip(splits, found, strict=True):
+        for setting, selection in zip(settings, selections, strict=True):
+            assert selection.values.tolist() == one_by_one(selector, setting, split, X, y)
+
+
+@pytest.mark.parametrize(
+    "selector", [of.ReliefF(3, ranges="full"), of.MRMR(3, bins="full"), of.Uncertainty(3, bins="full")]
+)
+def test_what_is_learned_on_the_full_data_is_shared(selector):
+    X, y = data(3)
+    split = hf.Subsample(1, 0.5).split(0, Samples.of(len(y)), 0)
+    (found,) = selector.refit_many(selector.prepare(X, y, [{}]), X, y, [split], [{}])
+    weighted = clone(selector).fit(X, y, sample_weight=split.weights(len(y)))
+    assert found[0].values.tolist() == np.flatnonzero(weighted.get_support()).tolist()
+
+
+def test_ties_go_to_the_lowest_column_or_are_drawn():
+    X = np.tile(np.repeat([0.0, 1.0], 10)[:, None], (1, 8))
+    y = np.repeat([0, 1], 10)
+    assert np.flatnonzero(of.AnovaF(3).fit(X, y).get_support()).tolist() == [0, 1, 2]
+    drawn = {
+        tuple(np.flatnonzero(of.Variance(3, ties="random", random_state=s).fit(X, y).get_support())) for s in range(20)
+    }
+    assert len(drawn) > 5
+
+
+def test_random_choice_has_no_stability():
+    X, y = data(4, d=30)
+    study = hf.Study(
+        selectors={"any": of.RandomSelector(5), "size": of.RandomSelector(None)}, perturbation=hf.Bootstrap(200)
+    )
+    result = study.run(X, y)
+    assert abs(result.stability("any").value) < 0.02
+    assert abs(result.stability("size").value) < 0.05
+    assert len(set(result.preferences("size").sizes)) > 20
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X, y: of.AnovaF(-1).fit(X, y), "Expected n_features to be a whole number of at least 0, got -1"),
+        (lambda X, y: of.AnovaF(ties="last").fit(X, y), "Expected ties='lowest' or 'random', got 'last'"),
+        (
+            lambda X, y: of.AnovaF().fit(X, y, sample_weight=np.full(len(y), 0.5)),
+            "Expected whole numbers as sample_weight",
+        ),
+        (
+            lambda X, y: of.AnovaF().fit(X, np.full(len(y), "a")),
+            "Expected two classes or more to tell apart, got 1 class",
+        ),
+        (lambda X, y: of.Golub().fit(*data(n_classes=3)), "Only binary classification is supported by Golub"),
+        (lambda X, y: of.GV(lambda_v=-1).fit(X, y), "Expected lambda_v to be 0 or more, got -1"),
+        (lambda X, y: of.MRMR(scheme="mid_alpha", alpha=2).fit(X, y), "Expected alpha from 0 to 1, got 2"),
+        (lambda X, y: of.MRMR(bins="all").fit(X, y), "Expected bins='split' or 'full', got 'all'"),
+        (lambda X, y: of.MRMR(n_bins=None).fit(X, y), "Expected codes, whole numbers from 0 to 255"),
+        (lambda X, y: of.ReliefF(n_neighbours=0).fit(X, y), "Expected n_neighbours to be a whole number of at least 1"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(*data())
