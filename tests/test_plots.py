@@ -376,6 +376,7 @@ def test_undefined_and_single_runs_are_said(tmp_path):
     forest = plots.plot_forest(estimates)
     assert "undefined" in json.dumps(forest.to_dict())
     assert "(no interval)" in json.dumps(forest.to_dict())
+    assert forest.to_dict()["layer"][-1]["encoding"]["y"]["sort"] == ["two runs", "none"]
     for chart in (single, forest, plots.plot_forest(hf.stability([[0, 0], [0, 0]]))):
         assert plots.save(chart, tmp_path / "a.png").stat().st_size > 500
 

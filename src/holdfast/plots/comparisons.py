@@ -84,7 +84,11 @@ def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
     drawn = dict(zip(names, shown(names), strict=True))
     order = list(drawn.values())
     side = len(names) * (52 if len(names) <= MOST_TEXTS else 22)
-    data = data.assign(first=data["first"].map(drawn), second=data["second"].map(drawn), text=_texts(data))
+    data = data.assign(
+        first=data["first"].map(drawn),
+        second=data["second"].map(drawn),
+        text=_texts(data, full=len(names) <= MOST_TEXTS),
+    )
     reach = max(data["difference"].abs().max(), 0.01)
     base = alt.Chart(inline(data)).encode(
         y=alt.Y("first:N", sort=order, title=None, scale=alt.Scale(domain=order), axis=alt.Axis(domain=False)),
@@ -105,7 +109,7 @@ def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
     cells = base.mark_rect(style="gap", strokeWidth=2, opacity=0.75).encode(
         color=alt.Color("difference:Q", scale=scale, title=["difference in", "stability"], legend=_legend())
     )
-    layers = [cells, base.mark_text().encode(text="text:N")] if len(names) <= MOST_TEXTS else [cells]
+    layers = [cells, base.mark_text().encode(text="text:N")]
     notes = [
         f"row minus column; * significant at {percent(1 - comparisons.level)} after Holm's correction; blue: row is"
     ]
@@ -118,7 +122,10 @@ def _legend() -> "alt.Legend":
     return altair().Legend(format="+.2f", gradientLength=140)
 
 
-def _texts(data: pd.DataFrame) -> list[str]:
+def _texts(data: pd.DataFrame, *, full: bool) -> list[str]:
+    """The differences; only stars where there is no room."""
+    if not full:
+        return ["*" if star else "" for star in data["significant"]]
     return [
         "" if math.isnan(difference) else ("+" if difference > 0 else "") + number(difference) + ("*" if star else "")
         for difference, star in zip(data["difference"], data["significant"], strict=True)

@@ -125,7 +125,7 @@ def plot_forest(
     title = "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
     least, most = _reach(data)
     x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
-    layers = [*_bands(data, least), *_marks(alt.Chart(inline(_drawn(data))), x)]
+    layers = [*_bands(data, least), *_marks(_drawn(data), x)]
     chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 30})
     return finished(chart, _finding(data), [_note(data, level)], width=WIDTH + 260)
 
@@ -144,10 +144,11 @@ def _reach(data: pd.DataFrame) -> tuple[float, float]:
     return min(0.0, *ends), max(1.0, *ends)
 
 
-def _marks(base: "alt.Chart", x: Any) -> "list[alt.Chart]":
-    alt = altair()
-    base = base.encode(
-        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=10)),
+def _marks(drawn: pd.DataFrame, x: Any) -> "list[alt.Chart]":
+    alt, order = altair(), drawn["name"].tolist()  # said, because layers leave out what has no interval
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=10)
+    base = alt.Chart(inline(drawn)).encode(
+        y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
         tooltip=[
             alt.Tooltip("name:N", title="selection"),
             alt.Tooltip("text:N", title="stability"),

@@ -291,7 +291,8 @@ def _cell_marks(drawn: SelectionMap, columns: pd.DataFrame, across: Any) -> "lis
     share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=_shares(drawn.cells))
     down = alt.Scale(domain=[0.5, rows["last"].max() + 0.5], reverse=True, nice=False, zero=False)
     named = drawn.rows["block"].ne("").any() and drawn.rows["block"].nunique() <= MOST_BLOCK_NAMES
-    axis = None if named else alt.Axis(tickMinStep=1, format="d", grid=False, domain=False)
+    ticks = np.unique(np.linspace(1, rows["last"].max(), 11).round()).tolist()
+    axis = None if named else alt.Axis(values=ticks, format="d", grid=False, domain=False)
     return [
         chart.mark_rect().encode(
             x=alt.X("left:Q", scale=across, axis=None),

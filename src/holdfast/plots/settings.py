@@ -53,6 +53,15 @@ def setting_data(
     DataFrame
         ``line`` (the family, and what else its candidates set), ``candidate``, ``setting`` (the value), ``quantity``
         (stability, the score's name, number selected), ``value``, ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> table = {"setting": [0.1, 1], "quantity": ["stability"] * 2, "value": [0.8, 0.6]}
+    >>> plots.setting_data(table, "C")
+      line candidate  setting   quantity  value  low  high
+    0                     0.1  stability    0.8  NaN   NaN
+    1                     1.0  stability    0.6  NaN   NaN
     """
     if not isinstance(source, StudyResult):
         optional = {"line": "", "candidate": "", "low": math.nan, "high": math.nan}
@@ -111,6 +120,13 @@ def plot_setting(
     """Draw stability, score and number of selected features against a setting; parameters as for :func:`setting_data`.
 
     Numbers that grow by factors stand on a logarithmic axis; settings that are no numbers stand side by side.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> table = {"setting": [0.1, 1], "quantity": ["stability"] * 2, "value": [0.8, 0.6]}
+    >>> print(*plots.plot_setting(table, "C").title.text)
+    Stability is highest at C = 0.1: 0.80
     """
     data = setting_data(source, setting, score=score, measure=measure, level=level, **parameters)
     drawn = data.dropna(subset="value")
