@@ -16,6 +16,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"datasets", "measures", "resampling"},
     {"inference", "selectors"},
     {"study", "testing"},
+    {"plots"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -28,6 +29,8 @@ ONLY_IN = {
     "numba": {"kernels"},
     "distributed": {"study"},
     "sqlite3": {"study"},
+    "altair": {"plots"},
+    "vl_convert": {"plots"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,0 +1,41 @@
+"""Pictures of stability, each as a pair: ``*_data()`` returns tidy frames, ``plot_*()`` draws them as an Altair chart.
+
+Titles state the finding in words. A chart is shown by a notebook, changed with Altair, or written to a file with
+:func:`save`. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not.
+"""
+
+from holdfast.plots.comparisons import comparison_data, plot_comparisons
+from holdfast.plots.convergence import convergence_data, plot_convergence
+from holdfast.plots.forest import forest_data, plot_forest
+from holdfast.plots.frequencies import frequency_data, plot_frequencies
+from holdfast.plots.pareto import pareto_data, plot_pareto
+from holdfast.plots.profile import plot_profile, profile_data
+from holdfast.plots.saving import save
+from holdfast.plots.selection_map import SelectionMap, plot_selection_map, selection_map_data
+from holdfast.plots.settings import plot_setting, setting_data
+from holdfast.plots.swaps import plot_swaps, swap_data
+from holdfast.plots.theme import themed
+
+__all__ = [
+    "SelectionMap",
+    "comparison_data",
+    "convergence_data",
+    "forest_data",
+    "frequency_data",
+    "pareto_data",
+    "plot_comparisons",
+    "plot_convergence",
+    "plot_forest",
+    "plot_frequencies",
+    "plot_pareto",
+    "plot_profile",
+    "plot_selection_map",
+    "plot_setting",
+    "plot_swaps",
+    "profile_data",
+    "save",
+    "selection_map_data",
+    "setting_data",
+    "swap_data",
+    "themed",
+]

@@ -1,0 +1,157 @@
+r"""Charts in web pages: drawn offline, under a policy that lets nothing run but our own scripts.
+
+Names in a chart come from files and may hold anything. Altair's own export would run a name such as
+``<script>…</script>``; here a chart is text inside a data block that the browser never runs, ``<`` is written
+``\u003c``, and Vega evaluates its expressions with an interpreter instead of making functions of them.
+
+A page has any number of charts::
+
+    body = "".join(figure(chart, key) for key, chart in charts.items())
+    html = f'<head><meta charset="utf-8">{head()}</head><body>{body}{scripts()}</body>'
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from holdfast.plots.text import drawable
+from holdfast.plots.theme import FONT, THEMES, altair, needed
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
+
+PageTheme: TypeAlias = Literal["light", "dark", "auto"]
+
+STYLE = (
+    ":root { color-scheme: light dark; }\n"
+    f"body {{ margin: 0; background: {THEMES['light']['background']}; font-family: {FONT}; }}\n"
+    "figure.holdfast { margin: 0; overflow-x: auto; }\n"
+    "#vg-tooltip-element { position: fixed; visibility: hidden; z-index: 1000; padding: 8px 10px; max-width: 30em;"
+    " border: 1px solid #8884; border-radius: 6px; background: #fff; color: #1f2933; font-size: 12px;"
+    " box-shadow: 0 2px 8px #0003; overflow-wrap: anywhere; }\n"
+    "#vg-tooltip-element.visible { visibility: visible; }\n"
+    "#vg-tooltip-element td.key { color: #66727e; padding-right: 8px; text-align: right; vertical-align: top; }\n"
+    f"@media (prefers-color-scheme: dark) {{ body {{ background: {THEMES['dark']['background']}; }}"
+    " #vg-tooltip-element { background: #262d35; color: #e8ebee; }"
+    " #vg-tooltip-element td.key { color: #9aa5b1; } }\n"
+)
+"""What a page with charts needs; a report may add its own (see :func:`head`)."""
+
+LOADER = """
+(() => {
+  const read = id => JSON.parse(document.getElementById(id).textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const draw = () => document.querySelectorAll("[data-holdfast-chart]").forEach(place => {
+    const theme = place.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : place.dataset.theme;
+    const options = {
+      mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: place.dataset.renderer,
+      config: theme === "own" ? {} : read("holdfast-themes")[theme], tooltip: {disableDefaultStyle: true},
+    };
+    vegaEmbed(place, read(place.dataset.holdfastChart), options)
+      .then(() => { place.dataset.drawn = "yes"; })
+      .catch(error => { place.textContent = "This picture could not be drawn: " + error; });
+  });
+  dark.addEventListener("change", draw);
+  draw();
+})();
+"""
+
+CANVAS_FROM = 200_000
+"""Bytes of a chart from which on it is drawn as pixels, which is faster than thousands of shapes."""
+
+
+def json_block(data: Any, key: str) -> str:
+    """A data block that a script can read and that can hold any text."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return f'<script type="application/json" id="{html.escape(key)}">{safe}</script>'
+
+
+def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
+    """One chart as HTML; ``key`` must be unique on its page. The page needs :func:`head` and :func:`scripts` once.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any chart whose data is inside it.
+    key : str
+        Identifier on the page.
+    theme : {"auto", "light", "dark"}
+        ``auto`` follows the reader's system. A chart that was given a configuration of its own keeps it.
+    """
+    own = _has_own_look(chart)
+    spec = chart.to_dict()
+    if not own:
+        spec.pop("config", None)
+    wanted = "own" if own else theme
+    block = json_block(drawable(spec), f"{key}-data")
+    renderer = "canvas" if len(block) > CANVAS_FROM else "svg"
+    name = html.escape(key)
+    return (
+        f'<figure class="holdfast" id="{name}"><div data-holdfast-chart="{name}-data" data-theme="{wanted}" '
+        f'data-renderer="{renderer}"><noscript>This picture needs scripts to be allowed.</noscript></div>'
+        f"{block}</figure>"
+    )
+
+
+def _has_own_look(chart: "AnyChart") -> bool:
+    """Whether a chart has a configuration that is none of our themes."""
+    alt = altair()
+    return chart.config is not alt.Undefined and alt.Config.to_dict(chart.config) not in THEMES.values()
+
+
+def head(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
+    """What the head of a page needs: the policy, with the hashes of all that may run, and the style."""
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy(style, more_scripts)}"><style>{style}</style>'
+
+
+def policy(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
+    """The Content-Security-Policy: nothing from outside, no script but ours (and those given)."""
+    allowed = " ".join(_hash(script) for script in (bundle(), LOADER, *more_scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def scripts() -> str:
+    """What the end of a page needs, after all its charts: the themes, Vega, and the script that draws."""
+    return f"{json_block(THEMES, 'holdfast-themes')}<script>{bundle()}</script><script>{LOADER}</script>"
+
+
+def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast", theme: PageTheme = "auto") -> str:
+    """A whole page of one chart or several, one below the other."""
+    several = charts if isinstance(charts, Mapping) else {title: charts}
+    body = "".join(figure(chart, f"chart-{place}", theme=theme) for place, chart in enumerate(several.values()))
+    style = STYLE if theme == "auto" else STYLE.split("@media")[0] + f"body {{ background: {_ground(theme)}; }}\n"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{head(style)}'
+        f"<title>{html.escape(title)}</title></head><body>{body}{scripts()}</body></html>\n"
+    )
+
+
+def _ground(theme: str) -> str:
+    return str(THEMES[theme]["background"])
+
+
+@cache
+def bundle() -> str:
+    """Vega, Vega-Lite and their embedding as one script that needs nothing else."""
+    text: str = needed("vl_convert").javascript_bundle(vl_version=vegalite_version())
+    return text.replace("</script", "<\\/script").replace("<!--", "\\x3c!--").replace("\r", "")
+
+
+@cache
+def vegalite_version() -> str | None:
+    """The version of Vega-Lite that Altair writes, if it is at hand; else the newest."""
+    written = ".".join(altair().SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return written if written in needed("vl_convert").get_vegalite_versions() else None
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,202 @@
+"""A forest of stabilities: each with its interval, on bands that say what the numbers mean."""
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pandas as pd
+
+from holdfast.inference.compare import Comparisons
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.intervals import Interval
+from holdfast.measures import Measure, UndefinedStabilityWarning
+from holdfast.plots.sources import as_finite, higher_is_better
+from holdfast.plots.text import listed, percent, short, shown, told
+from holdfast.plots.theme import OKABE_ITO, altair, finished, inline, sentence
+from holdfast.study import StudyResult
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyResult
+
+WIDTH = 420
+STANDS_ALONE = "the selection"
+BANDS = [("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow")]
+BANDS.append(("excellent", 0.75, 1.0, "green"))
+COLUMNS = ["name", "measure", "stability", "low", "high", "runs", "strength", "reason", "letters"]
+
+
+def forest_data(
+    estimates: Estimates, *, level: float = 0.95, measure: str | Measure | None = None, **parameters: Any
+) -> pd.DataFrame:
+    """Return stabilities with their intervals, the most stable first and undefined ones last.
+
+    Parameters
+    ----------
+    estimates : StabilityEstimate, mapping from name to StabilityEstimate, Comparisons, or StudyResult
+        What to show; of a study every candidate.
+    level : float
+        Level of the intervals.
+    measure, **parameters
+        What to measure, for a study (see :meth:`StudyResult.stability`).
+
+    Returns
+    -------
+    DataFrame
+        ``name``, ``measure``, ``stability``, ``low``, ``high``, ``runs``, ``strength`` (in words, where they apply),
+        ``reason`` (why something is undefined) and ``letters`` (of Comparisons: those that share one do not differ).
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast import plots
+    >>> from holdfast.datasets import load_example
+    >>> sizes = {f"{k} best": hf.stability(load_example().top(k)) for k in (5, 10)}
+    >>> plots.forest_data(sizes)[["name", "stability", "low", "high", "strength"]].round(2)
+          name  stability   low  high                                    strength
+    0  10 best       0.87  0.82  0.92                                   excellent
+    1   5 best       0.69  0.55  0.80  between intermediate to good and excellent
+    """
+    rows = [
+        _row(name, estimate, interval, reason)
+        for name, estimate, interval, reason in _estimated(estimates, level, measure, parameters)
+    ]
+    data = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    data["letters"] = [estimates.letters[name] if isinstance(estimates, Comparisons) else "" for name in data["name"]]
+    up = all(higher_is_better(name) for name in data["measure"].dropna())
+    return data.sort_values("stability", ascending=not up, kind="stable", na_position="last", ignore_index=True)
+
+
+def _estimated(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
+    """Name, estimate, interval and reason of each."""
+    if isinstance(estimates, StudyResult):
+        return [_of_candidate(estimates, name, level, measure, parameters) for name in estimates.candidates]
+    if measure is not None or parameters:
+        raise ValueError("Expected a StudyResult to measure, got estimates that are measured already.")
+    if isinstance(estimates, StabilityEstimate):
+        estimates = {STANDS_ALONE: estimates}
+    named = estimates.estimates if isinstance(estimates, Comparisons) else estimates
+    return [(str(name), one, one.ci(level), None) for name, one in named.items()]
+
+
+def _of_candidate(result: StudyResult, name: str, level: float, measure: Any, parameters: dict[str, Any]) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+            estimate = result.stability(name, measure, **parameters)
+    except ValueError as error:
+        return name, None, Interval(math.nan, math.nan), str(error)
+    return name, estimate, result.interval(name, estimate, level), None
+
+
+def _row(name: str, estimate: StabilityEstimate | None, interval: Interval, reason: str | None) -> tuple[Any, ...]:
+    if estimate is None:
+        return (name, None, math.nan, *interval, 0, None, reason)
+    why = estimate.reason or estimate.no_interval
+    return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, why)
+
+
+def plot_forest(
+    estimates: Estimates, *, level: float = 0.95, measure: str | Measure | None = None, **parameters: Any
+) -> "alt.LayerChart":
+    """Draw stabilities with their intervals, the most stable on top; parameters as for :func:`forest_data`.
+
+    The bands poor, intermediate to good and excellent (cut at 0.40 and 0.75) are drawn where they apply: for measures
+    of subsets that are corrected for chance.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast import plots
+    >>> from holdfast.datasets import load_example
+    >>> sizes = {f"{k} best": hf.stability(load_example().top(k)) for k in (5, 10)}
+    >>> print(*plots.plot_forest(sizes).title.text)
+    10 best is the most stable: 0.87 [0.82, 0.92]
+    """
+    data = forest_data(estimates, level=level, measure=measure, **parameters)
+    if data.empty:
+        return sentence("There is no stability to show")
+    if data["stability"].isna().all():
+        return sentence(f"The stability of {listed(list(data['name']))} is undefined", str(data["reason"].iloc[0]))
+    alt = altair()
+    measures = data["measure"].dropna().unique()
+    title = "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
+    least, most = _reach(data)
+    x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
+    layers = [*_bands(data, least), *_marks(_drawn(data), x)]
+    chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 30})
+    return finished(chart, _finding(data), [_note(data, level)], width=WIDTH + 260)
+
+
+def _drawn(data: pd.DataFrame) -> pd.DataFrame:
+    texts = [
+        told(value, low, high) + ("" if not math.isnan(low) or math.isnan(value) else " (no interval)")
+        for value, low, high in zip(data["stability"], data["low"], data["high"], strict=True)
+    ]
+    letters = [f"  {letters}" if letters else "" for letters in data["letters"]]
+    return data.assign(name=shown(data["name"]), text=[a + b for a, b in zip(texts, letters, strict=True)])
+
+
+def _reach(data: pd.DataFrame) -> tuple[float, float]:
+    ends = as_finite(data[["stability", "low", "high"]])
+    return min(0.0, *ends), max(1.0, *ends)
+
+
+def _marks(drawn: pd.DataFrame, x: Any) -> "list[alt.Chart]":
+    alt, order = altair(), drawn["name"].tolist()  # said, because layers leave out what has no interval
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=10)
+    base = alt.Chart(inline(drawn)).encode(
+        y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
+        tooltip=[
+            alt.Tooltip("name:N", title="selection"),
+            alt.Tooltip("text:N", title="stability"),
+            alt.Tooltip("measure:N", title="measure"),
+            alt.Tooltip("strength:N", title="in words"),
+            alt.Tooltip("runs:Q", title="runs"),
+            alt.Tooltip("reason:N", title="note"),
+        ],
+    )
+    return [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(size=90, filled=True, opacity=1).encode(x=x),
+        base.mark_text(align="left").encode(x=alt.value(WIDTH + 12), text="text:N"),
+    ]
+
+
+def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
+    """The bands with their names; none if the words do not apply to all."""
+    if data["strength"][data["stability"].notna()].isna().any():
+        return []
+    alt = altair()
+    rows = [(name, max(start, least), end, OKABE_ITO[colour]) for name, start, end, colour in BANDS]
+    frame = pd.DataFrame(rows, columns=["band", "start", "end", "colour"])
+    base = alt.Chart(inline(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))
+    fill = base.mark_rect(opacity=0.13, tooltip=None).encode(
+        x="start:Q", x2="end:Q", fill=alt.Fill("colour:N", scale=None)
+    )
+    names = base.mark_text(style="note", baseline="bottom", limit=150).encode(
+        x="middle:Q", y=alt.value(-4), text="band:N"
+    )
+    return [fill, names]
+
+
+def _finding(data: pd.DataFrame) -> str:
+    best = data.iloc[0]
+    stability = told(best["stability"], best["low"], best["high"])
+    if len(data) == 1:
+        words = f": {best['strength']}" if best["strength"] else ""
+        name = "the selection" if best["name"] == STANDS_ALONE else short(best["name"])
+        return f"The stability of {name} is {stability}{words}"
+    equal = data[data["letters"].map(lambda letters: bool(set(letters) & set(best["letters"])))]["name"].tolist()[1:]
+    if equal:
+        return f"{short(best['name'])} is the most stable: {stability}, not clearly more than {listed(equal)}"
+    return f"{short(best['name'])} is the most stable: {stability}"
+
+
+def _note(data: pd.DataFrame, level: float) -> str:
+    runs = sorted(set(data["runs"][data["stability"].notna()]))
+    over = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    same = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
+    return f"lines: {percent(level)} intervals over {over} runs{same}"

@@ -1,0 +1,59 @@
+"""Lines with bands and points, as several pictures draw them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from holdfast.plots.sources import as_finite
+from holdfast.plots.theme import altair
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST_STOPS = 12
+LOG_FROM = 30
+"""How many times the least the most must be for steps that multiply."""
+
+
+def along(values: Any) -> Any:
+    """The scale of a setting: by factors if the values span several and grow by them, else by steps."""
+    alt, numbers = altair(), np.unique(as_finite(values))
+    if numbers.size > 2 and numbers[0] > 0 and numbers[-1] / numbers[0] >= LOG_FROM:
+        factors, steps = numbers[1:] / numbers[:-1], np.diff(numbers)
+        if factors.max() / factors.min() < steps.max() / steps.min():
+            return alt.Scale(type="log", nice=False)
+    return alt.Scale(zero=False, nice=False, padding=8)
+
+
+def stops(values: Any) -> Any:
+    """The axis of a setting: a mark at each value, if they are few."""
+    numbers = np.unique(as_finite(values)).tolist()
+    few = {"values": numbers} if len(numbers) <= MOST_STOPS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
+    return altair().Axis(format="~g" if numbers[-1] < 1e4 else ",~g", labelOverlap=True, **few)
+
+
+def whole(data: pd.DataFrame, *columns: str) -> Any:
+    """The scale of a stability: from 0 to 1, and beyond where a number is."""
+    ends = as_finite(data[list(columns)].to_numpy())
+    return altair().Scale(domain=[min(0.0, *ends), max(1.0, *ends)], nice=False)
+
+
+def near(data: pd.DataFrame, *columns: str) -> Any:
+    """The scale of a number of which small differences count."""
+    ends = as_finite(data[list(columns)].to_numpy())
+    margin = max(0.06 * (max(ends) - min(ends)), 0.005 * max(abs(end) for end in ends), 1e-9)
+    return altair().Scale(domain=[min(ends) - margin, max(ends) + margin], nice=False, zero=False)
+
+
+def banded(base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()) -> "list[alt.Chart]":
+    """A band from ``low`` to ``high``, the line inside it and its points; one of each for each colour."""
+    if by is not None:
+        base = base.encode(color=by)
+    within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    band = within.mark_area(opacity=0.18, line=False).encode(y="low:Q", y2="high:Q")
+    return [
+        *([band] if data[["low", "high"]].notna().all(axis=1).any() else []),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(filled=True, size=45, opacity=1).encode(y=y, tooltip=list(tooltip)),
+    ]

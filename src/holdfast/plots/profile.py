@@ -1,0 +1,126 @@
+"""Stability against the number of selected features."""
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from holdfast.plots.lines import along, banded, stops, whole
+from holdfast.plots.sources import Columns, largest, table_of
+from holdfast.plots.text import counted, percent, short, shown, told
+from holdfast.plots.theme import altair, finished, inline, sentence
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH, HEIGHT = 460, 260
+
+
+def profile_data(profile: Columns) -> pd.DataFrame:
+    """Return a stability profile, sorted by selector and size.
+
+    Parameters
+    ----------
+    profile : DataFrame, or mapping from name to column
+        ``size`` and ``stability``; and if known ``low`` and ``high`` (its interval), ``baseline`` (what random choice
+        would give), ``knot`` (True at sizes after which features enter almost at random) and ``selector``.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> plots.profile_data({"size": [2, 1], "stability": [0.7, 0.9], "knot": [True, False]})
+      selector  size  stability  low  high  baseline   knot
+    0              1        0.9  NaN   NaN       NaN  False
+    1              2        0.7  NaN   NaN       NaN   True
+    """
+    optional = {"selector": "", "low": math.nan, "high": math.nan, "baseline": math.nan, "knot": False}
+    data = table_of(profile, {"size": float, "stability": float}, optional)
+    if (data["size"] % 1 == 0).all():
+        data["size"] = data["size"].astype(int)
+    data = data[["selector", "size", "stability", "low", "high", "baseline", "knot"]]
+    return data.sort_values(["selector", "size"], kind="stable", ignore_index=True)
+
+
+def plot_profile(profile: Columns, *, level: float = 0.95) -> "alt.LayerChart":
+    """Draw stability against the number of selected features, with knots and the random baseline.
+
+    Parameters
+    ----------
+    profile : DataFrame, or mapping from name to column
+        As for :func:`profile_data`.
+    level : float
+        Level of the intervals given, for the text.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> profile = {"size": [1, 2, 3], "stability": [0.9, 0.8, 0.4], "knot": [False, True, False]}
+    >>> print(*plots.plot_profile(profile).title.text)
+    Up to 2 features the selection holds; further ones enter almost at random
+    """
+    data = profile_data(profile)
+    if data["stability"].isna().all():
+        return sentence("There is no stability at any size to show")
+    alt = altair()
+    several = len(set(data["selector"])) > 1
+    names = dict(zip(data["selector"].unique(), shown(data["selector"].unique()), strict=True))
+    base = alt.Chart(inline(data.assign(selector=data["selector"].map(names)))).encode(
+        x=alt.X("size:Q", title="number of selected features", scale=along(data["size"]), axis=stops(data["size"]))
+    )
+    by = alt.Color("selector:N", title="selector", legend=alt.Legend(symbolType="circle") if several else None)
+    y = alt.Y("stability:Q", title="stability", scale=whole(data, "stability", "low", "high", "baseline"))
+    layers = [*_baseline(base, data), *banded(base, data, y, by, _tooltip(several))]
+    layers += _knots(base, several) if data["knot"].any() else []
+    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return finished(chart, _finding(data), [_note(data, level)], width=WIDTH + 60)
+
+
+def _tooltip(several: bool) -> "list[alt.Tooltip]":
+    alt = altair()
+    numbers = [("stability", "stability"), ("low", "interval from"), ("high", "to"), ("baseline", "random choice")]
+    return [
+        *([alt.Tooltip("selector:N", title="selector")] if several else []),
+        alt.Tooltip("size:Q", title="features", format=","),
+        *(alt.Tooltip(f"{name}:Q", title=title, format=".3f") for name, title in numbers),
+    ]
+
+
+def _baseline(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
+    if data["baseline"].isna().all():
+        return []
+    line = base.mark_line(style="quiet-line", strokeDash=[5, 4], strokeWidth=1.5)
+    return [line.encode(y="baseline:Q", detail="selector:N")]
+
+
+def _knots(base: "alt.Chart", several: bool) -> "list[alt.Chart]":
+    knots = base.transform_filter("datum.knot")
+    ring = knots.mark_point(style="ring", size=200, strokeWidth=2, filled=False).encode(y="stability:Q")
+    if several:
+        return [ring]
+    text = knots.mark_text(align="left", baseline="top", dx=5, dy=2)
+    return [
+        knots.mark_rule(style="quiet-line", strokeDash=[2, 3]),
+        ring,
+        text.encode(text=altair().Text("size:Q", format=","), y=altair().value(0)),
+    ]
+
+
+def _finding(data: pd.DataFrame) -> str:
+    one = len(set(data["selector"])) == 1
+    knots = data[data["knot"]]
+    if one and len(knots):
+        size = knots["size"].iloc[0]
+        return f"Up to {size:,} features the selection holds; further ones enter almost at random"
+    best = largest(data, "stability")
+    stability = told(best["stability"], best["low"], best["high"])
+    size = counted(best["size"], "feature")
+    if one:
+        return f"Stability is highest with {size}: {stability}"
+    return f"{short(best['selector'])} with {size} is the most stable: {stability}"
+
+
+def _note(data: pd.DataFrame, level: float) -> str:
+    notes = ["rings: sizes after which features enter almost at random"] if data["knot"].any() else []
+    notes += [f"band: {percent(level)} interval"] if data["low"].notna().any() else []
+    notes += ["dashed: what random choice would give"] if data["baseline"].notna().any() else []
+    return "; ".join(notes)

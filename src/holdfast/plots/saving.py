@@ -1,0 +1,83 @@
+"""Pictures in files."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.plots.embed import PageTheme, page, vegalite_version
+from holdfast.plots.text import clean, drawable
+from holdfast.plots.theme import needed, themed
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
+
+ENDINGS = (".svg", ".pdf", ".png", ".html", ".json")
+
+
+def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None, scale: float = 2) -> Path:
+    """Save a picture; the ending says how: .svg, .pdf, .png, .html or .json. Nothing is fetched from anywhere.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any chart whose data is inside it.
+    path : path
+        File to write.
+    theme : {"light", "dark", "auto"}, optional
+        Left out, the chart's own; in HTML ``auto``, which follows the reader's system.
+    scale : float
+        Pixels per point of a PNG: 2 suits screens, 4 print.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from holdfast import plots
+    >>> from holdfast.datasets import load_example
+    >>> chart = plots.plot_selection_map(load_example().top(10))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plots.save(chart, pathlib.Path(folder) / "map.svg").read_text(encoding="utf-8")[:4]
+    '<svg'
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"Expected a file that ends in {', '.join(ENDINGS)}, got {path.name!r}.")
+    if theme not in (None, "light", "dark", "auto"):
+        raise ValueError(f"Expected theme 'light', 'dark' or 'auto', got {theme!r}.")
+    if ending == ".html":
+        path.write_text(page(chart, title=_title(chart), theme=theme or "auto"), encoding="utf-8")
+        return path
+    if theme == "auto":
+        raise ValueError(f"Expected theme 'light' or 'dark' for {ending}, got 'auto', which only a page can follow.")
+    spec = drawable(_with_theme(chart, theme).to_dict())
+    path.write_bytes(_drawn(spec, ending, scale))
+    return path
+
+
+def _with_theme(chart: Any, theme: Any) -> Any:
+    return chart if theme is None else themed(chart, theme)
+
+
+def _drawn(spec: dict[str, Any], ending: str, scale: float) -> bytes:
+    if ending == ".json":
+        return json.dumps(spec, indent=1, ensure_ascii=True).encode()
+    convert = needed("vl_convert")
+    options: dict[str, Any] = {"vl_version": vegalite_version(), "allowed_base_urls": []}
+    if ending == ".png":
+        drawn: bytes = convert.vegalite_to_png(spec, scale=scale, **options)
+        return drawn
+    if ending == ".pdf":
+        paper: bytes = convert.vegalite_to_pdf(spec, **options)
+        return paper
+    return str(convert.vegalite_to_svg(spec, **options)).encode()
+
+
+def _title(chart: "AnyChart") -> str:
+    """The finding, as the title of a page."""
+    text = getattr(getattr(chart, "title", None), "text", None)
+    return clean(" ".join(text)) if isinstance(text, list) else "holdfast"

@@ -1,0 +1,91 @@
+"""What pictures are drawn from: selections, studies, estimates, or plain columns of a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from holdfast.inference.designs import DesignedRuns
+from holdfast.intake import Matrix
+from holdfast.measures import MEASURES
+from holdfast.preferences import Preferences
+from holdfast.study import StudyResult
+
+Source: TypeAlias = Preferences | Matrix | StudyResult
+Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
+
+BLOCKS = {"folds": "repeat", "pairs": "pair", "nested": "outer fold", "shrink": "sample"}
+
+
+def runs_of(source: Source, candidate: str | None) -> DesignedRuns:
+    """The runs of a selection, or of a candidate of a study, with their place in the design."""
+    if isinstance(source, StudyResult):
+        return source.stored.designed(only_candidate(source, candidate))
+    if candidate is not None:
+        raise ValueError(f"Expected a study to take candidate {candidate!r} from, got {type(source).__name__}.")
+    runs = source if isinstance(source, Preferences) else Preferences.from_matrix(source)
+    return DesignedRuns(runs, "runs", range(runs.n_runs), [1.0] * runs.n_runs)
+
+
+def subsets_of(source: Source, candidate: str | None) -> DesignedRuns:
+    """The same, and a sentence if the runs are no subsets."""
+    designed = runs_of(source, candidate)
+    if designed.runs.kind != "subset":
+        hint = "result.preferences(…).top(k)" if isinstance(source, StudyResult) else ".top(k)"
+        raise ValueError(f"Expected subsets, got {designed.runs.kind}s; cut them with {hint} first.")
+    return designed
+
+
+def only_candidate(result: StudyResult, candidate: str | None) -> str:
+    """The candidate that was named, or the only one there is."""
+    if candidate is not None:
+        return candidate
+    if len(result.candidates) != 1:
+        known = ", ".join(result.candidates[:5]) + (", …" if len(result.candidates) > 5 else "")
+        raise ValueError(f"Expected candidate= to say which of {len(result.candidates)} to draw: {known}.")
+    return result.candidates[0]
+
+
+def table_of(columns: Columns, needed: Mapping[str, Any], optional: Mapping[str, Any]) -> pd.DataFrame:
+    """The columns that a picture needs, each as its type, and those it can use, filled in where they are missing.
+
+    A type of float turns entries that are no numbers into an error that names them.
+    """
+    frame = pd.DataFrame(columns).reset_index(drop=True)
+    missing = [name for name in needed if name not in frame.columns]
+    if missing:
+        raise ValueError(f"Expected the columns {', '.join(needed)}, got none named {' or '.join(missing)}.")
+    table = pd.DataFrame(index=frame.index)
+    for name, kind in {**needed, **{name: type(value) for name, value in optional.items()}}.items():
+        column = frame[name] if name in frame.columns else pd.Series([optional[name]] * len(frame), dtype=object)
+        table[name] = _typed(name, column, kind)
+    return table
+
+
+def _typed(name: str, column: "pd.Series[Any]", kind: type) -> Any:
+    if kind is float:
+        try:
+            return pd.to_numeric(column).astype(float).to_numpy()
+        except (TypeError, ValueError):
+            raise ValueError(f"Expected numbers in the column {name}, got {column.iloc[0]!r} and the like.") from None
+    if kind is bool:
+        return column.map(lambda entry: not pd.isna(entry) and bool(entry)).to_numpy(bool)
+    return ["" if pd.isna(entry) else str(entry) for entry in column]
+
+
+def higher_is_better(measure: str | None) -> bool:
+    """Whether more of a measure, by its label, is more stable."""
+    name = "" if measure is None else measure.split("(")[0]
+    return name not in MEASURES or MEASURES[name].higher_is_better
+
+
+def as_finite(values: Any) -> list[float]:
+    """The numbers among values."""
+    array = np.asarray(values, dtype=float)
+    return array[np.isfinite(array)].tolist()
+
+
+def largest(data: pd.DataFrame, column: str) -> "pd.Series[Any]":
+    """The first row whose entry in a column is the largest; undefined ones do not count."""
+    return data.iloc[int(np.nanargmax(data[column].to_numpy(dtype=float)))]

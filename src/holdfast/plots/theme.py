@@ -1,0 +1,150 @@
+"""How pictures look: one theme for light grounds and one for dark ones, and what charts are built from.
+
+Charts carry their theme as a Vega-Lite configuration; no mark names a colour that only one ground can bear. The colours
+are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
+"""
+
+import importlib
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import pandas as pd
+
+from holdfast.plots.text import plain, wrapped
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.ConcatChart
+    SomeChart = TypeVar("SomeChart", alt.Chart, alt.LayerChart, alt.VConcatChart, alt.HConcatChart, alt.ConcatChart)
+
+Theme: TypeAlias = Literal["light", "dark"]
+
+OKABE_ITO = {
+    "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73", "yellow": "#F0E442", "blue": "#0072B2",
+    "vermillion": "#D55E00", "purple": "#CC79A7",
+}  # fmt: skip
+FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+"""Seven, so that with eight colours 56 families look different."""
+
+
+def needed(package: str) -> ModuleType:
+    """Import a package that pictures need, or say in one sentence how to get it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(
+            f"Expected {package.replace('_', '-')} for pictures, got none; install it with: pip install 'holdfast[app]'"
+        ) from None
+
+
+def altair() -> ModuleType:
+    """Altair, imported when the first picture is drawn."""
+    return needed("altair")
+
+
+def _config(*, ground: str, ink: str, quiet: str, line: str, colours: str, middle: str) -> dict[str, Any]:
+    category = [OKABE_ITO[name] for name in colours.split()] + [quiet]
+    labels = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 240}
+    return {
+        "background": ground,
+        "font": FONT,
+        "padding": 12,
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start", "frame": "bounds", "color": ink, "fontSize": 16, "fontWeight": 600, "lineHeight": 20,
+            "subtitleColor": quiet, "subtitleFontSize": 12, "subtitleLineHeight": 16, "subtitlePadding": 5,
+            "offset": 14,
+        },
+        "axis": {**labels, "titleFontWeight": "normal", "gridColor": line, "domainColor": quiet, "tickColor": quiet},
+        "legend": {**labels, "titleFontWeight": "normal", "symbolStrokeWidth": 1.5, "symbolOpacity": 1},
+        "header": {"labelColor": ink, "titleColor": ink},
+        "mark": {"color": category[0]},
+        "text": {"color": ink, "fontSize": 12},
+        "rule": {"color": ink},
+        "range": {
+            "category": category,
+            "symbol": SHAPES,
+            "ramp": [middle, category[0]],
+            "heatmap": [middle, category[0]],
+            "diverging": [OKABE_ITO["orange"], middle, category[0]],
+        },
+        "style": {
+            "quiet": {"color": quiet},
+            "quiet-line": {"color": quiet},
+            "note": {"color": quiet, "fontSize": 11},
+            "ring": {"color": ink},
+            "gap": {"stroke": ground},
+        },
+    }  # fmt: skip
+
+
+THEMES: dict[str, dict[str, Any]] = {
+    "light": _config(
+        ground="#ffffff", ink="#1f2933", quiet="#66727e", line="#e6e9ec", middle="#f1f3f5",
+        colours="blue vermillion green purple orange sky yellow",
+    ),
+    "dark": _config(
+        ground="#15191e", ink="#e8ebee", quiet="#9aa5b1", line="#2e353c", middle="#262d35",
+        colours="sky orange green purple yellow vermillion blue",
+    ),
+}  # fmt: skip
+
+
+def themed(chart: "SomeChart", theme: Theme | None = "light") -> "SomeChart":
+    """Return a chart with a theme; with None, without any, so that it can be layered or put beside others.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any picture of :mod:`holdfast.plots`.
+    theme : {"light", "dark"} or None
+        For light or dark grounds.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> from holdfast.datasets import load_example
+    >>> chart = plots.plot_frequencies(load_example().top(10))
+    >>> plots.themed(chart, "dark").to_dict()["config"]["background"]
+    '#15191e'
+    """
+    if theme is not None and theme not in THEMES:
+        raise ValueError(f"Expected theme 'light', 'dark' or None, got {theme!r}.")
+    alt = altair()
+    changed = chart.copy(deep=False)
+    changed.config = alt.Undefined if theme is None else alt.Config.from_dict(THEMES[theme])
+    return changed
+
+
+def inline(frame: pd.DataFrame) -> Any:
+    """The rows of a frame as data of a chart; names are values, and nothing in them is read as anything else."""
+    return altair().InlineData(values=records(frame))
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as JSON has them."""
+    columns = [str(column) for column in frame.columns]
+    cells = zip(*([plain(value) for value in frame[column]] for column in frame.columns), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def heading(title: str, notes: Sequence[str], width: int) -> Any:
+    """The finding, and below it how to read the picture; broken into lines that fit its width."""
+    subtitle = [line for note in notes if note for line in wrapped(note, round(width / 5.9))]
+    return altair().TitleParams(text=wrapped(title, round(width / 8.2)), subtitle=subtitle)
+
+
+def finished(chart: "SomeChart", title: str, notes: Sequence[str], *, width: int) -> "SomeChart":
+    """Give a chart its heading, the same words for screen readers, and the light theme."""
+    told = " ".join([title, *(note for note in notes if note)])
+    return themed(chart.properties(title=heading(title, notes, width), description=told))
+
+
+def sentence(title: str, *notes: str) -> "alt.LayerChart":
+    """A picture that only says something: there is nothing to draw, and why."""
+    alt = altair()
+    empty = alt.Chart(inline(pd.DataFrame({"text": [""]}))).mark_text().encode(text="text:N")
+    return finished(alt.layer(empty).properties(width=480, height=10), title, notes, width=480)

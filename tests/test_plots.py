@@ -1,0 +1,508 @@
+"""Pictures: the numbers behind them, that they can be drawn, and that no name can do harm."""
+
+import base64
+import hashlib
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
+
+import holdfast as hf
+from holdfast import plots
+from holdfast.datasets import load_example, make_selections
+from holdfast.plots import embed
+from holdfast.plots.text import clean, drawable, listed, number, shown, told
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"double\" 'single'",
+    "😀 naïve 漢字",
+    "x" * 500,
+    "",
+    "back\\slash \\n \\u003c",
+    "a.b[0]",
+    "</script><script>alert(2)//",
+    "&amp; & <b>",
+    "nul \x00 bell \x07 \uffff",
+    "\u202egnp.exe",
+    "datum.x && {{ 7*7 }}",
+]
+
+
+def hostile_runs():
+    rng = np.random.default_rng(0)
+    matrix = rng.random((20, len(HOSTILE))) < np.linspace(1, 0.3, len(HOSTILE))
+    matrix[:, 6] = ~matrix[:, 1]  # two that take turns
+    return hf.Preferences.from_matrix(matrix, features=HOSTILE)
+
+
+def small_study(perturbation, **selectors):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 12)), columns=[f"gene {i}" for i in range(12)])
+    y = (X["gene 0"] + X["gene 1"] + rng.normal(size=60) > 0).astype(int)
+    study = hf.Study(selectors=selectors, perturbation=perturbation, estimator=GaussianNB(), random_state=0)
+    return study.run(X, y)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return small_study(hf.Bootstrap(8), anova=hf.Candidates(SelectKBest(), {"k": [2, 4, 8]}), all=SelectKBest(k="all"))
+
+
+@pytest.fixture(scope="module")
+def nested():
+    return small_study(hf.NestedFolds(3, 4), anova=SelectKBest(k=3))
+
+
+def front(names=("a", "b", "c"), **more):
+    places = range(len(names))
+    columns = {
+        "candidate": list(names), "family": list(names), "score": [0.9 - 0.01 * place for place in places],
+        "score_se": 0.01, "stability": [0.5 + 0.02 * place for place in places], "on_front": True,
+        "chosen": [place == 1 for place in places], "settings": list(names), "group": list(names),
+    }  # fmt: skip
+    frame = pd.DataFrame({**columns, **more})
+    return frame.assign(low=frame["stability"] - 0.05, high=frame["stability"] + 0.04)
+
+
+def profile(names=("",)):
+    one = pd.DataFrame({"size": [1, 2, 5, 10], "stability": [0.9, 0.8, 0.5, 0.4], "knot": [False, True, False, False]})
+    one = one.assign(low=one["stability"] - 0.1, high=one["stability"] + 0.1, baseline=0.0)
+    return pd.concat([one.assign(selector=name) for name in names])
+
+
+def curve(names=("lasso",), quantity="accuracy", setting=(0.01, 0.1, 1)):
+    rows = [
+        (name, name, value, what, 0.5 + 0.1 * place)
+        for name in names
+        for what in ("stability", quantity)
+        for place, value in enumerate(setting)
+    ]
+    return pd.DataFrame(rows, columns=["line", "candidate", "setting", "quantity", "value"])
+
+
+def comparisons(names=("a", "b", "c")):
+    makes = {
+        name: make_selections(
+            stability=0.3 + 0.6 * place / len(names), size=3, n_features=12, n_runs=12, random_state=7
+        )
+        for place, name in enumerate(names)
+    }
+    return hf.compare_many(makes, paired=True)
+
+
+def charts(runs, names, comparisons):
+    """One of each picture, in which these names stand wherever a name can."""
+    columns = front(names)
+    return {
+        "map": plots.plot_selection_map(runs),
+        "map by frequency": plots.plot_selection_map(runs, order="frequency", blocks=[names[0]] * runs.n_runs),
+        "frequencies": plots.plot_frequencies(runs),
+        "forest": plots.plot_forest(comparisons),
+        "comparisons": plots.plot_comparisons(comparisons),
+        "pareto": plots.plot_pareto(columns, score=names[0]),
+        "setting": plots.plot_setting(curve(names, names[0]), names[0]),
+        "setting of names": plots.plot_setting(curve(setting=names), names[0]),
+        "profile": plots.plot_profile(profile(names)),
+        "swaps": plots.plot_swaps(runs),
+        "convergence": plots.plot_convergence(runs),
+    }
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return charts(load_example().top(10), ["lasso", "anova", "forest"], comparisons())
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return charts(hostile_runs(), HOSTILE, comparisons(HOSTILE))
+
+
+KINDS = [
+    "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
+    "profile", "swaps", "convergence",
+]  # fmt: skip
+
+
+# The numbers
+
+
+def test_selection_map_data():
+    runs = hf.Preferences.from_sets([{"a", "c"}, {"b"}, {"c", "a"}], features=["c", "never", "a", "b"])
+    found = plots.selection_map_data(runs, blocks=["x", "y", "x"])
+    cells = {"row": [0, 0, 1, 1, 2], "column": [0, 1, 0, 1, 2], "share": 1.0}
+    assert_frame_equal(found.cells, pd.DataFrame(cells))
+    columns = {"column": [0, 1, 2], "feature": ["c", "a", "b"], "features": 1, "frequency": [2 / 3, 2 / 3, 1 / 3]}
+    assert_frame_equal(found.columns, pd.DataFrame({**columns, "group": -1}), check_dtype=False)
+    rows = {"row": [0, 1, 2], "run": ["run 1", "run 3", "run 2"], "first": [1, 2, 3], "last": [1, 2, 3]}
+    assert_frame_equal(found.rows, pd.DataFrame({**rows, "block": ["x", "x", "y"]}))
+    assert plots.selection_map_data(runs, show="all").columns["feature"].tolist() == ["c", "never", "a", "b"]
+    frequent = hf.Preferences.from_sets([{"a"}, {"a", "c"}], features=["c", "a"])
+    assert plots.selection_map_data(frequent, order="frequency").columns["feature"].tolist() == ["a", "c"]
+
+
+def test_selection_map_puts_correlated_features_side_by_side():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(40, 2))
+    X = pd.DataFrame(
+        {"a": base[:, 0], "b": base[:, 1], "a2": base[:, 0] + 0.01, "b2": -base[:, 1], "lone": rng.random(40)}
+    )
+    runs = hf.Preferences.from_matrix(np.ones((3, 5), int), features=list(X))
+    columns = plots.selection_map_data(runs, order="correlation", data=X).columns
+    groups = columns.groupby("group")["feature"].apply(set).to_dict()
+    assert sorted(map(sorted, (groups[0], groups[1]))) == [["a", "a2"], ["b", "b2"]]
+    assert groups[-1] == {"lone"}
+    with pytest.raises(ValueError, match="Expected data="):
+        plots.selection_map_data(runs, order="correlation")
+
+
+def test_selection_map_knows_the_outer_folds(nested):
+    rows = plots.selection_map_data(nested).rows
+    assert rows["block"].drop_duplicates().tolist() == ["outer fold 1", "outer fold 2", "outer fold 3"]
+    assert rows["run"].str.contains("inner").all()
+
+
+def test_many_runs_and_features_are_drawn_as_shares():
+    rng = np.random.default_rng(0)
+    matrix = rng.random((230, 1000)) < 0.2
+    found = plots.selection_map_data(matrix, show="all")
+    assert len(found.rows) == 100
+    assert len(found.columns) == 300
+    weights = found.columns["features"].to_numpy()[found.cells["column"]]
+    runs = (found.rows["last"] - found.rows["first"] + 1).to_numpy()[found.cells["row"]]
+    assert (found.cells["share"] * weights * runs).sum() == pytest.approx(matrix.sum())
+    assert found.columns["feature"].iloc[0] == "0 … 3"
+
+
+@pytest.mark.parametrize("order", ["file", "frequency"])
+def test_a_large_map_stays_small(order, tmp_path):
+    rng = np.random.default_rng(0)
+    runs = hf.Preferences.from_matrix(rng.random((100, 20_000)) < 0.3)
+    chart = plots.plot_selection_map(runs, order=order)
+    assert len(json.dumps(chart.to_dict())) < 700_000
+    assert plots.save(chart, tmp_path / "map.html").stat().st_size < 1_700_000
+    sparse = hf.Preferences.from_sets([rng.choice(20_000, 50, replace=False) for _ in range(100)], n_features=20_000)
+    assert len(json.dumps(plots.plot_selection_map(sparse, order=order).to_dict())) < 300_000
+
+
+def test_frequency_data_is_the_head_of_the_feature_table(study):
+    runs = load_example().top(10)
+    table = hf.feature_table(runs, level=0.9).drop(columns="variance_share")
+    assert_frame_equal(plots.frequency_data(runs, level=0.9, most=5), table.head(5))
+    assert_frame_equal(
+        plots.frequency_data(study, "anova(k=4)"), study.features_of("anova(k=4)").drop(columns="variance_share")
+    )
+
+
+def test_forest_data(study):
+    found = comparisons()
+    data = plots.forest_data(found)
+    assert data["name"].tolist() == found.to_frame()["selection"].tolist()
+    assert data["letters"].tolist() == found.to_frame()["letters"].tolist()
+    for name, low, high in zip(data["name"], data["low"], data["high"], strict=True):
+        assert (low, high) == found.estimates[name].ci()
+    told_of_study = plots.forest_data(study, level=0.9).set_index("name")
+    columns = ["stability", "low", "high"]
+    summary = study.summary(level=0.9)[columns]
+    assert_frame_equal(told_of_study[columns].loc[summary.index], summary, check_names=False)
+    assert "no value for" in told_of_study["reason"]["all"]
+    assert told_of_study.index[-1] == "all"
+
+
+def test_the_forest_puts_small_distances_first():
+    runs = {"shaky": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "steady": [[1, 0, 0], [1, 0, 0], [0, 0, 1]]}
+    estimates = {name: hf.stability(run, "krizek") for name, run in runs.items()}  # an entropy
+    assert plots.forest_data(estimates)["name"].tolist() == ["steady", "shaky"]
+    assert "intermediate" not in plots.plot_forest(estimates).to_json()
+
+
+def test_comparison_data():
+    found = comparisons(("a", "b"))
+    pair = found.pairs.iloc[0]
+    data = plots.comparison_data(found)
+    assert data["first"].tolist() == ["b", "a"]  # b is more stable
+    assert data["difference"].tolist() == [-pair["difference"], pair["difference"]]
+    assert data["low"].tolist() == [-pair["high"], pair["low"]]
+    assert data["p_holm"].tolist() == [pair["p_holm"]] * 2
+    assert data["significant"].tolist() == [pair["p_holm"] <= 0.05] * 2
+
+
+def test_pareto_data():
+    data = plots.pareto_data(front(), level=0.9)
+    assert data["candidate"].tolist() == ["a", "c", "b"]  # the chosen one last, so that it is drawn on top
+    assert data["score_high"].to_numpy() == pytest.approx(data["score"] + 1.6448536 * 0.01)
+    bare = plots.pareto_data({"candidate": [1], "score": [1], "stability": [2]})
+    assert bare.iloc[0][["candidate", "family", "settings"]].tolist() == ["1", "", ""]
+    assert not bare["on_front"].any()
+
+
+def test_profile_data():
+    data = plots.profile_data(profile(("b", "a")).iloc[::-1])
+    assert data["selector"].tolist() == ["a"] * 4 + ["b"] * 4
+    assert data["size"].tolist() == [1, 2, 5, 10] * 2
+    assert data["knot"].tolist() == [False, True, False, False] * 2
+
+
+def test_setting_data(study):
+    data = plots.setting_data(study, "k", level=0.9)
+    summary = study.summary(level=0.9)
+    stability = data[data["quantity"] == "stability"].set_index("candidate")
+    columns = ["value", "low", "high"]
+    expected = summary.loc[stability.index, ["stability", "low", "high"]].set_axis(columns, axis=1)
+    assert_frame_equal(stability[columns], expected)
+    assert data[data["quantity"] == "accuracy"]["value"].tolist() == summary["accuracy"][stability.index].tolist()
+    sizes = data[data["quantity"] == "number selected"]
+    assert sizes[["setting", "value", "low", "high"]].to_numpy().tolist() == [[k] * 4 for k in (2, 4, 8)]
+    assert set(data["line"]) == {"anova"}
+    assert_frame_equal(plots.setting_data(curve(), "C")[list(curve())], curve(), check_dtype=False)
+    with pytest.raises(ValueError, match=r"Expected a setting of the candidates \(k\), got 'C'"):
+        plots.setting_data(study, "C")
+    with pytest.raises(ValueError, match="Expected one of the scores accuracy"):
+        plots.setting_data(study, "k", score="auc")
+
+
+def test_swap_data():
+    runs = hf.Preferences.from_matrix([[1, 0, 1, 0, 1]] * 6 + [[0, 1, 0, 1, 1]] * 6, features=list("abcde"))
+    data = plots.swap_data(runs, most=4)
+    pairs = hf.swaps(runs, most=4)
+    assert set(zip(data["first"], data["second"], strict=True)) == set(
+        zip(pairs["first"], pairs["second"], strict=True)
+    )
+    assert data["one_of_them"].tolist() == [12] * 4
+    assert data["turns"].tolist() == pytest.approx([1] * 4)
+    assert data["group"].tolist() == [0] * 4  # a–b, a–d, c–b, c–d hang together
+    assert data["clear"].all()
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 5)), columns=list("abcde")).assign(b=lambda x: -x["a"])
+    with_data = plots.swap_data(runs, most=4, data=X).set_index(["first", "second"])
+    assert with_data["correlation"]["a", "b"] == pytest.approx(1)
+
+
+def test_convergence_data(nested):
+    runs = load_example().top(5)
+    data = plots.convergence_data(runs, step=8)
+    assert data["runs"].tolist() == [8, 16, 20]
+    for n, value, low, high in data[["runs", "stability", "low", "high"]].itertuples(index=False):
+        estimate = hf.stability(runs.take(range(n)))
+        assert (value, low, high) == (estimate.value, *estimate.ci())
+    many = make_selections(stability=0.5, size=3, n_features=12, n_runs=501, random_state=0)
+    assert len(plots.convergence_data(many)) <= 41
+    last = plots.convergence_data(nested).iloc[-1]
+    assert (last["runs"], last["stability"]) == (12, nested.stability("anova").value)
+    ranks = plots.convergence_data(load_example())
+    assert ranks["stability"].iloc[-1] == hf.stability(load_example(), "weight_correlation").value
+
+
+# Drawing
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", ["plain", "hostile"])
+def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
+    chart = request.getfixturevalue(names)[kind]
+    spec = chart.to_dict(validate=True)
+    assert chart.title.text[0]
+    assert spec["description"].startswith(chart.title.text[0])
+    assert plots.save(chart, tmp_path / "a.png", scale=1).read_bytes().startswith(b"\x89PNG")
+    svg = plots.save(chart, tmp_path / "a.svg", theme="dark").read_text(encoding="utf-8")
+    ElementTree.fromstring(svg)
+    assert len(svg) > 2000
+    assert "undefined" not in svg
+    assert json.loads(plots.save(chart, tmp_path / "a.json").read_text(encoding="utf-8")) == drawable(spec)
+
+
+def test_pdf(plain, hostile, tmp_path):
+    for chart in (plain["map"], hostile["frequencies"]):
+        assert plots.save(chart, tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fields_are_never_named_by_the_data(kind, hostile):
+    """Vega reads dots and brackets in a field's name as a path."""
+    text = json.dumps(hostile[kind].to_dict())
+    fields = set(re.findall(r'"(?:field|lookup|key)": "([^"]*)"', text))
+    assert fields
+    assert all(re.fullmatch("[a-z0-9_]+", field) for field in fields)
+
+
+def test_titles_state_the_finding(plain):
+    said = {kind: " ".join(chart.title.text) for kind, chart in plain.items()}
+    assert said["map"] == "7 features were selected in all 20 runs; 6 others came and went"
+    assert said["frequencies"] == "7 of 30 features were selected in every run, 10 in at least half of 20 runs"
+    assert said["pareto"] == "anova is chosen: lasso 0.89 at stability 0.52 [0.47, 0.56]"
+    assert said["setting"].startswith("Stability is highest at lasso = 1 (lasso): 0.70")
+    assert re.fullmatch(r"c is the most stable: 0\.\d\d \[0\.\d\d, 0\.\d\d\].*", said["forest"])
+    assert " ".join(plots.plot_profile(profile()).title.text).startswith("Up to 2 features the selection holds")
+
+
+def test_the_words_of_other_findings():
+    def said(chart):
+        return " ".join(chart.title.text)
+
+    same, none = np.tile([1, 0, 0, 0], (6, 1)), np.zeros((6, 4), int)
+    assert said(plots.plot_selection_map(same)) == "All 6 runs selected the same feature and no other"
+    assert said(plots.plot_selection_map(none)) == "No feature was selected in any of 6 runs"
+    assert said(plots.plot_frequencies(none)) == "No feature was selected in any of 6 runs"
+    assert said(plots.plot_frequencies([[1, 0, 1]])).startswith("One run selected 2 features")
+    assert said(plots.plot_selection_map([[1, 0, 1]])).startswith("One run selected 2 features")
+    assert (
+        said(plots.plot_selection_map([[1, 0], [0, 1]])) == "No feature was selected in all of 2 runs; 2 came and went"
+    )
+    assert said(plots.plot_swaps(same)) == "No two features stand in for each other"
+    assert said(plots.plot_pareto(front(chosen=False))).startswith("3 of 3 candidates are on the front")
+    assert "has the best score" in said(plots.plot_pareto(front(chosen=False, on_front=False)))
+    assert said(plots.plot_pareto(front(stability=np.nan))) == "No candidate has both a score and a stability"
+    assert said(plots.plot_profile({"size": [1], "stability": [np.nan]})).startswith("There is no stability")
+    assert said(plots.plot_forest({})) == "There is no stability to show"
+    assert said(plots.plot_setting(curve().assign(value=np.nan), "C")) == "Nothing is known for any value of C"
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")
+def test_undefined_and_single_runs_are_said(tmp_path):
+    single = plots.plot_convergence([[1, 0, 1]])
+    assert " ".join(single.title.text) == "The stability is undefined after 1 run"
+    assert single.title.subtitle == ["a single run has no stability, two are needed"]
+    estimates = {"none": hf.stability([[0, 0], [0, 0]]), "two runs": hf.stability([[1, 0, 0], [1, 0, 1]])}
+    forest = plots.plot_forest(estimates)
+    assert "undefined" in json.dumps(forest.to_dict())
+    assert "(no interval)" in json.dumps(forest.to_dict())
+    assert forest.to_dict()["layer"][-1]["encoding"]["y"]["sort"] == ["two runs", "none"]
+    for chart in (single, forest, plots.plot_forest(hf.stability([[0, 0], [0, 0]]))):
+        assert plots.save(chart, tmp_path / "a.png").stat().st_size > 500
+
+
+def test_ranks_are_refused_in_one_sentence(study):
+    with pytest.raises(ValueError, match=r"Expected subsets, got weightings; cut them with \.top\(k\) first\."):
+        plots.plot_selection_map(load_example())
+    with pytest.raises(ValueError, match="Expected candidate= to say which of 4 to draw"):
+        plots.plot_frequencies(study)
+    with pytest.raises(ValueError, match="got none named stability"):
+        plots.plot_pareto({"candidate": ["a"], "score": [1.0]})
+    with pytest.raises(ValueError, match="Expected numbers in the column score"):
+        plots.plot_pareto({"candidate": ["a"], "score": ["much"], "stability": [1.0]})
+
+
+def test_charts_of_a_study(study, nested, tmp_path):
+    for chart in (
+        plots.plot_forest(study),
+        plots.plot_setting(study, "k"),
+        plots.plot_selection_map(nested),
+        plots.plot_comparisons(study.compare(["anova(k=2)", "anova(k=4)"])),
+    ):
+        assert plots.save(chart, tmp_path / "a.png").stat().st_size > 5000
+
+
+def test_many_candidates_and_families(tmp_path):
+    names = [f"candidate {i}" for i in range(80)]
+    columns = front(names, family=[f"family {i % 20}" for i in range(80)], on_front=[i % 10 == 0 for i in range(80)])
+    assert plots.save(plots.plot_pareto(columns), tmp_path / "a.png").stat().st_size > 5000
+
+
+def test_themes(plain):
+    chart = plain["forest"]
+    light, dark = chart.to_dict()["config"], plots.themed(chart, "dark").to_dict()["config"]
+    assert light["background"] == "#ffffff" != dark["background"]
+    assert chart.to_dict()["config"] == light  # unchanged
+    beside = plots.themed(chart, None) | plots.themed(plain["frequencies"], None)
+    assert len(beside.to_dict()["hconcat"]) == 2
+    with pytest.raises(ValueError, match="Expected theme"):
+        plots.themed(chart, "sepia")
+
+
+def test_saving_says_what_is_wrong(plain, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.svg, \.pdf, \.png, \.html, \.json, got 'a\.gif'"):
+        plots.save(plain["map"], tmp_path / "a.gif")
+    with pytest.raises(ValueError, match="which only a page can follow"):
+        plots.save(plain["map"], tmp_path / "a.png", theme="auto")
+
+
+def test_numbers_need_no_drawing_library(monkeypatch):
+    code = "import sys; from holdfast import plots; plots.frequency_data([[1, 0]]); print('altair' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+    def missing(name, *arguments):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(
+        ImportError, match=r"Expected altair for pictures, got none; install it with: .*holdfast\[app\]"
+    ):
+        plots.plot_frequencies([[1, 0], [1, 1]])
+
+
+# Names
+
+
+@pytest.mark.parametrize("kind", ["map", "frequencies", "swaps"])
+def test_hostile_names_survive(kind, hostile, tmp_path):
+    svg = plots.save(hostile[kind], tmp_path / "a.svg").read_text(encoding="utf-8")
+    texts = [element.text for element in ElementTree.fromstring(svg).iter() if element.text]
+    assert "<script>alert(1)</script>" in texts or kind == "swaps"
+    assert "\"double\" 'single'" in texts
+    assert "a.b[0]" in texts
+    html = plots.save(hostile[kind], tmp_path / "a.html").read_text(encoding="utf-8")
+    (block,) = [json.loads(text) for text in re.findall(r'id="chart-0-data">(.*?)</script>', html)]
+    found = json.dumps(block)
+    for name in HOSTILE[1:4] if kind == "swaps" else HOSTILE:
+        assert json.dumps(clean(name) or "(no name)")[1:-1] in found
+
+
+def test_names_as_they_are_drawn():
+    assert shown(["a", "", " ", "\x00", "\x01", 3]) == ["a", "(no name)", "(no name) (2)", "�", "� (2)", "feature 3"]
+    assert clean("tab\tnew\nline \u202e \ud800 é 😀") == "tab�new�line � � é 😀"
+    assert (listed(["a"]), listed(list("ab")), listed(list("abcde"))) == ("a", "a and b", "a, b and 3 others")
+    assert (number(-0.001), number(-0.5), told(0.5, np.nan, np.nan)) == ("0.00", "−0.50", "0.50")
+
+
+# Pages
+
+
+def test_a_page_runs_nothing_but_its_own_scripts(hostile):
+    html = embed.page(hostile, title="<b>&")
+    assert "<title>&lt;b&gt;&amp;</title>" in html
+    scripts = re.findall(r"<script>(.*?)</script>", html, flags=re.DOTALL)
+    assert len(scripts) == 2
+    (allowed,) = re.findall(r"script-src ([^;]*);", html)
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts]
+    assert allowed.split() == hashes
+    assert "unsafe" not in html.split("</head>")[0]
+    assert html.count("alert(1)") > 0
+    assert "<script>alert" not in html
+    assert len(re.findall(r"<script\b", html)) == 2 + len(hostile) + 1
+
+
+def test_a_page_names_no_outside_address_that_is_fetched(plain):
+    html = embed.page(plain)
+    assert not re.search(r"<(link|img|iframe|script)[^>]*(src|href)=", html.replace(embed.bundle(), ""))
+    assert "default-src 'none'" in html
+    outside = re.findall(r"https?://[^\"'\\\s<>]+", html.replace(embed.bundle(), ""))
+    assert set(outside) <= {"https://vega.github.io/schema/vega-lite/v6.4.1.json", plain["map"].to_dict()["$schema"]}
+
+
+def test_a_chart_with_a_look_of_its_own_keeps_it(plain):
+    own = plots.themed(plain["map"], None).configure(background="#123456")
+    assert 'data-theme="own"' in embed.figure(own, "a")
+    assert "#123456" in embed.figure(own, "a")
+    assert 'data-theme="auto"' in embed.figure(plots.themed(plain["map"], "dark"), "a")
+    assert 'data-theme="dark"' in embed.figure(plain["map"], "a", theme="dark")
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_every_chart_is_drawn_by_a_browser(hostile, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(embed.page(hostile), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=10000"]
+    command = ["chromium", *options, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.count('data-drawn="yes"') == len(hostile)
+    assert "CONSOLE" not in done.stderr
