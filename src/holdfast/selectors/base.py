@@ -197,12 +197,30 @@ class Selector(SelectorMixin, BaseEstimator):
         self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Yield, for each split, what each setting selects, or the error that stopped it."""
+        yield from self._each(shared, X, y, splits, settings, cut=True)
+
+    def prefer_many(
+        self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+    ) -> Iterator[list[Selection | Exception]]:
+        """Yield the same as :meth:`refit_many`, orders of features as they were found, not cut to a size."""
+        yield from self._each(shared, X, y, splits, settings, cut=False)
+
+    def _each(
+        self,
+        shared: list[Any],
+        X: Floats,
+        y: NDArray[Any],
+        splits: Sequence[Split],
+        settings: Sequence[Setting],
+        *,
+        cut: bool,
+    ) -> Iterator[list[Selection | Exception]]:
         target, groups = self._target(y), self._groups(settings)
         for split in splits:
             counts = split.weights(X.shape[0])
             chosen: dict[int, Selection | Exception] = {}
             for group, own in zip(groups, shared, strict=True):
-                chosen |= zip(group.places, self._refitted(group, own, X, target, counts, split.seed), strict=True)
+                chosen |= zip(group.places, self._refitted(group, own, X, target, counts, split.seed, cut), strict=True)
             yield [chosen[place] for place in range(len(settings))]
 
     def _groups(self, settings: Sequence[Setting]) -> list["Group"]:
@@ -216,7 +234,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return list(groups.values())
 
     def _refitted(
-        self, group: "Group", shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, group: "Group", shared: Any, X: Floats, target: Target, counts: Ints, seed: int, cut: bool = True
     ) -> Sequence[Selection | Exception]:
         """One fit for all settings of a group."""
         first = group.selectors[0]
@@ -224,13 +242,18 @@ class Selector(SelectorMixin, BaseEstimator):
         try:
             first._check(X, target, counts)
             founds = first._found_for(group.selectors, shared, X, target, counts, seed if own is None else int(own))
-            return [one._cut(found, X.shape[1]) for one, found in zip(group.selectors, founds, strict=True)]
+            return [one._chosen(found, X.shape[1], cut) for one, found in zip(group.selectors, founds, strict=True)]
         except Exception as error:
             return [error] * len(group.places)
 
+    def _chosen(self, found: Found | Exception, n_features: int, cut: bool) -> Selection | Exception:
+        if isinstance(found, Exception):
+            return found
+        return self._cut(found, n_features) if cut else Selection(found.kind, found.values, found.model)
+
     def _found_for(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
-    ) -> Sequence[Found]:
+    ) -> Sequence[Found | Exception]:
         """What one fit found for each of these selectors, which differ only in parameters that it serves."""
         found = max(selectors, key=lambda one: getattr(one, "n_features", 0))._found(shared, X, target, counts, seed)
         return [found] * len(selectors)
