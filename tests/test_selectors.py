@@ -19,6 +19,9 @@ SELECTORS = [
     of.MRMR(2),
     of.ReliefF(2),
     of.RandomSelector(2, random_state=0),
+    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
+    of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
+    of.GroupedSelector(of.AnovaF(2)),
 ]
 
 
@@ -37,6 +40,11 @@ def data(seed=0, n=40, d=12, n_classes=2):
     return X, np.array(["a", "b", "c"])[y]
 
 
+def size_of(selector):
+    """The parameter that tells how many features are selected."""
+    return {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
+
+
 def one_by_one(selector, setting, split, X, y):
     """What a clone, fitted to the rows of a split, selects."""
     fitted = clone(selector).set_params(**setting)
@@ -49,7 +57,7 @@ def one_by_one(selector, setting, split, X, y):
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.Subsample(4, 0.6)], ids=str)
 def test_many_fits_equal_single_ones(selector, perturbation):
     X, y = data()
-    settings = [{"n_features": size} for size in (1, 3, 5)]
+    settings = [{size_of(selector): size} for size in (1, 3, 5)]
     splits = [perturbation.split(index, Samples.of(len(y)), 3) for index in range(perturbation.n_splits)]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
     for split, selections in zip(splits, found, strict=True):
@@ -60,12 +68,14 @@ def test_many_fits_equal_single_ones(selector, perturbation):
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_a_study_is_the_same_batched_or_not(selector):
     X, y = data(1)
-    batched = hf.Study(selectors={"s": hf.Candidates(selector, top=[2, 4])}, perturbation=hf.Bootstrap(5)).run(X, y)
+    told = size_of(selector)
+    candidates = {"top": [2, 4]} if told == "n_features" else {"grid": {told: [2, 4]}}
+    batched = hf.Study(selectors={"s": hf.Candidates(selector, **candidates)}, perturbation=hf.Bootstrap(5)).run(X, y)
     for size in (2, 4):
-        name = f"s(top={size})"
+        name = f"s({'top' if told == 'n_features' else told}={size})"
         for run in range(5):
             split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
-            assert batched.preferences(name).selected(run) == one_by_one(selector, {"n_features": size}, split, X, y)
+            assert batched.preferences(name).selected(run) == one_by_one(selector, {told: size}, split, X, y)
 
 
 def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():

@@ -2,18 +2,24 @@
 
 from holdfast.selectors.base import Selector
 from holdfast.selectors.baseline import RandomSelector
+from holdfast.selectors.ensemble import EnsembleSelector
 from holdfast.selectors.filters import GV, AnovaF, Golub, InformationGain, ReliefF, Uncertainty, Variance
+from holdfast.selectors.grouped import GroupedSelector
 from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.stability_selection import StabilitySelection
 
 __all__ = [
     "GV",
     "MRMR",
     "AnovaF",
+    "EnsembleSelector",
     "Golub",
+    "GroupedSelector",
     "InformationGain",
     "RandomSelector",
     "ReliefF",
     "Selector",
+    "StabilitySelection",
     "Uncertainty",
     "Variance",
 ]
