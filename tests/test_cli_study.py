@@ -62,7 +62,14 @@ def test_a_study_from_a_file_equals_the_library_s(folder):
 def test_several_values_make_several_candidates(folder):
     found = told(*STUDY, "-s", "anova:k=2|3", "-s", "l1:C=0.1|1", "-s", "forest:n_estimators=3,top=2|4", "-n", 4)
     names = [row["candidate"] for row in found["candidates"]]
-    assert names == ["anova(k=2)", "anova(k=3)", "l1(C=0.1)", "l1(C=1)", "forest(top=2)", "forest(top=4)"]
+    assert names == [
+        "anova(n_features=2)",
+        "anova(n_features=3)",
+        "l1(C=0.1)",
+        "l1(C=1)",
+        "forest(top=2)",
+        "forest(top=4)",
+    ]
     assert [row["size"] for row in found["candidates"]][:2] == [2, 3]
 
 
@@ -138,7 +145,10 @@ def test_selectors_are_listed():
         (["study", "patients.csv"], "Expected --target COLUMN, the column of patients.csv to be predicted, got none"),
         (["study", "nowhere.csv", "--target", "x"], "No such file or directory: nowhere.csv"),
         ([*STUDY, "-s", "anovo"], "perhaps 'anova' is meant"),
-        ([*STUDY, "-s", "anova:q=1"], "Expected parameters of selector anova (k), got 'q'"),
+        (
+            [*STUDY, "-s", "anova:q=1"],
+            "Expected parameters of selector anova (n_features, ties, random_state), got 'q'",
+        ),
         ([*STUDY, "-s", "anova:k"], "Expected NAME:param=value,param=value for a selector, got 'anova:k'"),
         ([*STUDY, "-s", "sklearn.Nothing"], "Expected the path of a class for a selector, got 'sklearn.Nothing'"),
         ([*STUDY, "--perturb", "boot"], "Expected a perturbation (bootstrap, "),

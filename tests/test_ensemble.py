@@ -67,12 +67,6 @@ def test_the_order_does_not_depend_on_how_many_are_kept():
     assert len(orders) == 1
 
 
-def test_a_base_orders_at_least_depth():
-    X, y = data()
-    fitted = of.EnsembleSelector(of.MRMR(1), 5, n_resamples=5, aggregate="frequency", depth=5, random_state=0).fit(X, y)
-    assert fitted.scores_.sum() == pytest.approx(5)
-
-
 @pytest.mark.parametrize(
     "base",
     [

@@ -18,6 +18,9 @@ SELECTORS = [
     of.Uncertainty(2),
     of.MRMR(2),
     of.ReliefF(2),
+    of.LinearSVMWeights(2),
+    of.SVMRFE(2),
+    of.HybridRFE(2, n_forced=1),
     of.RandomSelector(2, random_state=0),
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
@@ -76,6 +79,30 @@ def test_a_study_is_the_same_batched_or_not(selector):
         for run in range(5):
             split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
             assert batched.preferences(name).selected(run) == one_by_one(selector, {told: size}, split, X, y)
+
+
+MORE = [one for one in SELECTORS if one.most_classes is None]
+
+
+@pytest.mark.parametrize("selector", MORE, ids=lambda one: type(one).__name__)
+def test_more_classes_and_resamples_that_miss_one(selector):
+    X, y = data(5, n=21, n_classes=3)
+    y[:2] = "d"  # often missing from a resample
+    splits = [hf.Bootstrap(8).split(index, Samples.of(len(y)), 0) for index in range(8)]
+    assert {len(set(y[split.train])) for split in splits} == {3, 4}
+    found = list(selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}]))
+    for split, (selection,) in zip(splits, found, strict=True):
+        assert selection.values.tolist() == one_by_one(selector, {}, split, X, y)
+
+
+def test_one_class_fails_that_resample_alone():
+    X, y = data(6, n=10)
+    splits = [hf.Bootstrap(40).split(index, Samples.of(10), 0) for index in range(40)]
+    splits[3] = hf.Split(index=3, label="one class", rows=np.flatnonzero(y == "a"), seed=0)
+    selector = of.SVMRFE(2)
+    found = [one for (one,) in selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])]
+    assert str(found[3]) == "Expected two classes or more to tell apart, got 1 class."
+    assert sum(isinstance(one, Exception) for one in found) == 1
 
 
 def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():

@@ -307,12 +307,13 @@ def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
     assert fitted.selection_probabilities_.tolist() == only.selection_probabilities_.tolist()
 
 
-def test_thresholds_and_sizes_come_from_one_set_of_fits():
+@pytest.mark.parametrize("base", [of.MRMR(), of.SVMRFE(), of.RandomSelector(), SelectKBest(f_classif)], ids=str)
+def test_thresholds_and_sizes_come_from_one_set_of_fits(base):
     X, y = data()
     settings = [{"threshold": t, "q": q} for t in (0.6, 0.8) for q in (2, 5)]
     settings += [{"threshold": None, "q": 5, "pfer": 2.0}, {"threshold": None, "q": 15, "pfer": 0.1}]
     split = hf.Bootstrap(1).split(0, Samples.of(60), 0)
-    selector = of.StabilitySelection(of.MRMR(), n_resamples=5, random_state=1)
+    selector = of.StabilitySelection(base, n_resamples=5, random_state=1)
     (found,) = selector.refit_many(selector.prepare(X, y, settings), X, y, [split], settings)
     for setting, selection in zip(settings[:-1], found, strict=False):
         alone = clone(selector).set_params(**setting).fit(*split.data(X, y))

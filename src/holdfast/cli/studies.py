@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LISTS = ("select", "score", "keep", "ignore")
 DEFAULTS: dict[str, Any] = {
-    "select": ["anova"], "score": [], "keep": [], "ignore": [], "perturb": "bootstrap", "missing": "error",
+    "select": [], "score": [], "keep": [], "ignore": [], "perturb": "bootstrap", "missing": "error",
     "categorical": "error", "jobs": 1, "seed": 0,
 }  # fmt: skip
 NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
@@ -269,7 +269,8 @@ def _study(options: dict[str, Any], task: str) -> "Study":
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
-    wanted: Any = options["select"]  # a list, or, from a file, a table of names
+    usual = ["anova"] if task == "classification" else ["correlation"]
+    wanted: Any = options["select"] or usual  # a list, or, from a file, a table of names
     labelled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
     selectors: dict[str, Candidates] = {}
     for label, text in labelled:

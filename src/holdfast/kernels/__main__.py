@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import discretise, information, intersections, mrmr, relief, stand_ins
+from holdfast.kernels import discretise, elastic_net, information, intersections, mrmr, relief, ridge, stand_ins, svm
 
 
 def main() -> None:
@@ -22,10 +22,15 @@ def main() -> None:
 
 
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
-    mrmr.selection_paths(X, y, np.ones((1, 4)), 2)
+    counts, signs = np.ones((1, 4)), 2.0 * y - 1
+    mrmr.selection_paths(X, y, counts, 2)
     information.information(information.sample_of(discretise.mdl_codes(discretise.sort_columns(X), y)), y)
     for ranges in ("split", "full"):
-        relief.relief_weights(X, y, np.ones((1, 4)), ranges=ranges)
+        relief.relief_weights(X, y, counts, ranges=ranges)
+    for table in (X, np.hstack([X, X])):  # few columns, and many
+        ridge.ridge_elimination(table, signs, counts)
+        svm.svm_elimination(table, signs, counts)
+    elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
 
 
 if __name__ == "__main__":

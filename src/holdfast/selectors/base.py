@@ -85,6 +85,17 @@ class Group(NamedTuple):
     selectors: list[Any]
 
 
+class Resamples(NamedTuple):
+    """How often each resample takes each row (resamples × rows), and the seed of each."""
+
+    counts: Ints
+    seeds: Sequence[int]
+
+    def take(self, runs: Sequence[int]) -> "Resamples":
+        """Only these."""
+        return Resamples(self.counts[list(runs)], [self.seeds[run] for run in runs])
+
+
 class Selector(SelectorMixin, BaseEstimator):
     """Base of all selectors.
 
@@ -166,8 +177,12 @@ class Selector(SelectorMixin, BaseEstimator):
         """The best features of an order; a subset as it is."""
         if found.kind == "subset":
             return Selection.subset(found.values, found.model)
-        wanted = self._wanted(n_features)
-        return Selection(found.kind, found.values).top(wanted) if wanted else Selection.subset([])
+        return Selection.subset(self._cut_to(found, self._wanted(n_features)), found.model)
+
+    @staticmethod
+    def _cut_to(found: Found, size: int) -> NDArray[Any]:
+        """The best columns of an order."""
+        return Selection(found.kind, found.values).top(size).values if size else np.empty(0, np.int32)
 
     def _wanted(self, n_features: int) -> int:
         wanted = self.n_features
@@ -197,13 +212,13 @@ class Selector(SelectorMixin, BaseEstimator):
         self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Yield, for each split, what each setting selects, or the error that stopped it."""
-        yield from self._each(shared, X, y, splits, settings, cut=True)
+        return self._each(shared, X, y, splits, settings, cut=True)
 
     def prefer_many(
         self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Yield the same as :meth:`refit_many`, orders of features as they were found, not cut to a size."""
-        yield from self._each(shared, X, y, splits, settings, cut=False)
+        return self._each(shared, X, y, splits, settings, cut=False)
 
     def _each(
         self,
@@ -216,11 +231,14 @@ class Selector(SelectorMixin, BaseEstimator):
         cut: bool,
     ) -> Iterator[list[Selection | Exception]]:
         target, groups = self._target(y), self._groups(settings)
-        for split in splits:
-            counts = split.weights(X.shape[0])
+        resamples = Resamples(
+            np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
+        )
+        found = [_refitted(group, own, X, target, resamples, cut) for group, own in zip(groups, shared, strict=True)]
+        for run in range(len(splits)):
             chosen: dict[int, Selection | Exception] = {}
-            for group, own in zip(groups, shared, strict=True):
-                chosen |= zip(group.places, self._refitted(group, own, X, target, counts, split.seed, cut), strict=True)
+            for group, results in zip(groups, found, strict=True):
+                chosen |= zip(group.places, results[run], strict=True)
             yield [chosen[place] for place in range(len(settings))]
 
     def _groups(self, settings: Sequence[Setting]) -> list["Group"]:
@@ -233,23 +251,24 @@ class Selector(SelectorMixin, BaseEstimator):
             group.selectors.append(clone(self).set_params(**setting))
         return list(groups.values())
 
-    def _refitted(
-        self, group: "Group", shared: Any, X: Floats, target: Target, counts: Ints, seed: int, cut: bool = True
-    ) -> Sequence[Selection | Exception]:
-        """One fit for all settings of a group."""
-        first = group.selectors[0]
-        own = getattr(first, "random_state", None)
-        try:
-            first._check(X, target, counts)
-            founds = first._found_for(group.selectors, shared, X, target, counts, seed if own is None else int(own))
-            return [one._chosen(found, X.shape[1], cut) for one, found in zip(group.selectors, founds, strict=True)]
-        except Exception as error:
-            return [error] * len(group.places)
+    def _seeds(self, seeds: Sequence[int]) -> Sequence[int]:
+        """The seed of each resample: its own, unless one was set."""
+        own = getattr(self, "random_state", None)
+        return seeds if own is None else [int(own)] * len(seeds)
 
     def _chosen(self, found: Found | Exception, n_features: int, cut: bool) -> Selection | Exception:
         if isinstance(found, Exception):
             return found
         return self._cut(found, n_features) if cut else Selection(found.kind, found.values, found.model)
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: "Resamples"
+    ) -> Sequence[Sequence[Found | Exception]]:
+        """What each resample prefers, for each of these selectors; a subclass may do all resamples together."""
+        return [
+            self._found_for(selectors, shared, X, target, counts, seed)
+            for counts, seed in zip(resamples.counts, self._seeds(resamples.seeds), strict=True)
+        ]
 
     def _found_for(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
@@ -257,6 +276,37 @@ class Selector(SelectorMixin, BaseEstimator):
         """What one fit found for each of these selectors, which differ only in parameters that it serves."""
         found = max(selectors, key=lambda one: getattr(one, "n_features", 0))._found(shared, X, target, counts, seed)
         return [found] * len(selectors)
+
+
+def _refitted(
+    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+) -> list[Sequence[Selection | Exception]]:
+    """For each resample, what each selector of a group chose, or the error that stopped it."""
+    first = group.selectors[0]
+    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
+    sound = []
+    for run, counts in enumerate(resamples.counts):
+        try:
+            first._check(X, target, counts)
+            sound.append(run)
+        except ValueError as error:
+            results[run] = [error] * len(group.places)
+    for run, founds in zip(sound, _tried(group, shared, X, target, resamples.take(sound)), strict=True):
+        results[run] = [one._chosen(found, X.shape[1], cut) for one, found in zip(group.selectors, founds, strict=True)]
+    return results
+
+
+def _tried(
+    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples
+) -> Sequence[Sequence[Found | Exception]]:
+    """Fit all resamples together; where that fails, one by one, so that only those fail that must."""
+    first, n = group.selectors[0], len(resamples.seeds)
+    try:
+        return first._found_many(group.selectors, shared, X, target, resamples) if n else []
+    except Exception as error:
+        if n == 1:
+            return [[error] * len(group.places)]
+    return [_tried(group, shared, X, target, resamples.take([run]))[0] for run in range(n)]
 
 
 def whole_counts(sample_weight: Any, n_samples: int) -> Ints:

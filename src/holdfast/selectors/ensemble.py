@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Found, Ints, Setting, Target
+from holdfast.selectors.base import Floats, Found, Ints, Target
 from holdfast.selectors.filters import tied
 from holdfast.selectors.wrapping import (
     Resampling,
@@ -34,9 +34,9 @@ class EnsembleSelector(ResamplingWrapper):
     Parameters
     ----------
     base : selector
-        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances. One that orders
-        only its best ``n_features``, as MRMR does, should be given as many as are to be told apart; it orders at least
-        ``depth``.
+        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances. Its own
+        ``n_features`` tells how far features are ordered, where that matters: MRMR orders no more than that, and an
+        elimination goes no further and orders what is left by weight.
     n_features : int
         How many to keep. All sizes come from one fit.
     n_resamples : int
@@ -85,14 +85,10 @@ class EnsembleSelector(ResamplingWrapper):
         self.base, self.n_features, self.n_resamples, self.resampling = base, n_features, n_resamples, resampling
         self.aggregate, self.depth, self.random_state = aggregate, depth, random_state
 
-    def _setting(self) -> Setting:
-        own = self.base.get_params(deep=False).get("n_features")
-        return {"n_features": max(int(own), int(self.depth))} if isinstance(own, (int, np.integer)) else {}
-
     def _shared(self, X: Floats, target: Target) -> Any:
         self._checked_base()
         self._check_parameters()
-        return self._prepared(X, target, [self._setting()])
+        return self._prepared(X, target, [{}])
 
     def _check_parameters(self) -> None:
         if self.aggregate not in SCORES:
@@ -105,7 +101,7 @@ class EnsembleSelector(ResamplingWrapper):
         splits = inner_splits(resampling, counts, target.values, seed)
         d, score = X.shape[1], SCORES[self.aggregate]
         total = np.zeros(d)
-        for (selection,) in self._preferred(shared, X, target, splits, [self._setting()]):
+        for (selection,) in self._preferred(shared, X, target, splits, [{}]):
             total += score(selection, d, int(self.depth))
         scores = tied(total / len(splits))
         return Found("ranking", np.asarray(rankdata(-scores), dtype=np.float64), extras={"scores_": scores})

@@ -157,26 +157,31 @@ class StabilitySelection(ResamplingWrapper):
         times = {size: Times.none(X.shape[1]) for size in sizes}
         path = self._path()
         for together in [sizes] if path else self._same_fit(sizes):
-            asked = path or [self._sized(together)]
+            asked = path or self._sized(together)
             preferred = self._preferred(shared, X, target, splits, asked, cut=bool(path))
             for split, selections in zip(splits, preferred, strict=True):
-                worse = entries(selections, X.shape[1]) if path else worse_first(selections[0], X.shape[1])
-                for size in together:
-                    if not path:
-                        check_size(selections[0], size, self.base)
+                for size, worse in zip(together, self._worse(selections, together, X.shape[1]), strict=True):
                     times[size].add(first_of(worse, size, split.seed))
         return times
+
+    def _worse(self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int) -> list[Floats]:
+        """For each size, a number for every feature that is larger for worse ones."""
+        if self.lambdas is not None:
+            return [entries(selections, n_features)] * len(sizes)
+        each = list(selections) * (len(sizes) // len(selections))
+        for size, selection in zip(sizes, each, strict=True):
+            check_size(selection, size, self.base)
+        return [worse_first(selection, n_features) for selection in each]
 
     def _same_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
         """Sizes that one fit of the base serves, together."""
         apart = isinstance(self.base, Selector) and "n_features" not in self.base.served
         return [[size] for size in sizes] if apart else [sizes]
 
-    def _sized(self, sizes: Sequence[int | None]) -> Setting:
-        """The base's setting for these sizes."""
-        if "n_features" not in self.base.get_params(deep=False):
-            return {}
-        return {"n_features": max(size for size in sizes if size is not None)}
+    def _sized(self, sizes: Sequence[int | None]) -> list[Setting]:
+        """The base's settings for these sizes; one for all if it cannot be told."""
+        told = "n_features" in self.base.get_params(deep=False)
+        return [{"n_features": size} for size in sizes] if told else [{}]
 
     # Threshold, q and PFER
 

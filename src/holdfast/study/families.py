@@ -176,10 +176,9 @@ class Family:
         self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
     ) -> Iterator[list[Fit]]:
         begun = perf_counter()
-        for results in self.selector.refit_many(shared, numeric(X), y, splits, settings):
-            seconds = (perf_counter() - begun) / len(settings)
-            yield [Fit(result, seconds) for result in results]
-            begun = perf_counter()
+        found = list(self.selector.refit_many(shared, numeric(X), y, splits, settings))
+        seconds = (perf_counter() - begun) / (len(splits) * len(settings))
+        yield from ([Fit(result, seconds) for result in results] for results in found)
 
     def _fitted(
         self, X: Any, y: NDArray[Any], names: Sequence[str], split: Split, settings: list[dict[str, Any]]

@@ -12,7 +12,6 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
-    f_classif,
     f_regression,
     mutual_info_classif,
     mutual_info_regression,
@@ -24,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+from holdfast import selectors as of
 from holdfast.resampling import (
     Bootstrap,
     ComplementaryPairs,
@@ -35,16 +35,21 @@ from holdfast.resampling import (
     Shrink,
     Subsample,
 )
+from holdfast.study.data import PredictionTask
 from holdfast.study.families import Candidates, candidate_name
 
 Make = Callable[..., Any]
 
 
 class Named(NamedTuple):
-    """Something that can be asked for by name; ``make`` takes the task and the parameters."""
+    """Something that can be asked for by name.
+
+    ``make`` takes parameters, and the task first if it serves both; ``task`` names the only one that it serves.
+    """
 
     make: Make
     summary: str
+    task: PredictionTask | None = None
 
 
 def _k_best(score: tuple[Any, Any]) -> Make:
@@ -68,14 +73,34 @@ def _forest(task: str, n_estimators: int = 100) -> Any:
     return make(n_estimators=n_estimators)
 
 
+def _classes_only(make: Make, summary: str) -> Named:
+    return Named(make, summary, "classification")
+
+
 SELECTORS: dict[str, Named] = {
-    "anova": Named(_k_best((f_classif, f_regression)), "the k features with the largest F value"),
-    "mutual_info": Named(
-        _k_best((mutual_info_classif, mutual_info_regression)), "the k features with the most mutual information"
+    "anova": _classes_only(of.AnovaF, "largest F value of an analysis of variance"),
+    "variance": _classes_only(of.Variance, "largest variance"),
+    "golub": _classes_only(of.Golub, "largest signal-to-noise ratio, two classes"),
+    "gv": _classes_only(of.GV, "largest sum of signal-to-noise ratio and lambda_v times variance, two classes"),
+    "information_gain": _classes_only(of.InformationGain, "most information about the class, bins by the MDL rule"),
+    "uncertainty": _classes_only(of.Uncertainty, "largest symmetrical uncertainty with the class"),
+    "mrmr": _classes_only(of.MRMR, "much information about the class, little shared: scheme=mid, miq or mid_alpha"),
+    "relieff": _classes_only(of.ReliefF, "differs between near rows of other classes; ranges=full is fast"),
+    "svm_weights": _classes_only(of.LinearSVMWeights, "largest squared weight in a linear support vector machine"),
+    "svm_rfe": _classes_only(of.SVMRFE, "recursive elimination by a linear support vector machine"),
+    "hybrid_rfe": _classes_only(
+        of.HybridRFE, "elimination that keeps n_forced features of a stable criterion, two classes"
     ),
-    "l1": Named(_l1, "features with a weight in an L1-penalised linear model of strength 1/C"),
-    "rfe": Named(_rfe, "recursive elimination to k features by a linear model"),
-    "forest": Named(_forest, "importances of a random forest; cut them with top=10"),
+    "correlation": Named(
+        lambda k=10: SelectKBest(f_regression, k=k), "largest correlation with the target", "regression"
+    ),
+    "mutual_info": Named(
+        _k_best((mutual_info_classif, mutual_info_regression)), "most mutual information, by nearest neighbours"
+    ),
+    "l1": Named(_l1, "a weight in an L1-penalised linear model of strength 1/C"),
+    "rfe": Named(_rfe, "recursive elimination by a linear model"),
+    "forest": Named(_forest, "importance in a random forest; top=10 unless said"),
+    "random": Named(of.RandomSelector, "any, at random: a baseline"),
 }
 
 ESTIMATORS: dict[str, Named] = {
@@ -98,7 +123,7 @@ ESTIMATORS: dict[str, Named] = {
         "support vector machine on scaled features",
     ),
     "forest": Named(_forest, "random forest"),
-    "naive_bayes": Named(lambda task: GaussianNB(), "Gaussian naive Bayes, for classes"),
+    "naive_bayes": Named(GaussianNB, "Gaussian naive Bayes", "classification"),
 }
 
 PERTURBATIONS: dict[str, type[Perturbation]] = {
@@ -117,8 +142,9 @@ def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: 
     """Selectors by their name, or by the dotted path of their class; lists of values make several.
 
     Values of the selector's own parameters make one family, which may share its work; others make one family each.
+    ``k`` is short for ``n_features``.
     """
-    given = dict(parameters)
+    given = {_spelled(name, key): value for key, value in parameters.items()}
     top = given.pop("top", 10 if name == "forest" else None)
     grid = {key: value for key, value in given.items() if isinstance(value, list)}
     first = {key: value[0] if key in grid else value for key, value in given.items()}
@@ -132,6 +158,11 @@ def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: 
         )
         for setting in settings
     }
+
+
+def _spelled(name: str, parameter: str) -> str:
+    known = inspect.signature(SELECTORS[name].make).parameters if name in SELECTORS else ()
+    return "n_features" if parameter == "k" and "n_features" in known else parameter
 
 
 def named_estimator(name: str, parameters: Mapping[str, Any], task: str) -> Any:
@@ -158,7 +189,14 @@ def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int 
 
 def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameters: Mapping[str, Any]) -> Any:
     if name in known:
-        return _called(known[name].make, {"task": task, **parameters}, f"{what} {name}")
+        found = known[name]
+        if found.task not in (None, task):
+            others = [other for other, one in known.items() if one.task in (None, task)]
+            raise ValueError(
+                f"Expected a {what} for {task} ({', '.join(others)}), got {name!r}, which is for {found.task}."
+            )
+        both = "task" in inspect.signature(found.make).parameters
+        return _called(found.make, {"task": task, **parameters} if both else parameters, f"{what} {name}")
     if "." not in name:
         raise ValueError(
             f"Expected a {what} ({', '.join(known)}) or the dotted path of a class, got {name!r}{_meant(name, known)}."

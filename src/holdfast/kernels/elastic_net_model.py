@@ -1,0 +1,312 @@
+"""The quadratic model of the loss that the elastic-net solver works with: its rows, its factor, its minimum.
+
+:mod:`holdfast.kernels.elastic_net_solver` compiles these steps into its kernel, whose cache goes by this file too.
+"""
+
+import numpy as np
+
+from holdfast.kernels.elastic_net_state import BLOCK, FACTORED, GRAM, MADE, RIDGE, STALE, SUPPORT, WEIGHT
+from holdfast.kernels.jit import summing_step
+
+MAX_PASSES = 200
+DEPENDENT = 1e-11  # a pivot below this, beside its diagonal, means a column that is a combination of others
+TIED = 1e-9
+
+# Sums
+
+
+@summing_step
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """The sum of products, as long as a."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@summing_step
+def add_times(t, x, y):  # type: ignore[no-untyped-def]
+    """y += t x."""
+    for i in range(x.size):
+        y[i] += t * x[i]
+
+
+@summing_step
+def add_dots(X, ids, n, begin, v, out):  # type: ignore[no-untyped-def]
+    """out += X[ids, begin:] v, as far as v goes, four rows at a time."""
+    end = begin + v.size
+    for k in range(0, n - 3, 4):
+        a0, a1 = X[ids[k], begin:end], X[ids[k + 1], begin:end]
+        a2, a3 = X[ids[k + 2], begin:end], X[ids[k + 3], begin:end]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(v.size):
+            s0 += a0[i] * v[i]
+            s1 += a1[i] * v[i]
+            s2 += a2[i] * v[i]
+            s3 += a3[i] * v[i]
+        out[k] += s0
+        out[k + 1] += s1
+        out[k + 2] += s2
+        out[k + 3] += s3
+    for k in range(n - n % 4, n):
+        out[k] += dot(X[ids[k], begin:end], v)
+
+
+@summing_step
+def add_rows(X, ids, n, w, out):  # type: ignore[no-untyped-def]
+    """out += w X[ids], four rows at a time."""
+    for k in range(0, n - 3, 4):
+        a0, a1, a2, a3 = X[ids[k]], X[ids[k + 1]], X[ids[k + 2]], X[ids[k + 3]]
+        w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+        for i in range(out.size):
+            out[i] += (w0 * a0[i] + w1 * a1[i]) + (w2 * a2[i] + w3 * a3[i])
+    for k in range(n - n % 4, n):
+        add_times(w[k], X[ids[k]], out)
+
+
+# The quadratic model
+
+
+@summing_step
+def renew_model(point, work, model):  # type: ignore[no-untyped-def]
+    """Take over the point's weights; rows are still to be made."""
+    total = 0.0
+    for i in range(point.W.size):
+        model.W[i] = point.W[i]
+        total += point.W[i]
+    model.numbers[WEIGHT] = total
+    model.counts[GRAM] = work.size[0] <= model.rows.shape[1]
+    model.counts[MADE] = model.counts[FACTORED] = model.counts[STALE] = 0
+
+
+@summing_step
+def extend_model(data, work, model):  # type: ignore[no-untyped-def]
+    """Make the rows that the model lacks; say that it is stale if its Gram matrix would be larger than the data."""
+    first, last = model.counts[MADE], work.size[0]
+    if model.counts[GRAM] and last <= model.rows.shape[1]:
+        _make_gram_rows(data.X, work.ids, model, first, last)
+    elif model.counts[GRAM]:
+        model.counts[STALE] = 1
+    else:
+        _make_root_rows(data.X, work.ids, model, first, last)
+    model.counts[MADE] = last
+
+
+@summing_step
+def _make_gram_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
+    W, rows, mean, scaled = model.W, model.rows, model.mean, model.scaled
+    for k in range(first, last):
+        mean[k] = 0
+        for t in range(k + 1):
+            rows[k, t] = 0
+    for begin in range(0, W.size, BLOCK):
+        for k in range(first, last):
+            x, total = X[ids[k], begin : begin + BLOCK], 0.0
+            for i in range(x.size):
+                scaled[i] = x[i] * W[begin + i]
+                total += scaled[i]
+            mean[k] += total / model.numbers[WEIGHT]
+            add_dots(X, ids, k + 1, begin, scaled[: x.size], rows[k])
+    for k in range(first, last):
+        for t in range(k + 1):
+            rows[k, t] -= mean[k] * mean[t] * model.numbers[WEIGHT]
+            rows[t, k] = rows[k, t]
+        model.curvature[k] = rows[k, k]
+
+
+@summing_step
+def _make_root_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
+    for k in range(first, last):
+        x, row = X[ids[k]], model.rows[k]
+        model.mean[k] = dot(x, model.W) / model.numbers[WEIGHT]
+        for i in range(x.size):
+            row[i] = np.sqrt(model.W[i]) * (x[i] - model.mean[k])
+        model.curvature[k] = dot(row, row)
+
+
+@summing_step
+def factor(model, v, l2):  # type: ignore[no-untyped-def]
+    """Factor the model on the support of v, from where it changed; tell whether no column depends on those before.
+
+    A support larger than the data has rows is solved through l2 + Zᵀ Z, where Z are the model's rows.
+    """
+    L, rows, support, size = model.L, model.rows, model.support, model.L.shape[0]
+    valid, before, n = model.counts[FACTORED], model.counts[SUPPORT], 0
+    for k in range(v.size):
+        if v[k] != 0:
+            if support[n] != k:
+                valid, support[n] = min(valid, n), k
+            n += 1
+    if model.numbers[RIDGE] != l2 or (n != before and max(n, before) > size):
+        valid = 0
+    model.numbers[RIDGE], model.counts[SUPPORT], model.counts[FACTORED] = l2, n, 0
+    if n > size:
+        if valid < n and not _factor_dual(L, rows, support, n, l2):
+            return False
+        model.counts[FACTORED] = n
+        return True
+    for i in range(valid, n):
+        own = rows[support[i]]
+        for j in range(i + 1):
+            L[i, j] = own[support[j]] if model.counts[GRAM] else dot(own, rows[support[j]])
+        L[i, i] += l2
+        if not _eliminate(L, i):
+            model.counts[FACTORED] = i
+            return False
+    model.counts[FACTORED] = n
+    return True
+
+
+@summing_step
+def _factor_dual(L, rows, support, n, l2):  # type: ignore[no-untyped-def]
+    for i in range(L.shape[0]):
+        for j in range(i):
+            L[i, j] = 0
+        L[i, i] = l2
+    for k in range(n):
+        z = rows[support[k]]
+        for i in range(L.shape[0]):
+            add_times(z[i], z[: i + 1], L[i, : i + 1])
+    independent = True
+    for i in range(L.shape[0]):
+        independent = independent and _eliminate(L, i)
+    return independent
+
+
+@summing_step
+def _eliminate(L, i):  # type: ignore[no-untyped-def]
+    """Turn row i of a matrix into that of its factor; tell whether its pivot is more than rounding."""
+    row, pivot = L[i], L[i, i]
+    for j in range(i):
+        row[j] = (row[j] - dot(row[:j], L[j, :j])) * L[j, j]
+        pivot -= row[j] * row[j]
+    if pivot <= DEPENDENT * row[i]:
+        return False
+    row[i] = 1 / np.sqrt(pivot)
+    return True
+
+
+@summing_step
+def solve_factored(model, x, l2, dual):  # type: ignore[no-untyped-def]
+    """Replace x by the solution on the support."""
+    L, n = model.L, model.counts[SUPPORT]
+    if n <= L.shape[0]:
+        _substitute(L, n, x)
+        return
+    for i in range(dual.size):
+        dual[i] = 0
+    for k in range(n):
+        add_times(x[k], model.rows[model.support[k]], dual)
+    _substitute(L, dual.size, dual)
+    for k in range(n):
+        x[k] = (x[k] - dot(model.rows[model.support[k]], dual)) / l2
+
+
+@summing_step
+def _substitute(L, n, x):  # type: ignore[no-untyped-def]
+    for i in range(n):
+        x[i] = (x[i] - dot(L[i, :i], x[:i])) * L[i, i]
+    _substitute_back(L, n, x)
+
+
+@summing_step
+def _substitute_back(L, n, x):  # type: ignore[no-untyped-def]
+    for i in range(n - 1, -1, -1):
+        x[i] *= L[i, i]
+        add_times(-x[i], L[i, :i], x[:i])
+
+
+# Its minimum
+
+
+@summing_step
+def minimise_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-untyped-def]
+    """Minimise the model plus penalty over the working set into step.v: signs by coordinates, then all at once."""
+    n = work.size[0]
+    v, pull = step.v[:n], step.pull[:n]
+    moved = step.moved[: n if model.counts[GRAM] else model.W.size]
+    for k in range(n):
+        v[k] = work.w[k]
+    for i in range(moved.size):
+        moved[i] = 0  # with GRAM the model's matrix times (v - w), else its root
+    for turn in range(MAX_PASSES):
+        settled = _pass_coordinates(model, pull, l1, l2, tolerance, v, moved) <= tolerance
+        if turn % 2 == 0 and not settled:
+            continue
+        independent = factor(model, v, l2)
+        if settled and independent:
+            return
+        while not independent and model.counts[SUPPORT] <= model.L.shape[0]:
+            _slide(model, l1, l2, v, moved, step.x)
+            independent = factor(model, v, l2)
+        if independent:
+            _go_to_optimum(model, pull, l1, l2, v, moved, step.x, step.dual)
+
+
+@summing_step
+def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore[no-untyped-def]
+    """Minimise over each weight in turn; return the largest change of a gradient by its own weight."""
+    largest = 0.0
+    for k in range(v.size):
+        row, curvature = model.rows[k, : moved.size], model.curvature[k]
+        if curvature <= 0:
+            continue
+        target = pull[k] - (moved[k] if model.counts[GRAM] else dot(row, moved)) + curvature * v[k]
+        new = 0.0
+        if abs(target) > (l1 if v[k] != 0 else l1 + tolerance):  # else equal columns would take turns
+            new = (target - l1 if target > 0 else target + l1) / (curvature + l2)
+        change = new - v[k]
+        if change != 0:
+            v[k] = new
+            add_times(change, row, moved)
+            largest = max(largest, abs(change) * curvature)
+    return largest
+
+
+@summing_step
+def _go_to_optimum(model, pull, l1, l2, v, moved, x, dual):  # type: ignore[no-untyped-def]
+    """Go to the optimum on the support, or as far as the first weight that reaches zero."""
+    for i in range(model.counts[SUPPORT]):
+        k = model.support[i]
+        already = moved[k] if model.counts[GRAM] else dot(model.rows[k], moved)
+        x[i] = pull[k] - already - l2 * v[k] - (l1 if v[k] > 0 else -l1)
+    solve_factored(model, x, l2, dual)
+    _go(model, model.counts[SUPPORT], 1.0, x, v, moved)
+
+
+@summing_step
+def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
+    """Shift weight among columns that depend on each other, without moving the fit, until one reaches zero.
+
+    Downhill on the penalty; where that is level, as between equal columns, off the last to come.
+    """
+    support, last = model.support, model.counts[FACTORED]
+    for i in range(last):
+        x[i] = -model.L[last, i]
+    _substitute_back(model.L, last, x)
+    x[last] = 1
+    uphill, size = 0.0, 0.0
+    for i in range(last + 1):
+        w = v[support[i]]
+        uphill += x[i] * (l2 * w + (l1 if w > 0 else -l1))
+        size += abs(x[i])
+    if abs(uphill) <= TIED * l1 * size:
+        uphill = v[support[last]]
+    for i in range(last + 1):
+        x[i] = -x[i] if uphill > 0 else x[i]
+    _go(model, last + 1, np.inf, x, v, moved)
+
+
+@summing_step
+def _go(model, n, farthest, x, v, moved):  # type: ignore[no-untyped-def]
+    """Add x to the first n weights of the support, as far as the first that reaches zero."""
+    length, first = farthest, -1
+    for i in range(n):
+        w = v[model.support[i]]
+        if w * x[i] < 0 and -w / x[i] < length:
+            length, first = -w / x[i], i
+    for i in range(n):
+        k = model.support[i]
+        change = -v[k] if i == first else length * x[i]
+        v[k] += change
+        add_times(change, model.rows[k, : moved.size], moved)

@@ -1,0 +1,195 @@
+"""The path of one resample, whatever the model: its Gram matrix from step to step, the cut, the record."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardise, weights_of
+
+TIE = 1e-9
+"""Weights tie if they differ by less than this, relative to the one at the cut."""
+LOST = 1e-3
+"""Share of its trace that a Gram matrix may shrink to by subtraction before rounding asks to build it anew."""
+
+
+class Room(NamedTuple):
+    """Arrays that every path of a call uses again."""
+
+    K: NDArray[np.float64]  # Gram matrix of the path's rows
+    shared: NDArray[np.float64]  # of all rows and columns, or empty
+    L: NDArray[np.float64]
+    R: NDArray[np.float64]
+    places: NDArray[np.int64]  # of the active columns, ascending
+    dropped: NDArray[np.int64]
+    w: NDArray[np.float64]  # weights of the active columns
+    scratch: NDArray[np.float64]
+    spread: NDArray[np.float64]  # over all rows of X
+
+
+@summing_kernel
+def room_for(Z, n, wide, shared):  # type: ignore[no-untyped-def]
+    """Make room for paths from these columns on up to n rows; with the shared Gram matrix if there is to be one."""
+    p = Z.column.size
+    side = n if wide else p
+    room = Room(
+        square(n if wide else 0), square(n if shared else 0), square(side), panel(side),
+        np.arange(p), np.empty(p, np.int64), np.empty(p), np.empty(p), np.empty(n),
+    )  # fmt: skip
+    if shared:
+        _build(room.shared, Z, room.places, np.arange(n), room.R)
+    return room
+
+
+@summing_kernel
+def begin(room, Z, counts, forced, shrinkage, split):  # type: ignore[no-untyped-def]
+    """Set Z for a resample, all columns active; divide the forced by their shrinkage β, for the penalty ½β²w²."""
+    fill(Z.mean, 0.0)
+    fill(Z.factor, 1.0)
+    if split:
+        standardise(Z, counts)
+    for place in range(forced.size):
+        room.places[place] = place
+        if forced[place]:
+            Z.factor[place] /= shrinkage
+    fill(room.w, 0.0)
+    fill(room.spread, 0.0)
+
+
+@summing_kernel
+def first_gram(room, Z, rows, forced, shrinkage):  # type: ignore[no-untyped-def]
+    """Set K for all columns; returns its trace."""
+    if room.shared.size == 0:
+        _build(room.K, Z, room.places, rows, room.R)
+        return _trace(room.K, rows.size)
+    for i in range(rows.size):
+        for j in range(i + 1):
+            room.K[i, j] = room.shared[rows[i], rows[j]]
+    if shrinkage != 1:
+        _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
+    return _trace(room.K, rows.size)
+
+
+@summing_kernel
+def next_gram(room, Z, rows, n_active, n_dropped, trace):  # type: ignore[no-untyped-def]
+    """Take what was dropped out of K, or build it anew where that is cheaper or safer; returns the trace when built."""
+    if n_dropped < n_active:
+        add_gram(room.K, Z, room.dropped[:n_dropped], rows, -1.0, room.R)
+        if _trace(room.K, rows.size) > LOST * trace:
+            return trace
+    _build(room.K, Z, room.places[:n_active], rows, room.R)
+    return _trace(room.K, rows.size)
+
+
+@summing_kernel
+def _reweigh(room, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
+    """Give the forced columns in K, which the shared matrix has undivided, their factor."""
+    for sign in (-1.0, 1.0):
+        for q in range(places.size):
+            Z.factor[places[q]] *= shrinkage if sign < 0 else 1 / shrinkage
+        add_gram(room.K, Z, places, rows, sign, room.R)
+
+
+@summing_kernel
+def _build(K, Z, places, rows, R):  # type: ignore[no-untyped-def]
+    for i in range(padded(rows.size)):
+        fill(K[i], 0.0)
+    add_gram(K, Z, places, rows, 1.0, R)
+
+
+@summing_kernel
+def _trace(K, n):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(n):
+        total += K[i, i]
+    return total
+
+
+@summing_kernel
+def weigh(room, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
+    """Set the weights of the active columns from dual variables of these rows."""
+    for i in range(rows.size):
+        room.spread[rows[i]] = a[i]
+    weights_of(Z, room.places[:n_active], room.spread, room.w)
+
+
+@summing_kernel
+def record(room, n_active, forced, shrinkage, kept_until, weight):  # type: ignore[no-untyped-def]
+    """Note the weights of the active columns, of X and not of Z, and that they got as far as here."""
+    for q in range(n_active):
+        place = room.places[q]
+        weight[place] = room.w[q] / (shrinkage if forced[place] else 1.0)
+        kept_until[place] = n_active
+
+
+@summing_kernel
+def finish(room, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
+    """Set the coefficients of X that the weights of Z amount to; returns the intercept."""
+    for q in range(n_active):
+        place = room.places[q]
+        coef[q] = room.w[q] * Z.factor[place]
+        b -= coef[q] * Z.mean[place]
+    return b
+
+
+@summing_kernel
+def cut(room, Z, n_active, n_kept, forced):  # type: ignore[no-untyped-def]
+    """Keep the forced and the largest weights, ties by the lowest column; list what falls in ``dropped``."""
+    places, w, sizes = room.places, room.w, room.scratch
+    n_free = 0
+    for q in range(n_active):
+        if not forced[places[q]]:
+            sizes[n_free] = _size(Z, places[q], w[q])
+            n_free += 1
+    room_for_free = n_kept - (n_active - n_free)
+    edge = _kth_largest(sizes[:n_free], room_for_free) if room_for_free > 0 else np.inf
+    above, below = edge + TIE * abs(edge), edge - TIE * abs(edge) if room_for_free > 0 else np.inf
+    for q in range(n_free):
+        room_for_free -= sizes[q] > above
+    kept, fallen = 0, 0
+    for q in range(n_active):
+        place = places[q]
+        size = np.inf if forced[place] else _size(Z, place, w[q])
+        tied = below <= size <= above and room_for_free > 0
+        room_for_free -= tied
+        if tied or size > above or forced[place]:
+            places[kept], w[kept] = place, w[q]
+            kept += 1
+        else:
+            room.dropped[fallen] = place
+            fallen += 1
+
+
+@summing_kernel
+def _size(Z, place, w):  # type: ignore[no-untyped-def]
+    """What a column is judged by; constant ones are worse than any other."""
+    return abs(w) if Z.factor[place] > 0 else -1.0
+
+
+@summing_kernel
+def _kth_largest(values, k):  # type: ignore[no-untyped-def]
+    """Quickselect, in place."""
+    low, high, target = 0, values.size, values.size - k
+    while True:
+        pivot = values[(low + high) // 2]
+        equal = _partition(values, low, high, pivot, False)
+        if target < equal:
+            high = equal
+            continue
+        above = _partition(values, equal, high, pivot, True)
+        if target < above:
+            return pivot
+        low = above
+
+
+@summing_kernel
+def _partition(values, low, high, pivot, inclusive):  # type: ignore[no-untyped-def]
+    """Move what is below (or equal to) the pivot to the front, without a branch to mispredict; returns its end."""
+    end = low
+    for i in range(low, high):
+        value = values[i]
+        values[i] = values[end]
+        values[end] = value
+        end += value < pivot or (inclusive and value == pivot)
+    return end

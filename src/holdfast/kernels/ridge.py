@@ -1,0 +1,380 @@
+"""Ridge-logistic regression solved to its optimum, and recursive elimination with it, over many resamples.
+
+Newton's method finds the optimum: in the dual variables a, on the Gram matrix of the rows, or in the weights where
+there are few. At the optimum a = −g, the derivative of the loss by the margins. Each fit starts where the optimum of
+the step before leads to, and a factor is used again while it makes the residual fall tenfold.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast.kernels import paths
+from holdfast.kernels.elimination import begin, cut, finish, first_gram, next_gram, record, room_for, weigh
+from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.linear import (
+    Columns,
+    add,
+    dot,
+    factorise_dual,
+    factorise_primal,
+    fill,
+    margins_of,
+    substitute,
+    sum_of,
+    times,
+    weights_of,
+)
+from holdfast.kernels.paths import Paths, Scale
+
+TOLERANCE = 1e-10
+"""Residual, beside the dual variables, at which a fit is solved."""
+ROUNDING = 1e-8
+"""Residual at which a fit is solved as well as rounding allows, if it falls no further."""
+SLIGHT = 0.05
+"""Share of the features dropped up to which the factor of the step before is worth a try."""
+
+
+def ridge_elimination(
+    X: ArrayLike,
+    y: ArrayLike,
+    counts: ArrayLike | None = None,
+    *,
+    sizes: ArrayLike | None = None,
+    C: float = 1.0,
+    columns: ArrayLike | None = None,
+    forced: ArrayLike | None = None,
+    shrinkage: float = 1.0,
+    intercept: bool = True,
+    scale: Scale = "split",
+    max_iter: int = 100,
+) -> Paths:
+    r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
+
+    Each fit is the :math:`w, b` of least
+
+    .. math:: C \sum_i c_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2, \qquad f = Xw + b
+
+    with :math:`\beta_j = 1`, or the ``shrinkage`` for forced features.
+
+    Parameters
+    ----------
+    X, y
+        Rows × features, and labels −1 and 1.
+    counts
+        Resamples × rows: how often each row was drawn, whole or not. All rows once if not given.
+    sizes
+        Sizes to pass, from all features down, as :func:`elimination_sizes` makes them. If not given, all features are
+        fitted once and none is dropped.
+    C
+        Weight of the loss.
+    columns
+        Columns to start from, ascending, for all or each of the resamples; all if not given.
+    forced
+        Mask over these columns, for all or each of the resamples: those that never fall.
+    shrinkage
+        Factor of the forced features' weights in the penalty, in (0, 1].
+    intercept
+        Whether the model has one; it is never penalised.
+    scale
+        ``"split"`` standardises columns by mean and standard deviation of each resample; constant ones become 0 and
+        fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
+    max_iter
+        Newton steps of a fit after which it is given up.
+
+    Raises
+    ------
+    ArithmeticError
+        If a fit was given up.
+    """
+    _check_penalty(C, shrinkage)
+    laid = paths.layout(X, y, counts, sizes, columns, forced, scale)
+    shared = laid.wide and scale == "full" and columns is None
+    outcome = paths.empty_outcome(laid)
+    _paths(
+        *laid[:6], float(C), float(shrinkage), bool(intercept), scale == "split", shared, int(max_iter), *outcome
+    )  # of one type each: another type is another compilation
+    return paths.collected("ridge-logistic", laid, outcome, max_iter)
+
+
+def _check_penalty(C: float, shrinkage: float) -> None:
+    if not (C > 0 and np.isfinite(C)):
+        raise ValueError(f"Expected a positive C, got {C}.")
+    if not 0 < shrinkage <= 1:
+        raise ValueError(f"Expected a shrinkage in (0, 1], got {shrinkage}.")
+
+
+class Rows(NamedTuple):
+    """Rows of a fit, and what Newton's method keeps for each."""
+
+    y: NDArray[np.float64]
+    cost: NDArray[np.float64]  # C · count
+    f: NDArray[np.float64]  # margin
+    df: NDArray[np.float64]  # its step
+    g: NDArray[np.float64]  # first and second derivative of the loss
+    curvature: NDArray[np.float64]
+    S: NDArray[np.float64]  # root of the curvature where it was last factored
+
+
+@summing_kernel
+def _rows(y, cost):  # type: ignore[no-untyped-def]
+    n = y.size
+    return Rows(y, cost, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+
+
+@summing_kernel
+def _differentiate(r, t):  # type: ignore[no-untyped-def]
+    """Set the derivatives at f + t df; returns Σ g, Σ g df and Σ |g df|."""
+    total, slope, size = 0.0, 0.0, 0.0
+    for i in range(r.y.size):
+        margin = r.y[i] * (r.f[i] + t * r.df[i])
+        e = np.exp(-abs(margin))
+        miss = (e if margin > 0 else 1.0) / (1 + e)
+        r.g[i] = -r.y[i] * r.cost[i] * miss
+        r.curvature[i] = r.cost[i] * miss * (1 - miss)
+        total += r.g[i]
+        slope += r.g[i] * r.df[i]
+        size += abs(r.g[i] * r.df[i])
+    return total, slope, size
+
+
+@summing_kernel
+def _step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
+    """Halve the step until the objective does not rise steeply at its end; returns it, and Σ g there.
+
+    ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
+    convex: its slope tells enough, and keeps its digits where differences of values have none left.
+    """
+    t = 1.0
+    while True:
+        total, loss_slope, size = _differentiate(r, t)
+        if loss_slope + straight + t * curved <= -0.5 * slope + 1e-14 * size or t < 1e-10:
+            return t, total
+        t *= 0.5
+
+
+# In the dual variables
+
+
+class Dual(NamedTuple):
+    """Dual variables of the rows, their step, and the border (K + S⁻²)⁻¹1."""
+
+    a: NDArray[np.float64]
+    da: NDArray[np.float64]
+    border: NDArray[np.float64]
+
+
+@summing_kernel
+def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
+    n = r.y.size
+    for i in range(n):
+        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + 1e-300)
+    solved = factorise_dual(L, K, r.S, n)
+    substitute(L, v.border, n)
+    for i in range(n):
+        v.border[i] *= r.S[i]
+    return solved
+
+
+@summing_kernel
+def _bordered_step(L, r, v, intercept):  # type: ignore[no-untyped-def]
+    """Solve (K + S⁻²) da + db = S⁻¹ da, with the given da on the right, and Σ (a + da) = 0; returns db."""
+    n = r.y.size
+    substitute(L, v.da, n)
+    for i in range(n):
+        v.da[i] *= r.S[i]
+    if not intercept:
+        return 0.0
+    db = (sum_of(v.da) + sum_of(v.a)) / sum_of(v.border)
+    add(v.da, -db, v.border)
+    return db
+
+
+@summing_kernel
+def _follow(K, L, r, v, b, intercept):  # type: ignore[no-untyped-def]
+    """Move the optimum of another K to where that of this one is to first order; returns b.
+
+    The curvature is taken at the old margins: the new optimum's are closer to them than those of a with this K.
+    """
+    n = r.y.size
+    times(K, v.a, r.df, n)
+    for i in range(n):
+        v.da[i] = (r.f[i] - r.df[i] - b) * r.S[i]
+    db = _bordered_step(L, r, v, intercept)
+    add(v.a, 1.0, v.da)
+    return b + db
+
+
+@summing_kernel
+def _dual_residual(r, v, intercept):  # type: ignore[no-untyped-def]
+    """Largest |a + g| (or mean of a), beside the largest |g|."""
+    residual, scale = abs(sum_of(v.a)) / r.y.size if intercept else 0.0, 0.0
+    for i in range(r.y.size):
+        residual = max(residual, abs(v.a[i] + r.g[i]))
+        scale = max(scale, abs(r.g[i]))
+    return residual / scale
+
+
+@summing_kernel
+def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # type: ignore[no-untyped-def]
+    """Solve from the a of v and b; returns b and whether it was solved."""
+    n = r.y.size
+    if after_another:
+        factored = factored or _factor_dual(K, L, r, v)
+        b = _follow(K, L, r, v, b, intercept)
+    times(K, v.a, r.f, n)
+    for i in range(n):
+        r.f[i] += b
+    fill(r.df, 0.0)
+    total, _, _ = _differentiate(r, 0.0)
+    residual, before = _dual_residual(r, v, intercept), np.inf
+    for _ in range(max_iter):
+        if residual <= TOLERANCE:
+            return b, True
+        fresh = not factored or residual > 0.1 * before
+        factored = not fresh or _factor_dual(K, L, r, v)
+        for i in range(n):
+            v.da[i] = -(v.a[i] + r.g[i]) / r.S[i]
+        db = _bordered_step(L, r, v, intercept)
+        times(K, v.da, r.df, n)
+        straight, curved = dot(r.df, v.a), dot(r.df, v.da)
+        slope = straight + dot(r.df, r.g) + db * total
+        if slope >= 0 and not fresh:  # the factor of another K may point uphill
+            factored = False
+            continue
+        for i in range(n):
+            r.df[i] += db
+        t, total = _step_length(r, slope, straight, curved)
+        add(v.a, t, v.da)
+        add(r.f, t, r.df)
+        b += t * db
+        residual, before = _dual_residual(r, v, intercept), residual
+        if fresh and 0.5 * before < residual <= ROUNDING:
+            return b, True
+    return b, False
+
+
+# In the weights
+
+
+class Primal(NamedTuple):
+    """Weights of the active columns, their step, and what Newton's method keeps for each."""
+
+    w: NDArray[np.float64]
+    dw: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+    cross: NDArray[np.float64]  # Zᵀ curvature
+    border: NDArray[np.float64]  # (I + ZᵀS²Z)⁻¹ cross
+
+
+@summing_kernel
+def _primal_residual(Z, places, norm, r, v, total, intercept):  # type: ignore[no-untyped-def]
+    """Set the gradient w + Zᵀg; returns its largest entry, each beside the norm of its column, beside that of g."""
+    weights_of(Z, places, r.g, v.gradient)
+    residual = abs(total) / np.sqrt(r.y.size) if intercept else 0.0
+    for q in range(places.size):
+        v.gradient[q] += v.w[q]
+        reach = norm[Z.column[places[q]]] * Z.factor[places[q]]
+        if reach > 0:
+            residual = max(residual, abs(v.gradient[q]) / reach)
+    return residual / np.sqrt(dot(r.g, r.g))
+
+
+@summing_kernel
+def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
+    for i in range(r.y.size):
+        r.S[i] = np.sqrt(r.curvature[i])
+    solved = factorise_primal(L, Z, places, r.S, R)
+    weights_of(Z, places, r.curvature, v.cross)
+    fill(v.border, 0.0)
+    add(v.border, 1.0, v.cross)
+    substitute(L, v.border, places.size)
+    return solved, sum_of(r.curvature) - dot(v.cross, v.border)
+
+
+@summing_kernel
+def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
+    """Solve from the w of v and b; returns b and whether it was solved."""
+    margins_of(Z, places, v.w, b, r.f)
+    fill(r.df, 0.0)
+    total, _, _ = _differentiate(r, 0.0)
+    residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), np.inf
+    factored, corner = False, 0.0
+    for _ in range(max_iter):
+        if residual <= TOLERANCE:
+            return b, True
+        fresh = not factored or residual > 0.1 * before
+        if fresh:
+            factored, corner = _factor_primal(Z, places, L, R, r, v)
+        fill(v.dw, 0.0)
+        add(v.dw, -1.0, v.gradient)
+        substitute(L, v.dw, places.size)
+        db = -(total + dot(v.cross, v.dw)) / corner if intercept else 0.0
+        add(v.dw, -db, v.border)
+        margins_of(Z, places, v.dw, db, r.df)
+        slope = dot(v.dw, v.gradient) + db * total
+        t, total = _step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
+        add(v.w, t, v.dw)
+        add(r.f, t, r.df)
+        b += t * db
+        residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), residual
+        if fresh and 0.5 * before < residual <= ROUNDING:
+            return b, True
+    return b, False
+
+
+# Paths
+
+
+@summing_kernel
+def _norms(XT):  # type: ignore[no-untyped-def]
+    norm = np.empty(XT.shape[0])
+    for j in range(norm.size):
+        norm[j] = np.sqrt(dot(XT[j], XT[j]))
+    return norm
+
+
+@summing_kernel
+def _paths(  # type: ignore[no-untyped-def]
+    XT, y, counts, columns, forced, sizes, C, shrinkage, intercept, split, shared, max_iter,
+    kept_until, weight, coef, intercepts, unsolved,
+):  # fmt: skip
+    n, p = y.size, columns.shape[1]
+    wide = XT.shape[0] > n
+    mean, factor, norm = np.zeros(p), np.ones(p), _norms(XT)
+    room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
+    step_room = np.empty((4, p))
+    for m in range(counts.shape[0]):
+        Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
+        held = forced[min(m, len(forced) - 1)]
+        rows = np.flatnonzero(counts[m])
+        begin(room, Z, counts[m], held, shrinkage, split)
+        in_dual, trace, b = wide and 2 * p > rows.size, 0.0, 0.0
+        if in_dual:
+            trace = first_gram(room, Z, rows, held, shrinkage)
+        few, all_rows = _rows(y[rows], C * counts[m][rows]), _rows(y.copy(), C * counts[m])
+        dual = Dual(np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size))
+        for step in range(sizes.size):
+            size, before = sizes[step], sizes[max(step - 1, 0)]
+            active = room.places[:size]
+            if in_dual:
+                slight = 0 < before - size <= SLIGHT * before
+                b, solved = _fit_dual(room.K, room.L, few, dual, b, intercept, step > 0, slight, max_iter)
+                weigh(room, Z, size, rows, dual.a)
+            else:
+                primal = Primal(
+                    room.w[:size], step_room[0, :size], step_room[1, :size], step_room[2, :size], step_room[3, :size]
+                )
+                b, solved = _fit_primal(Z, active, norm, room.L, room.R, all_rows, primal, b, intercept, max_iter)
+            if not solved:
+                unsolved[m] = size
+                break
+            record(room, size, held, shrinkage, kept_until[m], weight[m])
+            if step + 1 < sizes.size:
+                after = sizes[step + 1]
+                cut(room, Z, size, after, held)
+                in_dual = in_dual and 2 * after > rows.size
+                if in_dual:
+                    trace = next_gram(room, Z, rows, after, size - after, trace)
+        intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])

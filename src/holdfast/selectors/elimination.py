@@ -1,0 +1,158 @@
+"""Linear support vector machines as selectors: by the weights of one fit, and by recursive elimination."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.paths import elimination_sizes, orders
+from holdfast.kernels.svm import svm_elimination
+from holdfast.selectors.base import Floats, Found, Ints, Resamples, Selector, Target
+from holdfast.selectors.filters import checked_bins, tied
+
+Scale = Literal["split", "full"]
+
+
+def standardised(X: Floats) -> Floats:
+    """Columns of mean 0 and standard deviation 1; constant ones are 0."""
+    away = X - X.mean(axis=0)
+    deviation = away.std(axis=0)
+    return away / np.where(deviation > 0, deviation, 1.0)
+
+
+def ranks_of(order: NDArray[Any]) -> Floats:
+    """Rank of each feature, 1 for the first of the order."""
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(1, order.size + 1)
+    return ranks
+
+
+class _LinearSVM(Selector):
+    """What both share: columns scaled by split or in full, one machine per class where there are more than two."""
+
+    C: float
+    scale: Scale
+
+    def _shared(self, X: Floats, target: Target) -> Floats | None:
+        return standardised(X) if checked_bins(self.scale, "scale") == "full" else None
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _one_against_rest(self, target: Target, resamples: Resamples) -> list[tuple[Floats, NDArray[np.bool_]]]:
+        """Labels ±1 of each machine, and the resamples that it is for: one suffices for two classes."""
+        codes = self._codes(target)
+        held = np.array([[np.any(row[target.values == one]) for one in codes] for row in resamples.counts])
+        two = held.sum(axis=1) == 2
+        machines = []
+        for place, one in enumerate(codes):
+            last = two & held[:, place] & (np.cumsum(held, axis=1)[:, place] == 2)  # the higher of two is positive
+            machines.append((np.where(target.values == one, 1.0, -1.0), np.where(two, last, held[:, place])))
+        return [(labels, runs) for labels, runs in machines if runs.any()]
+
+    def _codes(self, target: Target) -> Ints:
+        return np.arange(0 if target.classes is None else target.classes.size)
+
+
+class LinearSVMWeights(_LinearSVM):
+    """Keep the features of the largest squared weight in a linear support vector machine (SVMONE).
+
+    More than two classes: one machine for each against the rest, squared weights summed.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep.
+    C : float
+        Weight of the loss.
+    scale : {"split", "full"}
+        Columns are standardised by the split's rows, or by all rows.
+
+    Attributes
+    ----------
+    scores_ : ndarray
+        Squared weights.
+    """
+
+    def __init__(self, n_features: int = 10, *, C: float = 0.5, scale: Scale = "split") -> None:
+        self.n_features, self.C, self.scale = n_features, C, scale
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Found | Exception]]:
+        squares = np.zeros((len(resamples.seeds), X.shape[1]))
+        for labels, runs in self._one_against_rest(target, resamples):
+            counts = resamples.counts[runs]
+            fit = svm_elimination(X if shared is None else shared, labels, counts, C=self.C, scale=self.scale)
+            squares[runs] += fit.weight**2
+        return [[Found("weighting", tied(row))] * len(selectors) for row in squares]
+
+
+class SVMRFE(_LinearSVM):
+    """Recursive feature elimination with a linear support vector machine (Guyon et al., 2002).
+
+    Fit, drop the features of least squared weight, and fit again. More than two classes: one machine for each against
+    the rest, squared weights summed.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep. All sizes come from one elimination.
+    C : float
+        Weight of the loss.
+    drop : float
+        Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
+    scale : {"split", "full"}
+        Columns are standardised by the split's rows, or by all rows; then the Gram matrix is shared, which is faster.
+
+    Attributes
+    ----------
+    ranking_ : ndarray
+        1 for the last feature to fall; features that fall together are ordered by their weights.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import SVMRFE
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(SVMRFE(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst radius', 'worst area']
+    """
+
+    def __init__(self, n_features: int = 10, *, C: float = 0.5, drop: float = 0.1, scale: Scale = "split") -> None:
+        self.n_features, self.C, self.drop, self.scale = n_features, C, drop, scale
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Found | Exception]]:
+        smallest = max(1, min(one._wanted(X.shape[1]) for one in selectors))
+        sizes = elimination_sizes(X.shape[1], smallest, self.drop)
+        data, machines = X if shared is None else shared, self._one_against_rest(target, resamples)
+        if len(machines) == 1:
+            paths = svm_elimination(data, machines[0][0], resamples.counts, sizes=sizes, C=self.C, scale=self.scale)
+            found = orders(paths)
+        else:
+            found = np.array(
+                [self._together(data, machines, run, counts, sizes) for run, counts in enumerate(resamples.counts)]
+            )
+        return [[Found("ranking", ranks_of(order))] * len(selectors) for order in found]
+
+    def _together(
+        self, X: Floats, machines: list[tuple[Floats, NDArray[np.bool_]]], run: int, counts: Ints, sizes: Ints
+    ) -> Ints:
+        """The order of an elimination by several machines at once."""
+        columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
+        for size in [*sizes[1:], 0]:
+            squares = np.zeros(columns.size)
+            for labels, runs in machines:
+                if runs[run]:
+                    fit = svm_elimination(X, labels, counts[None], columns=columns, C=self.C, scale=self.scale)
+                    squares += fit.weight[0] ** 2
+            order = np.lexsort((columns, -tied(squares)))
+            fallen = np.concatenate([columns[order[size:]], fallen])
+            columns = np.sort(columns[order[:size]])
+        return fallen

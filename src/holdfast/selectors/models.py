@@ -1,0 +1,83 @@
+"""Linear models that predict from some of the columns they are given."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+Floats = NDArray[np.float64]
+
+
+class LinearRule(BaseEstimator):
+    """Intercepts and weights of some columns; one row of weights for two classes or numbers, one per class for more."""
+
+    def __init__(self, columns: NDArray[Any], coef: Floats, intercept: Floats) -> None:
+        self.columns, self.coef, self.intercept = columns, np.atleast_2d(coef), np.atleast_1d(intercept)
+
+    def values(self, X: Any) -> Floats:
+        """Weighted sums of the columns."""
+        rows = np.asarray(X, dtype=np.float64)[:, self.columns]
+        sums = rows @ self.coef.T + self.intercept
+        return sums[:, 0] if sums.shape[1] == 1 else sums
+
+
+class LinearRegressor(RegressorMixin, LinearRule):
+    """Predicts numbers."""
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted numbers."""
+        return self.values(X)
+
+
+class LinearClassifier(ClassifierMixin, LinearRule):
+    """Predicts classes: two by the sign, more by the largest value (one against the rest)."""
+
+    def __init__(self, columns: NDArray[Any], coef: Floats, intercept: Floats, classes: NDArray[Any]) -> None:
+        super().__init__(columns, coef, intercept)
+        self.classes_ = classes
+
+    def decision_function(self, X: Any) -> Floats:
+        """Values that decide."""
+        return self.values(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted classes."""
+        values = self.values(X)
+        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes: logistic for two, scaled to a sum of one for more."""
+        values = self.values(X)
+        if values.ndim == 1:
+            return np.column_stack([expit(-values), expit(values)])
+        each = expit(values)
+        total = each.sum(axis=1, keepdims=True)
+        return np.where(total > 0, each / np.where(total > 0, total, 1), softmax(values, axis=1))
+
+
+class Predicts:
+    """Makes a selector predict by the model that it fitted, ``model_``."""
+
+    model_: Any
+
+    def _rows(self, X: Any) -> Floats:
+        check_is_fitted(self, "support_")
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the model on the selected features."""
+        rows = self._rows(X)
+        return self.model_.predict(rows)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Values by which the model on the selected features decides."""
+        rows = self._rows(X)
+        return self.model_.decision_function(rows)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes by the model on the selected features."""
+        rows = self._rows(X)
+        return self.model_.predict_proba(rows)

@@ -1,0 +1,237 @@
+"""Recursive elimination by ridge-logistic regression, with some features forced by a stable filter."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.paths import Paths, elimination_sizes, orders
+from holdfast.kernels.ridge import ridge_elimination
+from holdfast.selectors.base import Floats, Found, Ints, Resamples, Selector, Target
+from holdfast.selectors.elimination import Scale, ranks_of
+from holdfast.selectors.filters import Filter, Golub, Variance, checked_bins
+from holdfast.selectors.models import LinearClassifier, Predicts
+
+CRITERIA = {"variance": Variance, "golub": Golub}
+
+
+class HybridRFE(Predicts, Selector):
+    r"""Recursive feature elimination that keeps the best features of a stable filter (Hamer and Dupont, 2020).
+
+    The ``n_forced`` best features by a univariate criterion are never dropped; the elimination chooses features that
+    complete them. More forced features make the selection more stable, at a cost in accuracy that may be small. Without
+    any it is plain RFE; with all of them forced it is the filter. For two classes.
+
+    Each fit minimises :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
+    :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others; the intercept is not penalised.
+
+    Parameters
+    ----------
+    n_features : int
+        How many to keep. All sizes come from one elimination.
+    n_forced : int
+        How many of them the criterion forces; at most ``n_features``.
+    criterion : {"variance", "golub"}, filter, or array
+        What ranks features for forcing, on the data as they are, unscaled: a name, a filter such as
+        ``GV(lambda_v=0.5)``, or a number for each feature.
+    C : float
+        Weight of the loss in the elimination.
+    shrinkage : float
+        Factor of the forced features' weights in the penalty, above 0 and at most 1; below 1 they are shrunk less.
+    C_final : float, optional
+        Weight of the loss in the model on the selected features, which predicts; ``C`` by default.
+    drop : float
+        Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
+    fit_intercept, standardize : bool
+        Whether models have an intercept, and columns of mean 0 and standard deviation 1. The algorithm as printed is
+        ``fit_intercept=False, standardize=False, drop=1``.
+    scale : {"split", "full"}
+        Whether columns are standardised by the split's rows, or by all rows; then the Gram matrix is shared.
+    complement : {"hybrid", "independent"}
+        Whether features that complete the forced ones are chosen together with them, or independently of them (a
+        baseline for comparison).
+
+    Attributes
+    ----------
+    ranking_ : ndarray
+        1 for the last feature to fall.
+    forced_ : ndarray
+        Columns that were forced.
+    model_ : object
+        The model on the selected features.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import HybridRFE
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> rfe = HybridRFE(4, n_forced=2, criterion="golub").fit(X, y)
+    >>> list(rfe.get_feature_names_out())
+    ['worst radius', 'worst perimeter', 'worst area', 'worst concave points']
+    >>> round(float(rfe.predict_proba(X)[0, 0]), 3)
+    1.0
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("n_features", "C_final")
+    most_classes: ClassVar[int | None] = 2
+
+    def __init__(
+        self,
+        n_features: int = 20,
+        *,
+        n_forced: int = 0,
+        criterion: Any = "variance",
+        C: float = 1.0,
+        shrinkage: float = 1.0,
+        C_final: float | None = None,
+        drop: float = 0.2,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        scale: Scale = "split",
+        complement: Literal["hybrid", "independent"] = "hybrid",
+    ) -> None:
+        self.n_features, self.n_forced, self.criterion, self.C, self.shrinkage = (
+            n_features, n_forced, criterion, C, shrinkage,
+        )  # fmt: skip
+        self.C_final, self.drop, self.fit_intercept, self.standardize = C_final, drop, fit_intercept, standardize
+        self.scale, self.complement = scale, complement
+
+    # What all resamples share
+
+    def _shared(self, X: Floats, target: Target) -> "Shared":
+        filter_ = self._filter()
+        criterion = None if filter_ is None else filter_._shared(X, target)
+        if not self.standardize or checked_bins(self.scale, "scale") == "split":
+            return Shared(criterion, np.zeros(X.shape[1]), np.ones(X.shape[1]), "split" if self.standardize else "full")
+        deviation = X.std(axis=0)
+        return Shared(criterion, X.mean(axis=0), np.where(deviation > 0, deviation, 1.0), "full")
+
+    def _filter(self) -> Filter | None:
+        """The filter that ranks features for forcing; None if numbers were given."""
+        if isinstance(self.criterion, str):
+            if self.criterion not in CRITERIA:
+                raise ValueError(
+                    f"Expected the criterion {' or '.join(map(repr, CRITERIA))}, a filter or numbers, got "
+                    f"{self.criterion!r}."
+                )
+            return CRITERIA[self.criterion]()
+        return self.criterion if isinstance(self.criterion, Filter) else None
+
+    # Fitting
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Found | Exception]]:
+        data = (X - shared.shift) / shared.unit
+        forced = self._forced(shared, X, target, resamples)
+        ready = Ready(data, _labels(target, resamples), target, resamples, forced, shared)
+        sound = [one for one in selectors if one._wanted(X.shape[1]) >= self.n_forced]
+        order = self._orders(ready, sound)
+        founds = {id(one): one._finals(ready, order) for one in sound}
+        return [
+            [founds[id(one)][run] if id(one) in founds else one._too_many() for one in selectors]
+            for run in range(len(resamples.seeds))
+        ]
+
+    def _too_many(self) -> ValueError:
+        return ValueError(
+            f"Expected at most n_features={self.n_features} forced features, got n_forced={self.n_forced}; force fewer."
+        )
+
+    def _forced(self, shared: Any, X: Floats, target: Target, resamples: Resamples) -> NDArray[np.bool_]:
+        """Which features each resample forces: the best by the criterion, the lowest columns of equal ones."""
+        n, d = self.n_forced, X.shape[1]
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"Expected n_forced to be a whole number of at least 0, got {n!r}.")
+        forced = np.zeros((len(resamples.seeds), d), dtype=bool)
+        filter_ = self._filter()
+        for run, counts in enumerate(resamples.counts):
+            if n and filter_ is not None:
+                found = filter_._found(shared.criterion, X, target, counts, resamples.seeds[run])
+                forced[run, filter_._cut_to(found, min(n, d))] = True
+            elif n:
+                forced[run, np.argsort(-self._given(d), kind="stable")[:n]] = True
+        return forced
+
+    def _given(self, n_features: int) -> Floats:
+        numbers = np.asarray(self.criterion, dtype=np.float64)
+        if numbers.shape != (n_features,):
+            raise ValueError(f"Expected a number for each of {n_features} features, got shape {numbers.shape}.")
+        return numbers
+
+    def _orders(self, ready: "Ready", sound: Sequence[Self]) -> NDArray[Any]:
+        """Features of each resample, from the last to the first to fall."""
+        if self.complement not in ("hybrid", "independent"):
+            raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
+        n_features, together = ready.data.shape[1], self.complement == "hybrid"
+        if not sound:
+            return np.empty((len(ready.forced), 0), np.int64)
+        smallest = min(one._wanted(n_features) for one in sound) - (0 if together else self.n_forced)
+        sizes = elimination_sizes(n_features, max(1, smallest), self.drop)
+        hybrid: dict[str, Any] = {"forced": ready.forced, "shrinkage": self.shrinkage} if together else {}
+        order = orders(self._fits(ready, self.C, sizes=sizes, **hybrid))
+        if together:
+            return order
+        first = np.argsort(~np.take_along_axis(ready.forced, order, axis=1), axis=1, kind="stable")
+        return np.take_along_axis(order, first, axis=1)
+
+    def _fits(self, ready: "Ready", C: float, **how: Any) -> Paths:
+        scale = ready.shared.kernel_scale
+        return ridge_elimination(
+            ready.data, ready.labels, ready.resamples.counts, C=C, intercept=self.fit_intercept, scale=scale, **how
+        )
+
+    def _finals(self, ready: "Ready", order: NDArray[Any]) -> list[Found]:
+        """What each resample found, with the model on the selected features."""
+        wanted = self._wanted(ready.data.shape[1])
+        if not wanted:
+            return [Found("ranking", ranks_of(row)) for row in order]
+        selected = np.sort(order[:, :wanted], axis=1)
+        fits = self._fits(ready, self.C if self.C_final is None else self.C_final, columns=selected)
+        founds = []
+        for run, columns in enumerate(selected):
+            coef = fits.coef[run] / ready.shared.unit[columns]
+            model = LinearClassifier(
+                columns, coef, fits.intercept[run] - coef @ ready.shared.shift[columns], ready.classes(run)
+            )
+            extras = {"model_": model, "forced_": np.flatnonzero(ready.forced[run]), "classes_": model.classes_}
+            founds.append(Found("ranking", ranks_of(order[run]), model, extras))
+        return founds
+
+
+class Shared(NamedTuple):
+    """What all resamples share: the criterion's part, the scale of columns in full, and what is left to the kernel."""
+
+    criterion: Any
+    shift: Floats
+    unit: Floats
+    kernel_scale: Scale
+
+
+class Ready(NamedTuple):
+    """Resamples ready to be fitted."""
+
+    data: Floats
+    labels: Floats
+    target: Target
+    resamples: Resamples
+    forced: NDArray[np.bool_]
+    shared: Shared
+
+    def classes(self, run: int) -> NDArray[Any]:
+        """The two classes of a resample."""
+        assert self.target.classes is not None
+        return self.target.classes[self.target.present(self.resamples.counts[run])]
+
+
+def _labels(target: Target, resamples: Resamples) -> Floats:
+    """−1 and 1; the higher of the two classes that the rows hold is 1."""
+    held = np.unique(target.values[resamples.counts.any(axis=0)])
+    return np.where(target.values == held[-1], 1.0, -1.0)

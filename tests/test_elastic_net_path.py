@@ -1,0 +1,327 @@
+"""Elastic-net paths against independent solvers, their optimality conditions and their promises."""
+
+import warnings
+
+import numpy as np
+import pytest
+from glum import GeneralizedLinearRegressor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression, enet_path
+
+from holdfast.kernels import elastic_net, elastic_net_model, elastic_net_solver, elastic_net_state
+from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
+
+RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
+
+
+def draw(n, d, rho=0.3, seed=0, family="logistic"):
+    """Equally correlated columns, ten of which matter at most, and noisy outcomes: nothing is separable by accident."""
+    rng = np.random.default_rng(seed)
+    X = np.sqrt(1 - rho) * rng.normal(size=(n, d)) + np.sqrt(rho) * rng.normal(size=(n, 1))
+    X = X * rng.uniform(0.5, 20, d) + rng.normal(size=d)
+    f = (X[:, :10] - X[:, :10].mean(axis=0)) / X[:, :10].std(axis=0) @ rng.normal(size=min(d, 10))
+    if family == "linear":
+        return X, 3 + 5 * f + 5 * rng.normal(size=n)
+    return X, np.where(f + rng.logistic(size=n) > 0, 1.0, -1.0)
+
+
+def bootstraps(n, n_resamples, seed=1):
+    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
+
+
+def dense(paths, n_features, values="standardized"):
+    """Lists as an array, resamples × lambdas × features."""
+    out = np.zeros((paths.lambdas.size, n_features))
+    rows = np.repeat(np.arange(paths.lambdas.size), np.diff(paths.indptr))
+    out[rows, paths.indices] = getattr(paths, values)
+    return out.reshape(*paths.lambdas.shape, n_features)
+
+
+def standardised(X, c):
+    X = X[c > 0]
+    c = c[c > 0] / c.sum()
+    centred = X - c @ X
+    scale = np.sqrt(c @ centred**2)
+    scale[np.ptp(X, axis=0) <= 1e-12 * np.abs(X).max(axis=0)] = np.inf
+    return centred / scale
+
+
+def violation(X, y, c, w, intercept, lam, l1_ratio, family):
+    """How far a solution is from optimal, beside lambda times l1_ratio (straight from the conditions)."""
+    Z, y, c = standardised(X, c), y[c > 0], c[c > 0] / c.sum()
+    f = intercept + Z @ w
+    r = c * (y - f) if family == "linear" else c * y / (1 + np.exp(y * f))
+    g = Z.T @ r - lam * (1 - l1_ratio) * w
+    l1 = lam * l1_ratio
+    off = np.where(w != 0, np.abs(g - l1 * np.sign(w)), np.maximum(np.abs(g) - l1, 0))
+    return max(off.max(), abs(r.sum())) / l1
+
+
+def intercepts_of_standardised(paths, X, c):
+    return paths.intercepts[0] + dense(paths, X.shape[1], "coefficients")[0] @ (c @ X / c.sum())
+
+
+def glum_path(X, y, c, lambdas, l1_ratio, family):
+    model = GeneralizedLinearRegressor(
+        family="normal" if family == "linear" else "binomial",
+        l1_ratio=l1_ratio,
+        alpha=list(lambdas),
+        alpha_search=True,
+        gradient_tol=1e-10,
+        max_iter=10_000,
+    )
+    target = y if family == "linear" else (y > 0).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(np.asfortranarray(standardised(X, c)), target[c > 0], sample_weight=c[c > 0].astype(float))
+    return model.coef_path_, model.intercept_path_
+
+
+def assert_same(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6 * max(1, np.abs(theirs).max()))
+    np.testing.assert_array_equal(ours != 0, np.abs(theirs) > 1e-9)
+
+
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+def test_solutions_are_those_of_glum(family, rho, n, d, l1_ratio):
+    X, y = draw(n, d, rho, family=family)
+    counts = bootstraps(n, 2 if family == "logistic" else 1)
+    paths = elastic_net_paths(X, y, counts, family=family, l1_ratio=l1_ratio, n_lambdas=10, lambda_min_ratio=0.05)
+    for m, c in enumerate(counts):
+        weights, _ = glum_path(X, y, c, paths.lambdas[m], l1_ratio, family)
+        assert_same(dense(paths, d)[m], weights)
+
+
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_linear_solutions_are_those_of_scikit_learn(n, d, l1_ratio):
+    X, y = draw(n, d, 0.5, family="linear")
+    c = bootstraps(n, 1)
+    paths = elastic_net_paths(X, y, c, family="linear", l1_ratio=l1_ratio, n_lambdas=30)
+    Z, target = np.repeat(standardised(X, c[0]), c[0][c[0] > 0], axis=0), np.repeat(y, c[0])
+    settings = {"l1_ratio": l1_ratio, "alphas": paths.lambdas[0], "tol": 1e-14, "max_iter": 100_000}
+    _, theirs, _ = enet_path(np.asfortranarray(Z), target - target.mean(), **settings)
+    assert_same(dense(paths, d)[0], theirs.T)
+
+
+@pytest.mark.parametrize("l1_ratio", [1, 0.5])
+def test_logistic_solutions_are_those_of_scikit_learn(l1_ratio):
+    X, y = draw(100, 20)
+    c = bootstraps(100, 1)
+    lam = largest_lambdas(X, y, c, family="logistic", l1_ratio=l1_ratio)[0] * np.array([0.5, 0.1])
+    paths = elastic_net_paths(X, y, c, family="logistic", l1_ratio=l1_ratio, lambdas=lam)
+    Z = standardised(X, c[0])
+    for k in range(2):
+        peer = LogisticRegression(
+            solver="saga", l1_ratio=l1_ratio, C=1 / (100 * lam[k]), tol=1e-12, max_iter=100_000, random_state=0
+        )
+        peer.fit(Z, y[c[0] > 0], sample_weight=c[0][c[0] > 0])
+        assert_same(dense(paths, 20)[0, k], peer.coef_[0])
+        np.testing.assert_allclose(intercepts_of_standardised(paths, X, c[0])[k], peer.intercept_[0], atol=1e-6)
+
+
+@st.composite
+def problems(draw):
+    """Small data with constant, equal, opposite and dependent columns, and any weights."""
+    n, d = draw(st.integers(4, 40)), draw(st.integers(1, 25))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    coarse = draw(st.booleans())
+    X = (
+        rng.integers(-2, 3, (n, d)).astype(float)
+        if coarse
+        else rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4, d)
+    )
+    for j in range(1, d):
+        match rng.integers(0, 8):
+            case 0:
+                X[:, j] = X[:, rng.integers(0, j)] * rng.choice([-2, 1]) + 3
+            case 1:
+                X[:, j] = X[:, : j // 2 + 1].sum(axis=1)
+            case 2:
+                X[:, j] = 7
+    c = rng.integers(0, 4, n).astype(float) if draw(st.booleans()) else rng.exponential(size=n)
+    c[:4] += 1
+    family = draw(st.sampled_from(["logistic", "linear"]))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0) if family == "logistic" else rng.normal(size=n) * 100
+    y[:2] = 1, -1
+    return X, y, c, family, draw(st.sampled_from([1, 0.9, 0.5, 0.05]))
+
+
+@given(problem=problems())
+@settings(max_examples=150)
+def test_every_solution_satisfies_its_optimality_conditions(problem):
+    X, y, c, family, l1_ratio = problem
+    if largest_lambdas(X, y, c[None], family=family, l1_ratio=l1_ratio)[0] == 0:
+        return
+    paths = elastic_net_paths(X, y, c[None], family=family, l1_ratio=l1_ratio, n_lambdas=25, lambda_min_ratio=1e-3)
+    intercepts = intercepts_of_standardised(paths, X, c)
+    for k, lam in enumerate(paths.lambdas[0]):
+        off = violation(X, y, c, dense(paths, X.shape[1])[0, k], intercepts[k], lam, l1_ratio, family)
+        assert off < 2e-8
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+@pytest.mark.parametrize("l1_ratio", [1, 0.3])
+def test_counts_are_repeated_rows(family, l1_ratio):
+    X, y = draw(60, 30, family=family)
+    c = bootstraps(60, 1)
+    settings = {"family": family, "l1_ratio": l1_ratio, "n_lambdas": 40, "lambda_min_ratio": 0.01}
+    weighted = elastic_net_paths(X, y, c, **settings)
+    repeated = elastic_net_paths(np.repeat(X, c[0], axis=0), np.repeat(y, c[0]), np.ones((1, 60)), **settings)
+    np.testing.assert_array_equal(weighted.indptr, repeated.indptr)
+    np.testing.assert_array_equal(weighted.indices, repeated.indices)
+    np.testing.assert_allclose(weighted.coefficients, repeated.coefficients, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(weighted.intercepts, repeated.intercepts, rtol=1e-6, atol=1e-8)
+
+
+def test_many_resamples_are_one_after_the_other():
+    X, y = draw(50, 80)
+    counts = bootstraps(50, 4)
+    together = elastic_net_paths(X, y, counts, family="logistic", predict=True)
+    alone = [elastic_net_paths(X, y, c[None], family="logistic", predict=True) for c in counts]
+    for name in ("lambdas", "indices", "coefficients", "standardized", "intercepts", "predictors"):
+        np.testing.assert_array_equal(getattr(together, name), np.concatenate([getattr(one, name) for one in alone]))
+    np.testing.assert_array_equal(np.diff(together.indptr), np.concatenate([np.diff(one.indptr) for one in alone]))
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+def test_given_lambdas_are_a_subset_of_the_path_in_any_order_and_number(family):
+    X, y = draw(50, 80, family=family)
+    counts = bootstraps(50, 2)
+    fine = elastic_net_paths(X, y, counts, family=family, l1_ratio=0.9)
+    picked = np.array([99, 0, 40, 40, 7])
+    coarse = elastic_net_paths(X, y, counts, family=family, l1_ratio=0.9, lambdas=fine.lambdas[:, picked])
+    one = elastic_net_paths(X, y, counts, family=family, l1_ratio=0.9, lambdas=[fine.lambdas[0, 99]])
+    np.testing.assert_array_equal(coarse.lambdas, fine.lambdas[:, picked])
+    np.testing.assert_allclose(dense(coarse, 80), dense(fine, 80)[:, picked], rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(dense(coarse, 80) != 0, dense(fine, 80)[:, picked] != 0)
+    np.testing.assert_allclose(coarse.intercepts, fine.intercepts[:, picked], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(dense(one, 80)[0, 0], dense(fine, 80)[0, 99], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+def test_the_largest_lambda_is_the_least_that_selects_nothing(family, l1_ratio):
+    X, y = draw(40, 100, family=family)
+    counts = bootstraps(40, 3)
+    largest = largest_lambdas(X, y, counts, family=family, l1_ratio=l1_ratio)
+    lambdas = largest[:, None] * [2, 1, 1 - 1e-6]
+    sizes = np.diff(elastic_net_paths(X, y, counts, family=family, l1_ratio=l1_ratio, lambdas=lambdas).indptr)
+    np.testing.assert_array_equal(sizes.reshape(3, 3), [[0, 0, 1]] * 3)
+    path = elastic_net_paths(X, y, counts, family=family, l1_ratio=l1_ratio)
+    np.testing.assert_allclose(path.lambdas, largest[:, None] * np.geomspace(1, 0.01, 100))
+
+
+def test_predictors_are_those_of_the_coefficients_for_every_row():
+    X, y = draw(40, 60)
+    paths = elastic_net_paths(X, y, bootstraps(40, 2), family="logistic", predict=True)
+    expected = paths.intercepts[..., None] + dense(paths, 60, "coefficients") @ X.T
+    np.testing.assert_allclose(paths.predictors, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_separable_data_are_solved_to_the_last_lambda():
+    X, y = draw(40, 20)
+    X[:, 3] = y * 2 + np.linspace(-1, 1, 40)
+    c = np.ones((1, 40))
+    paths = elastic_net_paths(X, y, c, family="logistic", lambda_min_ratio=1e-6)
+    intercepts = intercepts_of_standardised(paths, X, c[0])
+    off = [
+        violation(X, y, c[0], dense(paths, 20)[0, k], intercepts[k], lam, 1, "logistic")
+        for k, lam in enumerate(paths.lambdas[0])
+    ]
+    assert max(off) < 1e-7
+    assert np.abs(paths.standardized).max() > 10
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+def test_the_lowest_of_equal_columns_carries_the_weight(family):
+    X, y = draw(80, 20, family=family)
+    counts = bootstraps(80, 3)
+    alone = dense(elastic_net_paths(X, y, counts, family=family), 20)
+    copies = np.hstack([X, X[:, ::-1], 5 - 3 * X])
+    paths = elastic_net_paths(copies, y, counts, family=family)
+    assert paths.indices.max() < 20
+    np.testing.assert_allclose(dense(paths, 60)[..., :20], alone, rtol=1e-6, atol=1e-7)
+    shared = dense(elastic_net_paths(copies, y, counts, family=family, l1_ratio=0.5), 60)
+    np.testing.assert_allclose(shared[..., :20], shared[..., 39:19:-1], atol=1e-7)
+    np.testing.assert_allclose(shared[..., :20], -shared[..., 40:], atol=1e-7)
+
+
+def test_constant_columns_get_nothing():
+    X, y = draw(30, 10)
+    X[:, 4] = 0.1
+    c = np.ones(30)
+    c[0] = 0
+    X[1:, 6] = 1e6
+    paths = elastic_net_paths(X, y, c[None], family="logistic")
+    assert not np.isin([4, 6], paths.indices).any()
+    nothing = elastic_net_paths(np.ones((30, 2)), y, c[None], family="logistic", lambdas=[0.1])
+    assert nothing.indices.size == 0
+
+
+def test_supports_larger_than_the_sample_are_solved_and_recorded():
+    X, y = draw(30, 400)
+    c = np.ones((1, 30))
+    paths = elastic_net_paths(X, y, c, family="logistic", l1_ratio=0.02, n_lambdas=30)
+    assert np.diff(paths.indptr).max() > 100
+    assert paths.indptr[-1] > 30 * 32  # more than there is room for at first
+    intercepts = intercepts_of_standardised(paths, X, c[0])
+    for k, lam in enumerate(paths.lambdas[0]):
+        assert violation(X, y, c[0], dense(paths, 400)[0, k], intercepts[k], lam, 0.02, "logistic") < 1e-8
+
+
+def test_what_cannot_be_solved_is_told(monkeypatch):
+    X, y = draw(30, 5)
+    counts = np.ones((3, 30))
+    counts[2, y > 0] = 0
+    with pytest.raises(ValueError, match=r"both classes in resample 2, got only y = -1"):
+        elastic_net_paths(X, y, counts, family="logistic")
+    with pytest.raises(ValueError, match=r"a y that varies in resample 2"):
+        elastic_net_paths(X, y, counts, family="linear")
+    with pytest.raises(ValueError, match=r"resample 0, got no row at all"):
+        elastic_net_paths(X, y, counts * 0, family="linear")
+    with pytest.raises(ValueError, match=r"a column that varies with y in resample 0"):
+        elastic_net_paths(np.ones((30, 2)), y, counts[:1], family="logistic")
+    monkeypatch.setattr(elastic_net, "path", lambda *arguments: elastic_net_solver.NOT_CONVERGED)
+    with pytest.raises(ValueError, match=r"no convergence at 0\.5 in resample 0\. Ask for larger lambdas"):
+        elastic_net_paths(X, y, counts, family="logistic", lambdas=[0.5])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"X": np.ones(3)}, "Expected X"),
+        ({"counts": np.ones(30)}, "Expected X"),
+        ({"counts": -np.ones((1, 30))}, "not negative"),
+        ({"y": np.arange(30)}, "-1 and 1"),
+        ({"y": np.full(30, np.nan)}, "finite numbers"),
+        ({"family": "poisson"}, "'logistic' or 'linear'"),
+        ({"l1_ratio": 0}, "l1_ratio above 0"),
+        ({"lambdas": [0.1, 0]}, "positive, finite"),
+        ({"lambdas": np.ones((2, 3))}, r"\(L,\) or \(1, L\)"),
+        ({"n_lambdas": 0}, "n_lambdas of at least 1"),
+        ({"lambda_min_ratio": 1}, "between 0 and 1"),
+    ],
+)
+def test_wrong_input_is_told(changed, message):
+    X, y = draw(30, 5)
+    arguments = {"X": X, "y": y, "counts": np.ones((1, 30)), "family": "logistic", **changed}
+    with pytest.raises(ValueError, match=message):
+        elastic_net_paths(arguments.pop("X"), arguments.pop("y"), arguments.pop("counts"), **arguments)
+
+
+def test_any_array_is_one_compilation():
+    X, y = draw(30, 6)
+    for array in (np.asfortranarray(X), X.astype(np.float32), X[:, ::2]):
+        elastic_net_paths(array, y.astype(np.int8), np.ones((1, 30), dtype=bool), family="logistic")
+    assert len(elastic_net_solver.path.signatures) == 1
+
+
+def test_the_cache_goes_by_all_sources():
+    """A kernel's cache notices changes of its own file; what it takes from others must be in its closure."""
+    closed_over = [cell.cell_contents for cell in elastic_net_solver.path.py_func.__closure__]
+    assert elastic_net_solver._digest(elastic_net_model, elastic_net_state) in closed_over

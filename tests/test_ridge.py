@@ -1,0 +1,271 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardised
+from holdfast.kernels.paths import elimination_sizes, orders
+from holdfast.kernels.ridge import ridge_elimination
+
+SHAPES = [(40, 200), (60, 59), (30, 31), (150, 12)]
+
+
+def oracle(C=1.0, intercept=True, penalty=None):
+    """scikit-learn's Newton solver on the problem rotated to at most as many columns as there are rows."""
+
+    def fit(X, y, count, columns):
+        rows = count > 0
+        scale = np.ones(len(columns)) if penalty is None else 1 / penalty[columns]
+        U, s, Vt = np.linalg.svd(X[np.ix_(rows, columns)] * scale, full_matrices=False)
+        model = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-11, max_iter=200, fit_intercept=intercept)
+        model.fit(U * s, y[rows], sample_weight=count[rows])
+        return Vt.T @ model.coef_[0] * scale
+
+    return fit
+
+
+def assert_same_path(paths, resample, expected, rtol=1e-6):
+    sizes = [len(columns) for columns, _ in expected]
+    for found, (columns, _) in zip(sets_of(paths, sizes, resample), expected, strict=True):
+        np.testing.assert_array_equal(found, columns)
+    columns, weights = expected[-1]
+    np.testing.assert_array_equal(paths.selected[resample], columns)
+    np.testing.assert_allclose(paths.weight[resample, columns], weights, atol=rtol * np.abs(weights).max())
+
+
+# The optimum
+
+
+@pytest.mark.parametrize("C", [1e-4, 0.1, 1, 100])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_weights_are_those_of_scikit_learn(n, d, C):
+    X, y = correlated(n, d, 0.3)
+    counts = bootstraps(y, 2)
+    paths = ridge_elimination(X, y, counts, C=C, scale="full")
+    for count, weight in zip(counts, paths.weight, strict=True):
+        expected = oracle(C)(X, y, count, np.arange(d))
+        np.testing.assert_allclose(weight, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_the_gradient_vanishes(n, d, intercept, scale):
+    X, y = correlated(n, d, 0.5)
+    counts = bootstraps(y, 2) * 0.7
+    paths = ridge_elimination(X, y, counts, C=2, scale=scale, intercept=intercept)
+    for m, count in enumerate(counts):
+        Z = standardised(X, count)[0] if scale == "split" else X
+        f = X @ paths.coef[m] + paths.intercept[m]
+        assert intercept or scale == "split" or paths.intercept[m] == 0
+        g = -2 * count * y / (1 + np.exp(y * f))
+        assert not intercept or abs(g.sum()) < 1e-8 * np.abs(g).sum()
+        np.testing.assert_allclose(paths.weight[m], -Z.T @ g, atol=1e-7 * np.abs(g).sum())
+
+
+def test_separable_data_with_little_penalty():
+    X, y = correlated(30, 100, 0)
+    X[:, 0] = 10 * y
+    paths = ridge_elimination(X, y, C=1e5, scale="full")
+    expected = oracle(1e5)(X, y, np.ones(30), np.arange(100))
+    np.testing.assert_allclose(paths.weight[0], expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_the_unit_of_a_column_is_nothing_to_a_scaled_fit(unit):
+    X, y = correlated(30, 50, 0.3)
+    Z = X.copy()
+    Z[:, 7] = 3 + unit * Z[:, 7] if unit > 1 else unit * (3 + Z[:, 7])
+    first, second = ridge_elimination(X, y), ridge_elimination(Z, y)
+    np.testing.assert_allclose(first.weight, second.weight, rtol=1e-7)
+    margins = [data @ paths.coef[0] + paths.intercept[0] for data, paths in ((X, first), (Z, second))]
+    np.testing.assert_allclose(*margins, rtol=1e-7)
+
+
+# Eliminations
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize("rho", [0, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize(("n", "d"), [(40, 300), (30, 31), (150, 25)])
+def test_eliminations_are_those_of_an_obvious_loop(n, d, rho, scale):
+    X, y = correlated(n, d, rho, seed=3)
+    counts = bootstraps(y, 4)
+    sizes = elimination_sizes(d, 5)
+    paths = ridge_elimination(X, y, counts, sizes=sizes, scale=scale)
+    for m, count in enumerate(counts):
+        Z = standardised(X, count)[0] if scale == "split" else X
+        assert_same_path(paths, m, slow_elimination(oracle(), Z, y, count, sizes))
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 40), (60, 15)])
+def test_one_feature_at_a_time(n, d):
+    X, y = correlated(n, d, 0.5)
+    sizes = elimination_sizes(d, 1, 1)
+    paths = ridge_elimination(X, y, sizes=sizes, scale="full", C=0.3)
+    assert_same_path(paths, 0, slow_elimination(oracle(0.3), X, y, np.ones(n), sizes))
+    assert (np.sort(paths.kept_until[0]) == np.arange(1, d + 1)).all()
+    assert (paths.kept_until[0][orders(paths)[0]] == np.arange(1, d + 1)).all()
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize("shrinkage", [1, 0.3, 0.01])
+@pytest.mark.parametrize(("n", "d"), [(30, 80), (60, 20)])
+def test_forced_features_stay_and_shrink_less(n, d, shrinkage, scale):
+    X, y = correlated(n, d, 0.3)
+    counts = bootstraps(y, 2)
+    sizes = elimination_sizes(d, 6)
+    forced = np.random.default_rng(0).permuted(np.arange(d) < 3 * np.ones((2, 1)), axis=1)
+    paths = ridge_elimination(X, y, counts, sizes=sizes, forced=forced, shrinkage=shrinkage, scale=scale)
+    for m, count in enumerate(counts):
+        Z = standardised(X, count)[0] if scale == "split" else X
+        fit = oracle(penalty=np.where(forced[m], shrinkage, 1.0))
+        assert_same_path(paths, m, slow_elimination(fit, Z, y, count, sizes, np.flatnonzero(forced[m])))
+
+
+def test_with_all_that_is_kept_forced_the_set_is_theirs():
+    X, y = correlated(30, 80, 0.3)
+    forced = np.isin(np.arange(80), [3, 50, 77])
+    paths = ridge_elimination(X, y, sizes=elimination_sizes(80, 3), forced=forced, shrinkage=0.1)
+    np.testing.assert_array_equal(paths.selected, [[3, 50, 77]])
+
+
+def test_with_none_forced_the_shrinkage_is_nothing():
+    X, y = correlated(30, 80, 0.3)
+    sizes = elimination_sizes(80, 3)
+    plain = ridge_elimination(X, y, sizes=sizes)
+    for one, other in zip(plain, ridge_elimination(X, y, sizes=sizes, shrinkage=0.1), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize(("n", "d"), [(30, 80), (60, 20)])
+def test_counts_are_repeated_rows(n, d, scale):
+    X, y = correlated(n, d, 0.5)
+    sizes = elimination_sizes(d, 4)
+    count = bootstraps(y, 1)[0]
+    rows = np.repeat(np.arange(n), count)
+    once = ridge_elimination(X, y, count, sizes=sizes, scale=scale)
+    repeated = ridge_elimination(X[rows], y[rows], sizes=sizes, scale=scale)
+    np.testing.assert_array_equal(once.kept_until, repeated.kept_until)
+    np.testing.assert_allclose(once.weight, repeated.weight, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(once.coef, repeated.coef, rtol=1e-6)
+    np.testing.assert_allclose(once.intercept, repeated.intercept, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize(("n", "d"), [(30, 80), (60, 20)])
+def test_all_resamples_at_once_are_one_by_one_to_the_last_bit(n, d, scale):
+    X, y = correlated(n, d, 0.5)
+    counts = bootstraps(y, 5)
+    forced = np.random.default_rng(0).random((5, d)) < 0.05
+    options = {"sizes": elimination_sizes(d, 8), "scale": scale, "shrinkage": 0.5}
+    together = ridge_elimination(X, y, counts, forced=forced, **options)
+    for m in range(5):
+        alone = ridge_elimination(X, y, counts[m], forced=forced[m], **options)
+        for one, all_of_them in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one[0], all_of_them[m])
+
+
+def test_a_path_may_start_from_some_columns():
+    X, y = correlated(30, 80, 0.3)
+    counts = bootstraps(y, 2)
+    columns = np.array([[1, 4, 7, 30, 31, 60], [0, 2, 3, 8, 70, 79]])
+    paths = ridge_elimination(X, y, counts, columns=columns, sizes=[6, 3], C=0.2)
+    for m in range(2):
+        alone = ridge_elimination(X[:, columns[m]], y, counts[m], sizes=[6, 3], C=0.2)
+        np.testing.assert_array_equal(paths.kept_until[m], alone.kept_until[0])
+        np.testing.assert_array_equal(paths.selected[m], columns[m][alone.selected[0]])
+        np.testing.assert_allclose(paths.coef[m], alone.coef[0], rtol=1e-6)
+
+
+# Corners
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 60), (90, 20)])
+def test_of_equal_columns_the_lowest_is_kept(n, d):
+    X, y = correlated(n, d // 2, 0.3)
+    X = np.column_stack([X, 3 - 2.5 * X])  # mirror images: the same to a model that scales
+    paths = ridge_elimination(X, y, bootstraps(y, 3), sizes=elimination_sizes(d, 4, 1))
+    for found in (paths.kept_until, orders(paths).argsort(axis=1)):
+        lower, higher = found[:, : d // 2], found[:, d // 2 :]
+        assert ((lower < higher) | (lower == 4)).all()
+    assert (lower < higher).all()
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 60), (90, 20)])
+def test_constant_columns_fall_first(n, d):
+    X, y = correlated(n, d, 0.3)
+    X[:, 0], X[:, 5] = 0.1, np.arange(n) == 0
+    count = np.minimum(np.arange(n), 1)
+    paths = ridge_elimination(X, y, count, sizes=[d, d - 2, 3])
+    assert set(np.flatnonzero(paths.kept_until[0] == d)) == {0, 5}
+    assert (paths.weight[0, [0, 5]] == 0).all()
+    np.testing.assert_array_equal(
+        np.delete(paths.kept_until[0], [0, 5]),
+        ridge_elimination(np.delete(X, [0, 5], axis=1), y, count, sizes=[d - 2, 3]).kept_until[0],
+    )
+
+
+def test_with_nothing_but_constants_the_lowest_columns_are_kept():
+    y = np.array([1, 1, -1, -1, -1])
+    paths = ridge_elimination(np.ones((5, 7)), y, sizes=[7, 3])
+    np.testing.assert_array_equal(paths.selected, [[0, 1, 2]])
+    assert paths.intercept[0] == pytest.approx(np.log(2 / 3))
+
+
+def test_arrays_of_any_kind_give_the_same():
+    X, y = correlated(30, 60, 0.3)
+    counts = bootstraps(y, 2)
+    expected = ridge_elimination(X, y, counts, sizes=[60, 10])
+    frozen = np.asfortranarray(X)
+    frozen.flags.writeable = False
+    found = ridge_elimination(frozen, y.astype(np.int8), counts.tolist(), sizes=(60, 10))
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_fit_that_is_given_up_raises():
+    X, y = correlated(30, 60, 0.3)
+    for data in (X, X[:, :20]):
+        with pytest.raises(ArithmeticError, match=r"resample 0 at \d+ features"):
+            ridge_elimination(data, y, sizes=[data.shape[1], 5], max_iter=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"counts": [[1] * 6, [1, 0, 1, 0, 1, 0]]}, "none with label -1 in resample 1"),
+        ({"counts": [[1, 1, 1, 1, 1, -1]]}, "not negative"),
+        ({"y": [0, 1, 0, 1, 0, 1]}, "labels −1 and 1, got 0"),
+        ({"y": [1, -1]}, "n labels"),
+        ({"X": np.full((6, 4), np.nan)}, "finite"),
+        ({"sizes": [4, 4]}, "sizes that fall from 4"),
+        ({"sizes": [3, 2]}, "sizes that fall from 4"),
+        ({"columns": [2, 1]}, "ascend"),
+        ({"columns": [[0], [1]]}, "each of 1 resamples"),
+        ({"forced": [True, True, True, False], "sizes": [4, 2]}, "at most 2 forced"),
+        ({"forced": [True]}, "mask over 4 columns"),
+        ({"C": 0}, "positive C"),
+        ({"shrinkage": 0}, "shrinkage"),
+    ],
+)
+def test_what_cannot_be_is_told(change, message):
+    given = {"X": np.arange(24).reshape(6, 4) % 5, "y": [1, -1] * 3, **change}
+    with pytest.raises(ValueError, match=message):
+        ridge_elimination(**given)
+
+
+# Sizes
+
+
+@pytest.mark.parametrize(
+    ("share", "steps"), [(0.29, [100, 71, 51, 37]), (0.1, [100, 90, 81, 73]), (3, [100, 97, 94, 91])]
+)
+def test_sizes_drop_whole_shares(share, steps):
+    np.testing.assert_array_equal(elimination_sizes(100, 1, share)[:4], steps)
+
+
+@pytest.mark.parametrize(("n_kept", "drop"), [(0, 0.2), (11, 0.2), (5, 0)])
+def test_sizes_that_cannot_be(n_kept, drop):
+    with pytest.raises(ValueError, match="Expected to"):
+        elimination_sizes(10, n_kept, drop)
