@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import filters, measures
+from benchmarks import filters, measures, rfe, study
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-BENCHMARKS = measures.BENCHMARKS | filters.BENCHMARKS
-VERSIONS = "holdfast", "numpy", "scipy", "numba", "statsmodels", "scikit-learn", "skrebate"
+BENCHMARKS = measures.BENCHMARKS | study.BENCHMARKS | filters.BENCHMARKS | rfe.BENCHMARKS
+VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

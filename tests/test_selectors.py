@@ -21,6 +21,9 @@ SELECTORS = [
     of.LinearSVMWeights(2),
     of.SVMRFE(2),
     of.HybridRFE(2, n_forced=1),
+    of.ElasticNetPath(n_features=2),
+    of.ElasticNetPath(0.1, l1_ratio=0.5),
+    of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
@@ -28,6 +31,7 @@ SELECTORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(SELECTORS)
 def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
@@ -43,9 +47,14 @@ def data(seed=0, n=40, d=12, n_classes=2):
     return X, np.array(["a", "b", "c"])[y]
 
 
-def size_of(selector):
-    """The parameter that tells how many features are selected."""
-    return {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
+def settings_of(selector):
+    """Settings that one fit serves."""
+    if isinstance(selector, of.ElasticNetCV):
+        return [{"rule": rule} for rule in ("min", "1se")]
+    if getattr(selector, "lam", None) is not None:
+        return [{"lam": lam} for lam in (0.3, 0.05, 0.1)]
+    told = {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
+    return [{told: size} for size in (1, 3, 5)]
 
 
 def one_by_one(selector, setting, split, X, y):
@@ -60,7 +69,7 @@ def one_by_one(selector, setting, split, X, y):
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.Subsample(4, 0.6)], ids=str)
 def test_many_fits_equal_single_ones(selector, perturbation):
     X, y = data()
-    settings = [{size_of(selector): size} for size in (1, 3, 5)]
+    settings = settings_of(selector)
     splits = [perturbation.split(index, Samples.of(len(y)), 3) for index in range(perturbation.n_splits)]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
     for split, selections in zip(splits, found, strict=True):
@@ -71,14 +80,28 @@ def test_many_fits_equal_single_ones(selector, perturbation):
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_a_study_is_the_same_batched_or_not(selector):
     X, y = data(1)
-    told = size_of(selector)
-    candidates = {"top": [2, 4]} if told == "n_features" else {"grid": {told: [2, 4]}}
-    batched = hf.Study(selectors={"s": hf.Candidates(selector, **candidates)}, perturbation=hf.Bootstrap(5)).run(X, y)
-    for size in (2, 4):
-        name = f"s({'top' if told == 'n_features' else told}={size})"
+    settings = settings_of(selector)
+    grid = {name: [setting[name] for setting in settings] for name in settings[0]}
+    study = hf.Study(selectors={"s": hf.Candidates(selector, grid)}, perturbation=hf.Bootstrap(5))
+    result = study.run(X, y)
+    for candidate, setting in zip(result.candidates, settings, strict=True):
         for run in range(5):
             split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
-            assert batched.preferences(name).selected(run) == one_by_one(selector, {told: size}, split, X, y)
+            assert result.preferences(candidate).selected(run) == one_by_one(selector, setting, split, X, y)
+
+
+def test_top_is_served_by_one_fit():
+    X, y = data(1)
+    tops, sizes = (
+        hf.Study(selectors={"s": candidates}, perturbation=hf.Bootstrap(5)).run(X, y)
+        for candidates in (
+            hf.Candidates(of.SVMRFE(), top=[2, 4]),
+            hf.Candidates(of.SVMRFE(), {"n_features": [2, 4]}),
+        )
+    )
+    assert tops.candidates == ["s(top=2)", "s(top=4)"]
+    for one, two in zip(tops.candidates, sizes.candidates, strict=True):
+        assert tops.preferences(one) == sizes.preferences(two)
 
 
 MORE = [one for one in SELECTORS if one.most_classes is None]

@@ -277,13 +277,13 @@ def _union(X, y, strengths):
 
 
 class Path(Selector):
-    """A selector by the size of class differences, with a path over ``lambda_`` from one fit."""
+    """A selector by the size of class differences, with a path over ``lam`` from one fit."""
 
-    served = ("lambda_",)
+    served = ("lam",)
     fits = 0
 
-    def __init__(self, lambda_=1.0):
-        self.lambda_ = lambda_
+    def __init__(self, lam=1.0):
+        self.lam = lam
 
     def _shared(self, X, target):
         return None
@@ -295,7 +295,7 @@ class Path(Selector):
         Path.fits += 1
         rows = np.repeat(np.arange(counts.size), counts)
         gap = np.abs(X[rows][target.values[rows] == 0].mean(axis=0) - X[rows][target.values[rows] == 1].mean(axis=0))
-        return [Found("subset", np.flatnonzero(gap > one.lambda_)) for one in selectors]
+        return [Found("subset", np.flatnonzero(gap > one.lam)) for one in selectors]
 
 
 def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
@@ -305,6 +305,28 @@ def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
     assert Path.fits == 10
     only = stable(Path(), q=None, lambdas=[0.5], n_resamples=5).fit(X, y)
     assert fitted.selection_probabilities_.tolist() == only.selection_probabilities_.tolist()
+
+
+def test_elastic_net_paths_united_or_by_entry():
+    X, y = data()
+    lambdas = [0.2, 0.1, 0.05]
+    union = stable(of.ElasticNetPath(), q=None, lambdas=lambdas, n_resamples=5).fit(X, y)
+    splits = [hf.ComplementaryPairs(5).split(at, Samples.of(60), _start(0)) for at in range(10)]
+    sets = [
+        np.any([of.ElasticNetPath(one).fit(X[s.rows], y[s.rows]).support_ for one in lambdas], axis=0) for s in splits
+    ]
+    assert union.selection_probabilities_.tolist() == np.mean(sets, axis=0).tolist()
+    assert union.q_ == pytest.approx(np.sum(sets) / 10)
+    entered = stable(of.ElasticNetPath(), n_resamples=5).fit(X, y)
+    firsts = [of.ElasticNetPath(n_features=4).fit(X[s.rows], y[s.rows]).support_ for s in splits]
+    assert entered.selection_probabilities_.tolist() == np.mean(firsts, axis=0).tolist()
+
+
+def test_features_that_never_enter_a_path_are_not_selected():
+    X, y = data(n=24)
+    X[:, 1:10] = 1.0
+    shares = stable(of.ElasticNetPath(), q=15, n_resamples=5).fit(X, y).selection_probabilities_
+    assert shares[1:10].max() == 0
 
 
 @pytest.mark.parametrize("base", [of.MRMR(), of.SVMRFE(), of.RandomSelector(), SelectKBest(f_classif)], ids=str)
@@ -375,7 +397,7 @@ def test_a_class_of_one_row():
         ({"q": None}, "Expected two of threshold, q .* got 1"),
         ({"pfer": 1.0}, "Expected two of threshold, q .* got 3"),
         ({"q": 0}, "Expected q to be a whole number of at least 1, got 0"),
-        ({"q": None, "lambdas": [1.0]}, "Expected lambdas of a parameter of AnovaF, got 'lambda_'"),
+        ({"q": None, "lambdas": [1.0]}, "Expected lambdas of a parameter of AnovaF, got 'lam'"),
         ({"q": None, "lambdas": {"a": [1], "b": [2]}}, "Expected lambdas of one parameter"),
         ({"q": None, "lambdas": {"n_features": []}}, "Expected at least one value in lambdas"),
         ({"threshold": 1.2}, "Expected threshold above 0 and at most 1, got 1.2"),

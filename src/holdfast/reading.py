@@ -26,8 +26,7 @@ def selection_of(fitted: Any, names: Sequence[str], *, ordered: bool = False) ->
     ordered : bool
         Look for an order of all features (ranking, scores, coefficients, importances) before looking for a support.
     """
-    columns, last, chosen = _columns_before(fitted, names)
-    last = _innermost(last)
+    columns, last, chosen = _followed(fitted, np.arange(len(names)), names)
     model = fitted if hasattr(fitted, "predict") else None
     if chosen and not ordered and not hasattr(last, "get_support"):
         return Selection.subset(columns, model)
@@ -42,24 +41,22 @@ def selection_of(fitted: Any, names: Sequence[str], *, ordered: bool = False) ->
     )
 
 
-def _innermost(fitted: Any) -> Any:
+def _followed(fitted: Any, columns: NDArray[np.int64], names: Sequence[str]) -> tuple[NDArray[np.int64], Any, bool]:
+    """The columns that reach the last step of searches and pipelines, that step, and whether they were selected."""
     for name in INNER:
         if hasattr(fitted, name) and not hasattr(fitted, "get_support"):
-            return _innermost(getattr(fitted, name))
-    return fitted
-
-
-def _columns_before(fitted: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], Any, bool]:
-    """The columns that reach the last step of a pipeline, that step, and whether they were selected."""
-    inner = next((getattr(fitted, name) for name in INNER if hasattr(fitted, name)), fitted)  # of a search
-    steps = getattr(inner, "steps", None)
-    if steps is None:
-        return np.arange(len(names)), fitted, False
-    kept = [step for _, step in steps if step is not None and step != "passthrough"]
-    columns = np.arange(len(names))
-    for step in kept[:-1]:
+            return _followed(getattr(fitted, name), columns, names)
+    if not hasattr(fitted, "steps"):
+        return columns, fitted, False
+    *before, last = [step for _, step in fitted.steps if step is not None and step != "passthrough"]
+    for step in before:
         columns = _columns_after(step, columns, names)
-    return columns, kept[-1], any(hasattr(step, "get_support") for step in kept[:-1])
+    columns, innermost, chosen = _followed(last, columns, names)
+    return columns, innermost, chosen or any(map(_selects, before))
+
+
+def _selects(step: Any) -> bool:
+    return hasattr(step, "get_support") or any(_selects(inner) for _, inner in getattr(step, "steps", ()))
 
 
 def _columns_after(step: Any, columns: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ class Selection:
         A fitted model that predicts from rows of all features; None if there is none, or if it used other features than
         the selected ones.
     note : str
-        What a user should know of this fit; empty for nothing.
+        What a user should know of this fit, a line for each thing; empty for nothing.
     """
 
     kind: Kind
@@ -47,7 +47,7 @@ class Selection:
         k = min(k, order.size)
         tied = k < order.size and worse[order[k - 1]] == worse[order[k]]
         note = "the cut falls among tied features, and the lowest columns were taken" if tied else ""
-        return Selection.subset(order[:k], note="; ".join(filter(None, [self.note, note])))
+        return Selection.subset(order[:k], note="\n".join(filter(None, [self.note, note])))
 
 
 @runtime_checkable

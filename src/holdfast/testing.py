@@ -309,7 +309,7 @@ def check_batches(
 ) -> None:
     """Assert that fitting many resamples together is the same as cloning and fitting one by one."""
     name = type(selector).__name__
-    sized = "n_features" in selector.get_params(deep=False)
+    sized = isinstance(selector.get_params(deep=False).get("n_features"), int)
     settings: list[dict[str, Any]] = [{"n_features": size} for size in (1, 4)] if sized else [{}]
     splits = [perturbation.split(at, Samples.of(len(y)), random_state) for at in range(perturbation.n_splits)]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))

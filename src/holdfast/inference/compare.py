@@ -215,7 +215,7 @@ def _comparison(first: Side, second: Side, together: bool, method: str) -> Compa
     if method == "published":
         design, variance, degrees = "published", one.standard_error**2 + two.standard_error**2, np.inf
     elif together:
-        design, degrees = "paired", one.n_runs - 1
+        design, degrees = "paired", one.pseudo_values.size - 1  # of runs, or of the blocks that they form
         kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
         variance = _variance(one.pseudo_values - two.pseudo_values, kernel)
     else:

@@ -91,7 +91,8 @@ def design_comparisons(
     kept = {name: _only(one, common) for name, one in selections.items()}
     if first.stand_alone:
         runs = {name: one.runs for name, one in kept.items()}
-        return compare_many(runs, measure, level=level, data=data, undefined=undefined, **parameters)
+        found = compare_many(runs, measure, level=level, data=data, undefined=undefined, **parameters)
+        return replace(found, estimates={name: _told(one, first.design) for name, one in found.estimates.items()})
     chosen = _ready(first.runs, measure, data, parameters)
     values = {name: block_values(one, chosen, undefined) for name, one in kept.items()}
     sides = {name: Side(_of_blocks(one, chosen, values[name])) for name, one in kept.items()}

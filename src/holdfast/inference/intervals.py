@@ -150,24 +150,28 @@ class Student(Law):
     @property
     def value(self) -> float:
         """The mean."""
-        return float(self.values.mean())
+        return float(self.values[0] if self._equal else self.values.mean())
+
+    @property
+    def _equal(self) -> bool:
+        return bool(np.ptp(self.values) < 1e-9)  # up to rounding: the mean of equal numbers need not be one of them
 
     @property
     def standard_error(self) -> float:  # type: ignore[override]
-        return float(self.values.std(ddof=1) / np.sqrt(self.values.size))
+        return 0.0 if self._equal else float(self.values.std(ddof=1) / np.sqrt(self.values.size))
 
     def ci(self, level: float) -> Interval:
-        if self.values.std() == 0:
+        if self._equal:
             differ = 1 - (1 - level) ** (1 / self.values.size)
             return Interval(*(float(self.value + differ * (end - self.value)) for end in (self.low, self.most)))
         reach = stdtrit(self.values.size - 1, (1 + level) / 2) * self.standard_error
         return Interval(float(max(self.value - reach, self.low)), float(min(self.value + reach, self.most)))
 
     def p_value(self, null: float) -> float:
-        if self.values.std() == 0:
-            return (
-                1.0 if null >= self.value else max(0.0, (null - self.low) / (self.value - self.low)) ** self.values.size
-            )
+        if self._equal:
+            if null >= self.value or np.isinf(self.low):
+                return 1.0
+            return float(max(0.0, (null - self.low) / (self.value - self.low)) ** self.values.size)
         return float(stdtr(self.values.size - 1, -(self.value - null) / self.standard_error))
 
 

@@ -27,9 +27,8 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     information.information(information.sample_of(discretise.mdl_codes(discretise.sort_columns(X), y)), y)
     for ranges in ("split", "full"):
         relief.relief_weights(X, y, counts, ranges=ranges)
-    for table in (X, np.hstack([X, X])):  # few columns, and many
-        ridge.ridge_elimination(table, signs, counts)
-        svm.svm_elimination(table, signs, counts)
+    ridge.ridge_elimination(X, signs)
+    svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
 
 

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.jit import summing_step
 from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardise, weights_of
 
 TIE = 1e-9
 """Weights tie if they differ by less than this, relative to the one at the cut."""
 LOST = 1e-3
-"""Share of its trace that a Gram matrix may shrink to by subtraction before rounding asks to build it anew."""
+"""Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""
 
 
 class Room(NamedTuple):
@@ -26,23 +26,24 @@ class Room(NamedTuple):
     w: NDArray[np.float64]  # weights of the active columns
     scratch: NDArray[np.float64]
     spread: NDArray[np.float64]  # over all rows of X
+    diagonal: NDArray[np.float64]  # of K when it was built
 
 
-@summing_kernel
+@summing_step
 def room_for(Z, n, wide, shared):  # type: ignore[no-untyped-def]
     """Make room for paths from these columns on up to n rows; with the shared Gram matrix if there is to be one."""
     p = Z.column.size
     side = n if wide else p
     room = Room(
         square(n if wide else 0), square(n if shared else 0), square(side), panel(side),
-        np.arange(p), np.empty(p, np.int64), np.empty(p), np.empty(p), np.empty(n),
+        np.arange(p), np.empty(p, np.int64), np.empty(p), np.empty(p), np.empty(n), np.empty(n),
     )  # fmt: skip
     if shared:
         _build(room.shared, Z, room.places, np.arange(n), room.R)
     return room
 
 
-@summing_kernel
+@summing_step
 def begin(room, Z, counts, forced, shrinkage, split):  # type: ignore[no-untyped-def]
     """Set Z for a resample, all columns active; divide the forced by their shrinkage β, for the penalty ½β²w²."""
     fill(Z.mean, 0.0)
@@ -57,32 +58,46 @@ def begin(room, Z, counts, forced, shrinkage, split):  # type: ignore[no-untyped
     fill(room.spread, 0.0)
 
 
-@summing_kernel
+@summing_step
 def first_gram(room, Z, rows, forced, shrinkage):  # type: ignore[no-untyped-def]
-    """Set K for all columns; returns its trace."""
+    """Set K for all columns."""
     if room.shared.size == 0:
         _build(room.K, Z, room.places, rows, room.R)
-        return _trace(room.K, rows.size)
-    for i in range(rows.size):
-        for j in range(i + 1):
-            room.K[i, j] = room.shared[rows[i], rows[j]]
-    if shrinkage != 1:
-        _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
-    return _trace(room.K, rows.size)
+    else:
+        for i in range(rows.size):
+            for j in range(i + 1):
+                room.K[i, j] = room.shared[rows[i], rows[j]]
+        if shrinkage != 1:
+            _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
+    _note_diagonal(room, rows.size)
 
 
-@summing_kernel
-def next_gram(room, Z, rows, n_active, n_dropped, trace):  # type: ignore[no-untyped-def]
-    """Take what was dropped out of K, or build it anew where that is cheaper or safer; returns the trace when built."""
+@summing_step
+def next_gram(room, Z, rows, n_active, n_dropped):  # type: ignore[no-untyped-def]
+    """Take what was dropped out of K, or build it anew where that is cheaper or the difference would lose digits."""
     if n_dropped < n_active:
         add_gram(room.K, Z, room.dropped[:n_dropped], rows, -1.0, room.R)
-        if _trace(room.K, rows.size) > LOST * trace:
-            return trace
+        if _has_its_digits(room, rows.size):
+            return
     _build(room.K, Z, room.places[:n_active], rows, room.R)
-    return _trace(room.K, rows.size)
+    _note_diagonal(room, rows.size)
 
 
-@summing_kernel
+@summing_step
+def _note_diagonal(room, n):  # type: ignore[no-untyped-def]
+    for i in range(n):
+        room.diagonal[i] = room.K[i, i]
+
+
+@summing_step
+def _has_its_digits(room, n):  # type: ignore[no-untyped-def]
+    least = 1.0
+    for i in range(n):
+        least = min(least, room.K[i, i] / room.diagonal[i] if room.diagonal[i] > 0 else 1.0)
+    return least > LOST
+
+
+@summing_step
 def _reweigh(room, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
     """Give the forced columns in K, which the shared matrix has undivided, their factor."""
     for sign in (-1.0, 1.0):
@@ -91,22 +106,14 @@ def _reweigh(room, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
         add_gram(room.K, Z, places, rows, sign, room.R)
 
 
-@summing_kernel
+@summing_step
 def _build(K, Z, places, rows, R):  # type: ignore[no-untyped-def]
     for i in range(padded(rows.size)):
         fill(K[i], 0.0)
     add_gram(K, Z, places, rows, 1.0, R)
 
 
-@summing_kernel
-def _trace(K, n):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(n):
-        total += K[i, i]
-    return total
-
-
-@summing_kernel
+@summing_step
 def weigh(room, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
     """Set the weights of the active columns from dual variables of these rows."""
     for i in range(rows.size):
@@ -114,7 +121,7 @@ def weigh(room, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
     weights_of(Z, room.places[:n_active], room.spread, room.w)
 
 
-@summing_kernel
+@summing_step
 def record(room, n_active, forced, shrinkage, kept_until, weight):  # type: ignore[no-untyped-def]
     """Note the weights of the active columns, of X and not of Z, and that they got as far as here."""
     for q in range(n_active):
@@ -123,7 +130,7 @@ def record(room, n_active, forced, shrinkage, kept_until, weight):  # type: igno
         kept_until[place] = n_active
 
 
-@summing_kernel
+@summing_step
 def finish(room, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
     """Set the coefficients of X that the weights of Z amount to; returns the intercept."""
     for q in range(n_active):
@@ -133,7 +140,7 @@ def finish(room, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
     return b
 
 
-@summing_kernel
+@summing_step
 def cut(room, Z, n_active, n_kept, forced):  # type: ignore[no-untyped-def]
     """Keep the forced and the largest weights, ties by the lowest column; list what falls in ``dropped``."""
     places, w, sizes = room.places, room.w, room.scratch
@@ -161,13 +168,13 @@ def cut(room, Z, n_active, n_kept, forced):  # type: ignore[no-untyped-def]
             fallen += 1
 
 
-@summing_kernel
+@summing_step
 def _size(Z, place, w):  # type: ignore[no-untyped-def]
     """What a column is judged by; constant ones are worse than any other."""
     return abs(w) if Z.factor[place] > 0 else -1.0
 
 
-@summing_kernel
+@summing_step
 def _kth_largest(values, k):  # type: ignore[no-untyped-def]
     """Quickselect, in place."""
     low, high, target = 0, values.size, values.size - k
@@ -183,7 +190,7 @@ def _kth_largest(values, k):  # type: ignore[no-untyped-def]
         low = above
 
 
-@summing_kernel
+@summing_step
 def _partition(values, low, high, pivot, inclusive):  # type: ignore[no-untyped-def]
     """Move what is below (or equal to) the pivot to the front, without a branch to mispredict; returns its end."""
     end = low

@@ -34,7 +34,8 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder that it may write to
         return numba.njit(**options)(function)
-    _watch_imported_kernels(compiled)
+    if isinstance(compiled, Dispatcher):  # not so with NUMBA_DISABLE_JIT
+        _watch_imported_kernels(compiled)
     return compiled
 
 

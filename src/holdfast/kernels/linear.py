@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.jit import summing_step
 
 CHUNK = 256
 """Terms of a product that are summed in one pass: both operands of a tile then stay in the fastest cache."""
@@ -31,7 +31,7 @@ class Columns(NamedTuple):
 # Vectors: loops instead of array expressions, which take numba ten times as long to compile
 
 
-@summing_kernel
+@summing_step
 def dot(x, y):  # type: ignore[no-untyped-def]
     """Σ xy."""
     total = 0.0
@@ -40,7 +40,7 @@ def dot(x, y):  # type: ignore[no-untyped-def]
     return total
 
 
-@summing_kernel
+@summing_step
 def sum_of(x):  # type: ignore[no-untyped-def]
     """Σ x."""
     total = 0.0
@@ -49,14 +49,14 @@ def sum_of(x):  # type: ignore[no-untyped-def]
     return total
 
 
-@summing_kernel
+@summing_step
 def fill(x, value):  # type: ignore[no-untyped-def]
     """x = value."""
     for i in range(x.size):
         x[i] = value
 
 
-@summing_kernel
+@summing_step
 def add(x, t, y):  # type: ignore[no-untyped-def]
     """x = x + ty."""
     for i in range(x.size):
@@ -66,7 +66,7 @@ def add(x, t, y):  # type: ignore[no-untyped-def]
 # Lower triangles
 
 
-@summing_kernel
+@summing_step
 def _tile(A, i, j, n):  # type: ignore[no-untyped-def]
     """Products of four rows of A from i with four from j: enough sums at a time to keep the processor busy."""
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
@@ -80,7 +80,7 @@ def _tile(A, i, j, n):  # type: ignore[no-untyped-def]
     return (s00, s01, s02, s03), (s10, s11, s12, s13), (s20, s21, s22, s23), (s30, s31, s32, s33)
 
 
-@summing_kernel
+@summing_step
 def _add_tile_row(K, i, j, sign, sums):  # type: ignore[no-untyped-def]
     K[i, j] += sign * sums[0]
     K[i, j + 1] += sign * sums[1]
@@ -88,7 +88,7 @@ def _add_tile_row(K, i, j, sign, sums):  # type: ignore[no-untyped-def]
     K[i, j + 3] += sign * sums[3]
 
 
-@summing_kernel
+@summing_step
 def add_products(K, R, size, n, sign):  # type: ignore[no-untyped-def]
     """K ± RRᵀ over the first n columns of R."""
     for i in range(0, size, 4):
@@ -100,7 +100,7 @@ def add_products(K, R, size, n, sign):  # type: ignore[no-untyped-def]
             _add_tile_row(K, i + 3, j, sign, sums[3])
 
 
-@summing_kernel
+@summing_step
 def _solve_tile_row(L, i, j, sums):  # type: ignore[no-untyped-def]
     x0 = (L[i, j] - sums[0]) * L[j, j]
     x1 = (L[i, j + 1] - sums[1] - x0 * L[j + 1, j]) * L[j + 1, j + 1]
@@ -109,7 +109,7 @@ def _solve_tile_row(L, i, j, sums):  # type: ignore[no-untyped-def]
     L[i, j], L[i, j + 1], L[i, j + 2], L[i, j + 3] = x0, x1, x2, x3
 
 
-@summing_kernel
+@summing_step
 def factorise(L, n):  # type: ignore[no-untyped-def]
     """Cholesky factor in place with an inverted diagonal; false if the matrix is not positive definite."""
     size = padded(n)
@@ -137,7 +137,7 @@ def factorise(L, n):  # type: ignore[no-untyped-def]
     return True
 
 
-@summing_kernel
+@summing_step
 def substitute(L, x, n):  # type: ignore[no-untyped-def]
     """Solve LLᵀx = x in place."""
     for i in range(n):
@@ -152,7 +152,7 @@ def substitute(L, x, n):  # type: ignore[no-untyped-def]
             x[k] -= L[i, k] * known
 
 
-@summing_kernel
+@summing_step
 def times(K, a, out, n):  # type: ignore[no-untyped-def]
     """out = Ka."""
     for i in range(n):
@@ -165,19 +165,19 @@ def times(K, a, out, n):  # type: ignore[no-untyped-def]
         out[i] += total + K[i, i] * own
 
 
-@summing_kernel
+@summing_step
 def padded(n):  # type: ignore[no-untyped-def]
     """n rounded up to whole tiles."""
     return (n + 3) // 4 * 4
 
 
-@summing_kernel
+@summing_step
 def square(n):  # type: ignore[no-untyped-def]
     """Return room for an n × n matrix, with rows of a length that does not send them all to the same cache lines."""
     return np.empty((padded(n), (n + 15) // 16 * 16 + 8))
 
 
-@summing_kernel
+@summing_step
 def panel(n):  # type: ignore[no-untyped-def]
     """Return room for one chunk of n rows."""
     return np.empty((padded(n), CHUNK + 8))
@@ -186,7 +186,7 @@ def panel(n):  # type: ignore[no-untyped-def]
 # Pieces of Z
 
 
-@summing_kernel
+@summing_step
 def standardise(Z, counts):  # type: ignore[no-untyped-def]
     """Set mean and factor to the weighted mean and 1 / standard deviation; factor 0 where a column is constant."""
     n, total = counts.size, sum_of(counts)
@@ -202,7 +202,7 @@ def standardise(Z, counts):  # type: ignore[no-untyped-def]
         Z.mean[place], Z.factor[place] = mean, 0.0 if constant else np.sqrt(total / squares)
 
 
-@summing_kernel
+@summing_step
 def _is_constant(x, counts):  # type: ignore[no-untyped-def]
     first = 0
     while counts[first] == 0:
@@ -213,7 +213,7 @@ def _is_constant(x, counts):  # type: ignore[no-untyped-def]
     return constant
 
 
-@summing_kernel
+@summing_step
 def add_gram(K, Z, places, rows, sign, R):  # type: ignore[no-untyped-def]
     """K ± ZZᵀ over these places and rows."""
     n_rows, size = rows.size, padded(rows.size)
@@ -229,7 +229,7 @@ def add_gram(K, Z, places, rows, sign, R):  # type: ignore[no-untyped-def]
         add_products(K, R, size, n, sign)
 
 
-@summing_kernel
+@summing_step
 def weights_of(Z, places, a, w):  # type: ignore[no-untyped-def]
     """w = Zᵀa, with a over all rows of X."""
     n, total = a.size, sum_of(a)
@@ -241,7 +241,7 @@ def weights_of(Z, places, a, w):  # type: ignore[no-untyped-def]
         w[q] = (product - Z.mean[place] * total) * Z.factor[place]
 
 
-@summing_kernel
+@summing_step
 def margins_of(Z, places, w, b, f):  # type: ignore[no-untyped-def]
     """f = Zw + b, over all rows of X."""
     fill(f, b)
@@ -253,7 +253,7 @@ def margins_of(Z, places, w, b, f):  # type: ignore[no-untyped-def]
             f[i] += slope * x[i] - shift
 
 
-@summing_kernel
+@summing_step
 def factorise_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
     """Factor of I + ZᵀS²Z."""
     p, size = places.size, padded(places.size)
@@ -273,7 +273,7 @@ def factorise_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
     return factorise(L, p)
 
 
-@summing_kernel
+@summing_step
 def factorise_dual(L, K, S, n):  # type: ignore[no-untyped-def]
     """Factor of I + SKS."""
     for i in range(n):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels import paths
 from holdfast.kernels.elimination import begin, cut, finish, first_gram, next_gram, record, room_for, weigh
-from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
     add,
@@ -32,6 +32,8 @@ TOLERANCE = 1e-10
 """Residual, beside the dual variables, at which a fit is solved."""
 ROUNDING = 1e-8
 """Residual at which a fit is solved as well as rounding allows, if it falls no further."""
+BLURRED = 1e-6
+"""Rounding of the margins Ka, at most, at which a fit is not to be trusted."""
 SLIGHT = 0.05
 """Share of the features dropped up to which the factor of the step before is worth a try."""
 
@@ -48,7 +50,7 @@ def ridge_elimination(
     shrinkage: float = 1.0,
     intercept: bool = True,
     scale: Scale = "split",
-    max_iter: int = 100,
+    max_iter: int = 1000,
 ) -> Paths:
     r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
 
@@ -117,13 +119,13 @@ class Rows(NamedTuple):
     S: NDArray[np.float64]  # root of the curvature where it was last factored
 
 
-@summing_kernel
+@summing_step
 def _rows(y, cost):  # type: ignore[no-untyped-def]
     n = y.size
     return Rows(y, cost, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
-@summing_kernel
+@summing_step
 def _differentiate(r, t):  # type: ignore[no-untyped-def]
     """Set the derivatives at f + t df; returns Σ g, Σ g df and Σ |g df|."""
     total, slope, size = 0.0, 0.0, 0.0
@@ -139,9 +141,9 @@ def _differentiate(r, t):  # type: ignore[no-untyped-def]
     return total, slope, size
 
 
-@summing_kernel
+@summing_step
 def _step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
-    """Halve the step until the objective does not rise steeply at its end; returns it, and Σ g there.
+    """Halve the step until the objective hardly rises at its end; returns it, and Σ g there.
 
     ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
     convex: its slope tells enough, and keeps its digits where differences of values have none left.
@@ -149,9 +151,19 @@ def _step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
     t = 1.0
     while True:
         total, loss_slope, size = _differentiate(r, t)
-        if loss_slope + straight + t * curved <= -0.5 * slope + 1e-14 * size or t < 1e-10:
+        if loss_slope + straight + t * curved <= -0.1 * slope + 1e-14 * size or t < 1e-10:
             return t, total
         t *= 0.5
+
+
+@summing_step
+def _starts_badly(r, penalty):  # type: ignore[no-untyped-def]
+    """Whether the objective at the margins f exceeds that of no model at all."""
+    excess = penalty
+    for i in range(r.y.size):
+        margin = r.y[i] * r.f[i]
+        excess += r.cost[i] * (np.log1p(np.exp(-abs(margin))) - min(margin, 0.0) - np.log(2.0))
+    return not excess <= 0
 
 
 # In the dual variables
@@ -165,11 +177,11 @@ class Dual(NamedTuple):
     border: NDArray[np.float64]
 
 
-@summing_kernel
+@summing_step
 def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
     n = r.y.size
     for i in range(n):
-        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + 1e-300)
+        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + 1e-14 * r.cost[i])
     solved = factorise_dual(L, K, r.S, n)
     substitute(L, v.border, n)
     for i in range(n):
@@ -177,7 +189,7 @@ def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
     return solved
 
 
-@summing_kernel
+@summing_step
 def _bordered_step(L, r, v, intercept):  # type: ignore[no-untyped-def]
     """Solve (K + S⁻²) da + db = S⁻¹ da, with the given da on the right, and Σ (a + da) = 0; returns db."""
     n = r.y.size
@@ -191,7 +203,7 @@ def _bordered_step(L, r, v, intercept):  # type: ignore[no-untyped-def]
     return db
 
 
-@summing_kernel
+@summing_step
 def _follow(K, L, r, v, b, intercept):  # type: ignore[no-untyped-def]
     """Move the optimum of another K to where that of this one is to first order; returns b.
 
@@ -206,7 +218,7 @@ def _follow(K, L, r, v, b, intercept):  # type: ignore[no-untyped-def]
     return b + db
 
 
-@summing_kernel
+@summing_step
 def _dual_residual(r, v, intercept):  # type: ignore[no-untyped-def]
     """Largest |a + g| (or mean of a), beside the largest |g|."""
     residual, scale = abs(sum_of(v.a)) / r.y.size if intercept else 0.0, 0.0
@@ -216,7 +228,17 @@ def _dual_residual(r, v, intercept):  # type: ignore[no-untyped-def]
     return residual / scale
 
 
-@summing_kernel
+@summing_step
+def _is_sharp(K, a):  # type: ignore[no-untyped-def]
+    """Whether rounding leaves the margins Ka alone; large terms that cancel do not show in the residual."""
+    total, largest = 0.0, 0.0
+    for i in range(a.size):
+        total += np.sqrt(K[i, i]) * abs(a[i])
+        largest = max(largest, K[i, i])
+    return 2e-16 * np.sqrt(largest) * total < BLURRED
+
+
+@summing_step
 def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # type: ignore[no-untyped-def]
     """Solve from the a of v and b; returns b and whether it was solved."""
     n = r.y.size
@@ -224,14 +246,19 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
         factored = factored or _factor_dual(K, L, r, v)
         b = _follow(K, L, r, v, b, intercept)
     times(K, v.a, r.f, n)
+    penalty = 0.5 * dot(v.a, r.f)
     for i in range(n):
         r.f[i] += b
+    if after_another and _starts_badly(r, penalty):
+        b, factored = 0.0, False
+        fill(v.a, 0.0)
+        fill(r.f, 0.0)
     fill(r.df, 0.0)
     total, _, _ = _differentiate(r, 0.0)
     residual, before = _dual_residual(r, v, intercept), np.inf
     for _ in range(max_iter):
         if residual <= TOLERANCE:
-            return b, True
+            return b, _is_sharp(K, v.a)
         fresh = not factored or residual > 0.1 * before
         factored = not fresh or _factor_dual(K, L, r, v)
         for i in range(n):
@@ -251,7 +278,7 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
         b += t * db
         residual, before = _dual_residual(r, v, intercept), residual
         if fresh and 0.5 * before < residual <= ROUNDING:
-            return b, True
+            return b, _is_sharp(K, v.a)
     return b, False
 
 
@@ -268,7 +295,7 @@ class Primal(NamedTuple):
     border: NDArray[np.float64]  # (I + ZᵀS²Z)⁻¹ cross
 
 
-@summing_kernel
+@summing_step
 def _primal_residual(Z, places, norm, r, v, total, intercept):  # type: ignore[no-untyped-def]
     """Set the gradient w + Zᵀg; returns its largest entry, each beside the norm of its column, beside that of g."""
     weights_of(Z, places, r.g, v.gradient)
@@ -281,7 +308,7 @@ def _primal_residual(Z, places, norm, r, v, total, intercept):  # type: ignore[n
     return residual / np.sqrt(dot(r.g, r.g))
 
 
-@summing_kernel
+@summing_step
 def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
     for i in range(r.y.size):
         r.S[i] = np.sqrt(r.curvature[i])
@@ -293,10 +320,14 @@ def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
     return solved, sum_of(r.curvature) - dot(v.cross, v.border)
 
 
-@summing_kernel
+@summing_step
 def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
     """Solve from the w of v and b; returns b and whether it was solved."""
     margins_of(Z, places, v.w, b, r.f)
+    if _starts_badly(r, 0.5 * dot(v.w, v.w)):
+        b = 0.0
+        fill(v.w, 0.0)
+        fill(r.f, 0.0)
     fill(r.df, 0.0)
     total, _, _ = _differentiate(r, 0.0)
     residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), np.inf
@@ -327,7 +358,7 @@ def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: i
 # Paths
 
 
-@summing_kernel
+@summing_step
 def _norms(XT):  # type: ignore[no-untyped-def]
     norm = np.empty(XT.shape[0])
     for j in range(norm.size):
@@ -350,9 +381,9 @@ def _paths(  # type: ignore[no-untyped-def]
         held = forced[min(m, len(forced) - 1)]
         rows = np.flatnonzero(counts[m])
         begin(room, Z, counts[m], held, shrinkage, split)
-        in_dual, trace, b = wide and 2 * p > rows.size, 0.0, 0.0
+        in_dual, b = wide and 2 * p > rows.size, 0.0
         if in_dual:
-            trace = first_gram(room, Z, rows, held, shrinkage)
+            first_gram(room, Z, rows, held, shrinkage)
         few, all_rows = _rows(y[rows], C * counts[m][rows]), _rows(y.copy(), C * counts[m])
         dual = Dual(np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size))
         for step in range(sizes.size):
@@ -376,5 +407,5 @@ def _paths(  # type: ignore[no-untyped-def]
                 cut(room, Z, size, after, held)
                 in_dual = in_dual and 2 * after > rows.size
                 if in_dual:
-                    trace = next_gram(room, Z, rows, after, size - after, trace)
+                    next_gram(room, Z, rows, after, size - after)
         intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])

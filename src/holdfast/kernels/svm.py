@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels import paths
 from holdfast.kernels.elimination import Room, begin, cut, finish, first_gram, next_gram, record, room_for, weigh
-from holdfast.kernels.jit import summing_kernel
+from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
     add,
@@ -28,8 +28,8 @@ from holdfast.kernels.linear import (
 )
 from holdfast.kernels.paths import Paths, Scale
 
-TOLERANCE = 1e-9
-"""How far a margin may be from its condition."""
+TOLERANCE, ROUNDING = 1e-9, 1e-7
+"""How far a margin may be from its condition; and how far at most where rounding blurs it by more."""
 DEPENDENT = 1e-10
 """Share of a free row's square that the free rows before it do not explain, from which on it is independent of them."""
 INTERIOR_STEPS = 40
@@ -99,12 +99,12 @@ class Fit(NamedTuple):
     margin: NDArray[np.float64]  # over all rows of X
 
 
-@summing_kernel
+@summing_step
 def _has_gram(fit):  # type: ignore[no-untyped-def]
     return fit.room.K.size > 0
 
 
-@summing_kernel
+@summing_step
 def _set_squares(fit):  # type: ignore[no-untyped-def]
     fill(fit.square, 0.0)
     for i in range(fit.rows.size):
@@ -116,7 +116,7 @@ def _set_squares(fit):  # type: ignore[no-untyped-def]
                 fit.square[i] += ((x - fit.Z.mean[place]) * fit.Z.factor[place]) ** 2
 
 
-@summing_kernel
+@summing_step
 def _multiply(fit, v, out):  # type: ignore[no-untyped-def]
     """out = Kv."""
     if _has_gram(fit):
@@ -131,7 +131,7 @@ def _multiply(fit, v, out):  # type: ignore[no-untyped-def]
 # The active set
 
 
-@summing_kernel
+@summing_step
 def _append(fit, n_free, i, shift):  # type: ignore[no-untyped-def]
     """Write row i at the end of the factor; returns the share of its square that the rows before do not explain."""
     row = fit.L[n_free]
@@ -160,7 +160,7 @@ def _append(fit, n_free, i, shift):  # type: ignore[no-untyped-def]
     return rest / whole
 
 
-@summing_kernel
+@summing_step
 def _factor_free(fit, shift):  # type: ignore[no-untyped-def]
     """Factor the rows within their bounds and park those that depend on others; returns how many are in."""
     n_free = 0
@@ -172,7 +172,7 @@ def _factor_free(fit, shift):  # type: ignore[no-untyped-def]
     return n_free
 
 
-@summing_kernel
+@summing_step
 def _remove(fit, n_free, k):  # type: ignore[no-untyped-def]
     """Take row k out of the factor: the rows below move up and are rotated, column by column, into a triangle again."""
     cosine, sine = fit.step, fit.border
@@ -194,7 +194,7 @@ def _remove(fit, n_free, k):  # type: ignore[no-untyped-def]
     return n_free - 1
 
 
-@summing_kernel
+@summing_step
 def _solve_free(fit, n_free):  # type: ignore[no-untyped-def]
     """Set the step that takes the free rows to their margin with Σ v = 0; returns b."""
     for k in range(n_free):
@@ -212,7 +212,7 @@ def _solve_free(fit, n_free):  # type: ignore[no-untyped-def]
     return b
 
 
-@summing_kernel
+@summing_step
 def _take_step(fit, n_free):  # type: ignore[no-untyped-def]
     """Go as far as the first bound; returns the place of the row that met it, or −1."""
     t, first = 1.0, -1
@@ -232,7 +232,7 @@ def _take_step(fit, n_free):  # type: ignore[no-untyped-def]
     return first
 
 
-@summing_kernel
+@summing_step
 def _worst(fit, b):  # type: ignore[no-untyped-def]
     """Return the row that is farthest from its condition, and how far."""
     worst, row = 0.0, -1
@@ -244,7 +244,17 @@ def _worst(fit, b):  # type: ignore[no-untyped-def]
     return row, worst
 
 
-@summing_kernel
+@summing_step
+def _tolerance(fit):  # type: ignore[no-untyped-def]
+    """What rounding can do to a margin, Σ |Kv| ε or so, within its limits."""
+    total, largest = 0.0, 0.0
+    for i in range(fit.rows.size):
+        total += np.sqrt(fit.square[i]) * abs(fit.v[i])
+        largest = max(largest, fit.square[i])
+    return min(max(TOLERANCE, 2e-15 * np.sqrt(largest) * total), ROUNDING)
+
+
+@summing_step
 def _interval(fit):  # type: ignore[no-untyped-def]
     """With every row at a bound, return the least and largest b that its conditions allow, and the row of the least."""
     low, high, row = -np.inf, np.inf, 0
@@ -258,7 +268,7 @@ def _interval(fit):  # type: ignore[no-untyped-def]
     return low, high, row
 
 
-@summing_kernel
+@summing_step
 def _active_set(fit, max_iter):  # type: ignore[no-untyped-def]
     """Solve from v and the states of its rows; returns b and whether it was solved."""
     shift = sum_of(fit.square) / fit.rows.size
@@ -278,7 +288,7 @@ def _active_set(fit, max_iter):  # type: ignore[no-untyped-def]
         else:
             low, high, row = _interval(fit)
             b, worst = (low + high) / 2, low - high
-        if worst <= TOLERANCE:
+        if worst <= TOLERANCE or worst <= _tolerance(fit):
             return b, True
         if fit.state[row] != FREE:
             if n_free == fit.free.size:
@@ -292,7 +302,7 @@ def _active_set(fit, max_iter):  # type: ignore[no-untyped-def]
 # A start from the interior
 
 
-@summing_kernel
+@summing_step
 def _solve_interior(fit, x, S):  # type: ignore[no-untyped-def]
     """Solve (K + S⁻²) x = x in place."""
     n = x.size
@@ -312,7 +322,7 @@ def _solve_interior(fit, x, S):  # type: ignore[no-untyped-def]
         x[i] -= S[i] ** 2 * fit.margin[fit.rows[i]]
 
 
-@summing_kernel
+@summing_step
 def _factor_interior(fit, S):  # type: ignore[no-untyped-def]
     """Factor for :func:`_solve_interior`."""
     if _has_gram(fit):
@@ -323,13 +333,13 @@ def _factor_interior(fit, S):  # type: ignore[no-untyped-def]
     return factorise_primal(fit.room.L, fit.Z, fit.active, fit.margin, fit.room.R)
 
 
-@summing_kernel
+@summing_step
 def _inside(distance, step, t):  # type: ignore[no-untyped-def]
     """Shorten the step t so that a distance keeps a hundredth of itself."""
     return min(t, -0.99 * distance / step) if step < 0 else t
 
 
-@summing_kernel
+@summing_step
 def _interior(fit):  # type: ignore[no-untyped-def]
     """Set v near the optimum, and which rows are free there.
 
@@ -381,7 +391,7 @@ def _interior(fit):  # type: ignore[no-untyped-def]
 # Paths
 
 
-@summing_kernel
+@summing_step
 def _solve(fit, first, max_iter):  # type: ignore[no-untyped-def]
     _set_squares(fit)
     if first:
@@ -410,7 +420,9 @@ def _paths(  # type: ignore[no-untyped-def]
         held = forced[min(m, len(forced) - 1)]
         rows = np.flatnonzero(counts[m])
         begin(room, Z, counts[m], held, 1.0, split)
-        trace, b = first_gram(room, Z, rows, held, 1.0) if wide else 0.0, 0.0
+        b = 0.0
+        if wide:
+            first_gram(room, Z, rows, held, 1.0)
         labels, upper, state = y[rows], C * counts[m][rows], np.zeros(rows.size, np.int64)
         v, f, square = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for step in range(sizes.size):
@@ -429,5 +441,5 @@ def _paths(  # type: ignore[no-untyped-def]
                 after = sizes[step + 1]
                 cut(room, Z, size, after, held)
                 if wide:
-                    trace = next_gram(room, Z, rows, after, size - after, trace)
+                    next_gram(room, Z, rows, after, size - after)
         intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])

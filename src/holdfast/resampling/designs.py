@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from holdfast.resampling.split import (
     Change,
@@ -300,6 +301,11 @@ class Noise(Perturbation):
     @property
     def n_splits(self) -> int:
         return self.n
+
+    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Noise":
+        if sp.issparse(X):
+            raise ValueError(f"Expected a dense X for {self}, which changes every entry, got a sparse one; densify it.")
+        return self
 
     def check(self, samples: Samples) -> None:
         super().check(samples)

@@ -2,6 +2,7 @@
 
 from holdfast.selectors.base import Selector
 from holdfast.selectors.baseline import RandomSelector
+from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
 from holdfast.selectors.ensemble import EnsembleSelector
 from holdfast.selectors.filters import GV, AnovaF, Golub, InformationGain, ReliefF, Uncertainty, Variance
@@ -15,6 +16,8 @@ __all__ = [
     "MRMR",
     "SVMRFE",
     "AnovaF",
+    "ElasticNetCV",
+    "ElasticNetPath",
     "EnsembleSelector",
     "Golub",
     "GroupedSelector",

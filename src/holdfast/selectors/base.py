@@ -327,6 +327,28 @@ def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
     return weights.astype(np.int64)
 
 
+class Machine(NamedTuple):
+    """A two-class problem: labels −1 and 1, the class that is 1, and the resamples that it is for."""
+
+    labels: Floats
+    code: int
+    runs: NDArray[np.bool_]
+
+
+def one_against_rest(target: Target, resamples: Resamples) -> list[Machine]:
+    """One problem for each class against the rest; of two classes, the higher one's suffices."""
+    codes = np.arange(0 if target.classes is None else target.classes.size)
+    held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in resamples.counts])
+    two = held.sum(axis=1) == 2
+    higher = held & (np.cumsum(held, axis=1) == 2)
+    runs = np.where(two[:, None], higher, held)
+    return [
+        Machine(np.where(target.values == code, 1.0, -1.0), int(code), runs[:, code])
+        for code in codes
+        if runs[:, code].any()
+    ]
+
+
 def shuffled_ties(values: Floats, seed: int) -> Floats:
     """Ranks (1 is best) of weights, equal ones in an order drawn at random."""
     order = np.lexsort((np.random.default_rng(seed).random(values.size), -values))

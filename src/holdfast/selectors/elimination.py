@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import Floats, Found, Ints, Resamples, Selector, Target
+from holdfast.selectors.base import Floats, Found, Ints, Machine, Resamples, Selector, Target, one_against_rest
 from holdfast.selectors.filters import checked_bins, tied
 
 Scale = Literal["split", "full"]
@@ -43,20 +43,6 @@ class _LinearSVM(Selector):
             raise found
         return found
 
-    def _one_against_rest(self, target: Target, resamples: Resamples) -> list[tuple[Floats, NDArray[np.bool_]]]:
-        """Labels ±1 of each machine, and the resamples that it is for: one suffices for two classes."""
-        codes = self._codes(target)
-        held = np.array([[np.any(row[target.values == one]) for one in codes] for row in resamples.counts])
-        two = held.sum(axis=1) == 2
-        machines = []
-        for place, one in enumerate(codes):
-            last = two & held[:, place] & (np.cumsum(held, axis=1)[:, place] == 2)  # the higher of two is positive
-            machines.append((np.where(target.values == one, 1.0, -1.0), np.where(two, last, held[:, place])))
-        return [(labels, runs) for labels, runs in machines if runs.any()]
-
-    def _codes(self, target: Target) -> Ints:
-        return np.arange(0 if target.classes is None else target.classes.size)
-
 
 class LinearSVMWeights(_LinearSVM):
     """Keep the features of the largest squared weight in a linear support vector machine (SVMONE).
@@ -85,10 +71,10 @@ class LinearSVMWeights(_LinearSVM):
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
         squares = np.zeros((len(resamples.seeds), X.shape[1]))
-        for labels, runs in self._one_against_rest(target, resamples):
-            counts = resamples.counts[runs]
-            fit = svm_elimination(X if shared is None else shared, labels, counts, C=self.C, scale=self.scale)
-            squares[runs] += fit.weight**2
+        for machine in one_against_rest(target, resamples):
+            counts = resamples.counts[machine.runs]
+            fit = svm_elimination(X if shared is None else shared, machine.labels, counts, C=self.C, scale=self.scale)
+            squares[machine.runs] += fit.weight**2
         return [[Found("weighting", tied(row))] * len(selectors) for row in squares]
 
 
@@ -131,9 +117,9 @@ class SVMRFE(_LinearSVM):
     ) -> Sequence[Sequence[Found | Exception]]:
         smallest = max(1, min(one._wanted(X.shape[1]) for one in selectors))
         sizes = elimination_sizes(X.shape[1], smallest, self.drop)
-        data, machines = X if shared is None else shared, self._one_against_rest(target, resamples)
+        data, machines = X if shared is None else shared, one_against_rest(target, resamples)
         if len(machines) == 1:
-            paths = svm_elimination(data, machines[0][0], resamples.counts, sizes=sizes, C=self.C, scale=self.scale)
+            paths = svm_elimination(data, machines[0].labels, resamples.counts, sizes=sizes, C=self.C, scale=self.scale)
             found = orders(paths)
         else:
             found = np.array(
@@ -141,16 +127,14 @@ class SVMRFE(_LinearSVM):
             )
         return [[Found("ranking", ranks_of(order))] * len(selectors) for order in found]
 
-    def _together(
-        self, X: Floats, machines: list[tuple[Floats, NDArray[np.bool_]]], run: int, counts: Ints, sizes: Ints
-    ) -> Ints:
+    def _together(self, X: Floats, machines: Sequence[Machine], run: int, counts: Ints, sizes: Ints) -> Ints:
         """The order of an elimination by several machines at once."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
         for size in [*sizes[1:], 0]:
             squares = np.zeros(columns.size)
-            for labels, runs in machines:
-                if runs[run]:
-                    fit = svm_elimination(X, labels, counts[None], columns=columns, C=self.C, scale=self.scale)
+            for machine in machines:
+                if machine.runs[run]:
+                    fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                     squares += fit.weight[0] ** 2
             order = np.lexsort((columns, -tied(squares)))
             fallen = np.concatenate([columns[order[size:]], fallen])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 Floats = NDArray[np.float64]
@@ -58,26 +59,37 @@ class LinearClassifier(ClassifierMixin, LinearRule):
         return np.where(total > 0, each / np.where(total > 0, total, 1), softmax(values, axis=1))
 
 
+def _has_model(selector: Any) -> bool:
+    return selector._predicts()
+
+
 class Predicts:
     """Makes a selector predict by the model that it fitted, ``model_``."""
 
     model_: Any
 
+    def _predicts(self) -> bool:
+        """Whether there will be a model, as its parameters stand."""
+        return True
+
     def _rows(self, X: Any) -> Floats:
         check_is_fitted(self, "support_")
         return validate_data(self, X, dtype=np.float64, reset=False)
 
+    @available_if(_has_model)
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the model on the selected features."""
         rows = self._rows(X)
         return self.model_.predict(rows)
 
+    @available_if(_has_model)
     def decision_function(self, X: Any) -> Floats:
-        """Values by which the model on the selected features decides."""
+        """Values by which the model on the selected features decides; for classes."""
         rows = self._rows(X)
         return self.model_.decision_function(rows)
 
+    @available_if(_has_model)
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes by the model on the selected features."""
+        """Probabilities of the classes by the model on the selected features; for classes."""
         rows = self._rows(X)
         return self.model_.predict_proba(rows)

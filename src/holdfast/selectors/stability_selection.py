@@ -41,8 +41,8 @@ class StabilitySelection(ResamplingWrapper):
     Parameters
     ----------
     base : selector
-        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances; its own number of
-        features does not count.
+        A selector, such as :class:`ElasticNetPath`, or any scikit-learn estimator with a ranking, scores, coefficients
+        or importances; its own number of features does not count.
     threshold : float, optional
         Least selection probability of a selected feature, above 0; most bounds need more than 1/2.
     q : int, optional
@@ -50,7 +50,7 @@ class StabilitySelection(ResamplingWrapper):
     pfer : float, optional
         Expected number of falsely selected features to allow at most (per-family error rate).
     lambdas : sequence of float, or mapping from one parameter of the base to such a sequence, optional
-        Values of the base's parameter ``lambda_``, or of the named one (``{"C": [0.1, 1]}``), in the order in which
+        Values of the base's parameter ``lam``, or of the named one (``{"C": [0.1, 1]}``), in the order in which
         they select more and more. Each half selects the union over all values, and its mean size takes the place of
         ``q``, unless ``q`` is given.
     resampling : {"pairs", "subsamples", "bootstrap"} or perturbation
@@ -113,7 +113,7 @@ class StabilitySelection(ResamplingWrapper):
         """The settings of a path; none if the order of features is the path."""
         if self.lambdas is None:
             return []
-        given = self.lambdas if isinstance(self.lambdas, Mapping) else {"lambda_": self.lambdas}
+        given = self.lambdas if isinstance(self.lambdas, Mapping) else {"lam": self.lambdas}
         if len(given) != 1:
             raise ValueError(f"Expected lambdas of one parameter of the base, got {len(given)}.")
         ((name, values),) = given.items()

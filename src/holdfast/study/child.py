@@ -1,6 +1,6 @@
 """A process that can be ended: for fits that may take too long, or take their process with them.
 
-``run_apart`` hands a task to a process of this thread and waits. If time runs out the process is killed, the task is
+``call_apart`` hands a task to a process of this thread and waits. If time runs out the process is killed, the task is
 told as failed, and the next task gets a new process. It is started as a plain subprocess, so it works from any thread,
 from daemons (as Dask's workers are) and from scripts without a main guard.
 """
@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
+from functools import lru_cache
 from typing import IO, Any
 
 import cloudpickle
@@ -58,22 +60,39 @@ class Child:
         return self._ask((function, None, task), limit)
 
     def _ask(self, message: Any, limit: float | None) -> Any:
-        timer = threading.Timer(limit or 0, self.process.kill)
-        timer.daemon = True
-        if limit:
-            timer.start()
-        try:
+        answer = None
+        with _Deadline(self.process, limit) as deadline, suppress(OSError, EOFError):
             send(self.process.stdin, cloudpickle.dumps(message))
             answer = receive(self.process.stdout)
-        except (OSError, EOFError):
-            code = self.process.wait()
-            raise EndedError(not timer.finished.is_set(), _how(code)) from None
-        finally:
-            timer.cancel()
+        if deadline.passed or answer is None:
+            raise EndedError(not deadline.passed, _how(self.process.wait()))
         result, error = pickle.loads(answer)
         if error is not None:
             raise error
         return result
+
+
+class _Deadline:
+    """Kills a process when time runs out; afterwards ``passed`` tells, beyond doubt, whether that happened."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", limit: float | None) -> None:
+        self.process, self.passed = process, False
+        self.timer = None if limit is None else threading.Timer(limit, self._end)
+
+    def _end(self) -> None:
+        self.passed = True
+        self.process.kill()
+
+    def __enter__(self) -> "_Deadline":
+        if self.timer is not None:
+            self.timer.daemon = True
+            self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer.join()
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -130,7 +149,7 @@ def call_apart(function: Any, context: Any, task: Any, limit: float | None) -> A
 def serve() -> None:
     """Answer calls until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its children
-    _leave_with_parent()
+    leave_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     context = None
@@ -147,7 +166,8 @@ def serve() -> None:
         send(answers, cloudpickle.dumps(answer))
 
 
-def _leave_with_parent() -> None:
+@lru_cache(maxsize=1)
+def leave_with_parent() -> None:
     """End this process, even amid a fit, once the process that started it is gone."""
     parent = os.getppid()
 

@@ -86,19 +86,20 @@ def _features(X: Any) -> tuple[Any, list[str], bool]:
     """A frame, array or sparse matrix, and the names of its columns."""
     if type(X).__module__.startswith("polars"):
         X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
+    X = X if isinstance(X, pd.DataFrame) else X.tocsr() if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
     if isinstance(X, pd.DataFrame):
         names = [str(name) for name in X.columns]
         check_unique(tuple(names), X.shape[1], "feature", "column", "the frame")
         return X.set_axis(names, axis=1).reset_index(drop=True), names, True
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
     return X, [f"x{column}" for column in range(X.shape[1])], False
 
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     """One value for each row, none missing."""
-    column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    listed = object if isinstance(values, (list, tuple)) else None  # else NumPy would make texts of mixed labels
+    column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values, dtype=listed)
     column = column.ravel() if column.ndim == 2 and column.shape[1] == 1 else column
     if column.shape != (n,):
         raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got shape {column.shape}.")

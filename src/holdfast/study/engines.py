@@ -6,6 +6,7 @@ with its outcomes. Whatever engine, a fit that takes too long or ends its proces
 
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -17,7 +18,7 @@ import cloudpickle
 import joblib
 from joblib.parallel import get_active_backend
 
-from holdfast.study.child import EndedError, call_apart, end_children
+from holdfast.study.child import EndedError, call_apart, end_children, leave_with_parent
 from holdfast.study.work import Context, Failure, Outcome, Task, one_thread, work
 
 Done = tuple[Task, list[Outcome]]
@@ -60,9 +61,10 @@ def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         results = parallel(joblib.delayed(_work_at)(place, task) for task in tasks)
         try:
-            yield from results
+            for done in results:  # noqa: UP028 - yield from would close the results by itself
+                yield done
         finally:
-            results.close()
+            _close(results)
 
 
 def _apart(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
@@ -73,10 +75,19 @@ def _apart(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> It
         )
         results = parallel(joblib.delayed(_one_by_one)(place, task, limit) for task in tasks)
         try:
-            yield from results
+            for done in results:  # noqa: UP028
+                yield done
         finally:
+            place.closed = True
             end_children()
-            results.close()
+            _close(results)
+
+
+def _close(results: Any) -> None:
+    """End joblib's work without its advice to finish it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results.close()
 
 
 class _SharedContext:
@@ -99,13 +110,14 @@ class _SharedContext:
 
 
 class _Place:
-    """Where a context lies; it is loaded where the place arrives."""
+    """Where a context lies; it is loaded where the place arrives. Once it is closed no fit begins any more."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.path, self.closed = path, False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        leave_with_parent()  # joblib's own workers would wait for minutes
         _loaded(self.path)
 
 
@@ -129,6 +141,8 @@ def _one_by_one(context: Any, task: Task, limit: float | None) -> Done:
     outcomes = []
     for split in task.splits:
         for setting in task.settings:
+            if isinstance(context, _Place) and context.closed:
+                return task, []
             outcomes += _survived(call, context, Task(task.family, (split,), (setting,)), limit)
     return task, outcomes
 
@@ -160,31 +174,42 @@ def _on_dask(context: Context, tasks: Tasks, client: Any, limit: float | None) -
     import distributed
 
     as_completed: Any = distributed.as_completed  # untyped
-    here = client.scatter(context, broadcast=True, hash=False)
+    here = _handed_over(client, context)
     running: dict[Any, Task] = {}
+    # Threads of a worker fit one at a time, so where there are several each has a process of its own.
+    always_apart = limit is not None or max(client.nthreads().values(), default=1) > 1
 
-    def submit(task: Task, limit: float | None, apart: bool) -> Any:
+    def submit(task: Task, apart: bool) -> Any:
         call = (_one_by_one, here, task, limit) if apart else (_work_with, here, task)
         future = client.submit(*call, pure=False)
         running[future] = task
         return future
 
     width = 2 * max(1, sum(client.nthreads().values()))
-    queue = as_completed([submit(task, limit, limit is not None) for task in islice(tasks, width)])
+    queue = as_completed([submit(task, always_apart) for task in islice(tasks, width)])
     try:
         for future in queue:
             task = running.pop(future)
             try:
                 done = future.result()
             except distributed.KilledWorker:
-                queue.add(submit(task, limit, apart=True))
+                queue.add(submit(task, apart=True))
                 continue
             yield done
             following = next(tasks, None)
             if following is not None:
-                queue.add(submit(following, limit, limit is not None))
+                queue.add(submit(following, always_apart))
     finally:
         client.cancel(list(running))
+
+
+def _handed_over(client: Any, context: Context) -> Any:
+    """The context on the cluster: the result of a task, which is made again if the workers that have it are lost."""
+    import dask
+
+    quiet = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
+    with dask.config.set(quiet):
+        return client.submit(cloudpickle.loads, cloudpickle.dumps(context), pure=False)
 
 
 def _work_with(context: Context, task: Task) -> Done:

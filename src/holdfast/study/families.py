@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -44,10 +45,11 @@ class Candidates:
     top: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_params"):
+        is_class = isinstance(self.selector, type)
+        if is_class or not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_params"):
             raise ValueError(
                 f"Expected a scikit-learn estimator as selector, got {self.selector!r}"
-                + ("; make one of it by calling the class." if isinstance(self.selector, type) else ".")
+                + ("; make one of it by calling the class." if is_class else ".")
             )
         known = self.selector.get_params(deep=True)
         for name in {name for setting in self.settings for name in setting}:
@@ -56,6 +58,8 @@ class Candidates:
                     f"Expected a parameter of {type(self.selector).__name__} in the grid, got {name!r}; it has "
                     f"{', '.join(sorted(known)) or 'none'}."
                 )
+        if not self.sizes:
+            raise ValueError(f"Expected top to be a whole number of at least 1, or several, got {self.top!r}.")
         for size in self.sizes:
             if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
                 raise ValueError(f"Expected top to be a whole number of at least 1, or several, got {size!r}.")
@@ -71,7 +75,7 @@ class Candidates:
         """Every size; None stands for the selection as it is."""
         if self.top is None:
             return [None]
-        return list(self.top) if isinstance(self.top, Sequence) else [self.top]
+        return list(self.top) if isinstance(self.top, (Sequence, np.ndarray)) else [self.top]
 
     def names(self, family: str) -> list[str]:
         """The name of each candidate."""
@@ -90,6 +94,8 @@ def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     for name, values in grid.items():
         if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
             raise ValueError(f"Expected a list of values for {name!r} in the grid, got {values!r}.")
+        if not len(values):
+            raise ValueError(f"Expected at least one value for {name!r} in the grid, got none.")
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
@@ -162,11 +168,14 @@ class Family:
     ) -> Iterator[list[Fit]]:
         """Yield, for each split, a fit of each of the settings at these places."""
         settings = [self.settings[place] for place in places]
+        left = iter(splits)
         if self.batched and not any(split.change or split.reseed for split in splits):
-            yield from self._refitted(shared, X, y, splits, settings)
-        else:
-            for split in splits:
-                yield self._fitted(X, y, names, split, settings)
+            with suppress(Exception):  # what stops a whole batch: the fit that is to blame shows when each is alone
+                for fits in self._refitted(shared, X, y, splits, settings):
+                    next(left)
+                    yield fits
+        for split in left:
+            yield self._fitted(X, y, names, split, settings)
 
     def cut(self, selection: Selection) -> list[Selection]:
         """One selection for each size."""
@@ -183,7 +192,10 @@ class Family:
     def _fitted(
         self, X: Any, y: NDArray[Any], names: Sequence[str], split: Split, settings: list[dict[str, Any]]
     ) -> list[Fit]:
-        train = split.data(X, y)
+        try:
+            train = split.data(X, y)
+        except Exception as error:
+            return [Fit(error, 0.0)] * len(settings)
         return [self._fit(train, names, split, setting) for setting in settings]
 
     def _fit(self, train: tuple[Any, Any], names: Sequence[str], split: Split, setting: dict[str, Any]) -> Fit:
@@ -197,6 +209,8 @@ class Family:
             result: Selection | Exception = selection_of(estimator, names, ordered=self.sizes != [None])
         except Exception as error:
             result = error
+        except SystemExit as leaving:
+            result = RuntimeError(f"The selector called sys.exit({'' if leaving.code is None else leaving.code}).")
         return Fit(result, perf_counter() - begun)
 
 

@@ -5,6 +5,7 @@ import inspect
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from types import CodeType
 from typing import Any
 
 import joblib
@@ -46,7 +47,17 @@ def _code(thing: Any) -> str:
     code = getattr(thing, "__code__", None)
     if code is None or not (thing.__module__ == "__main__" or "<" in thing.__qualname__):
         return ""
-    return "#" + hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()[:12]
+    return "#" + hashlib.sha256(repr(_instructions(code)).encode()).hexdigest()[:12]
+
+
+def _instructions(code: CodeType) -> tuple[Any, ...]:
+    """What a piece of code does, without where it lies."""
+    constants = [_instructions(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
+    return code.co_code, code.co_names, constants
+
+
+def _constant(value: Any) -> str:
+    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
 def digest(array: Any) -> str:

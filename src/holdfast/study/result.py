@@ -22,7 +22,7 @@ from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.store import opened_to_read
+from holdfast.study.store import clear_errors, opened_to_read
 from holdfast.study.stored import Stored, read
 
 USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
@@ -87,7 +87,7 @@ class StudyResult:
     def notes(self) -> pd.DataFrame:
         """What was heard during fits, such as solvers that did not converge: candidate, note, in how many runs."""
         named = self.stored.named(self.stored.outcomes)[["candidate", "note"]]
-        split = named.assign(note=named["note"].str.split("; ")).explode("note")
+        split = named.assign(note=named["note"].str.split("\n")).explode("note")
         counted = split[split["note"].fillna("") != ""].value_counts(["candidate", "note"], sort=False)
         return counted.rename("runs").reset_index()
 
@@ -278,7 +278,10 @@ class StudyResult:
     def _pilot(self, candidate: str) -> Pilot | None:
         """What a candidate's first runs ask for; None if they have no uncertainty."""
         until = self.stored.meta["until"]
-        designed = self.stored.designed(candidate, before=until["pilot"])
+        try:
+            designed = self.stored.designed(candidate, before=until["pilot"])
+        except ValueError:  # none of them was finished
+            return None
         if designed.runs.kind != "subset":
             return None
         with warnings.catch_warnings():
@@ -293,7 +296,7 @@ class StudyResult:
     @property
     def pilot_runs(self) -> int:
         """The most runs that any candidate's pilot asks for."""
-        pilots = [self._pilot(name) for name in self.candidates if len(self.stored.outcomes_of(name))]
+        pilots = [self._pilot(name) for name in self.candidates]
         return max((pilot.n_runs for pilot in pilots if pilot is not None), default=self.stored.meta["until"]["pilot"])
 
     def export(self, folder: str | Path) -> list[Path]:
@@ -334,6 +337,7 @@ def load(store: str | Path) -> StudyResult:
     """
     kept = opened_to_read(store)
     try:
-        return StudyResult(read(kept))
+        with clear_errors(Path(store)):
+            return StudyResult(read(kept))
     finally:
         kept.connection.close()

@@ -46,8 +46,8 @@ def _scorer(scoring: Any) -> Scorer:
 class Answers:
     """A fitted model that is asked once for each kind of answer on the held-out rows, however many scores need it."""
 
-    def __init__(self, model: Any) -> None:
-        self._model, self._given = model, dict[str, Any]()
+    def __init__(self, model: Any, held_out: Any) -> None:
+        self._model, self._held_out, self._given = model, held_out, dict[str, Any]()
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._model, name)
@@ -55,6 +55,8 @@ class Answers:
             return found
 
         def answer(X: Any) -> Any:
+            if X is not self._held_out:
+                return found(X)
             if name not in self._given:
                 self._given[name] = found(X)
             return self._given[name]

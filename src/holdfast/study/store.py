@@ -131,14 +131,24 @@ class Store:
             done[places[:, 0], places[:, 1]] = True
         return done
 
-    def forget_failures(self) -> None:
-        """Make room for another try of what failed."""
+    def progress(self) -> tuple[int, int]:
+        """How many fits ended, well or not, and how many there are to be."""
+        (done,) = self.connection.execute(
+            "SELECT count(*) FROM (SELECT candidate, split FROM outcomes UNION SELECT candidate, split FROM failures)"
+        ).fetchone()
+        (total,) = self.connection.execute(
+            "SELECT (SELECT count(*) FROM candidates) * (SELECT count(*) FROM splits)"
+        ).fetchone()
+        return done, total
+
+    def forget_failures(self, candidates: Sequence[str]) -> None:
+        """Make room for another try of what failed of these candidates."""
+        ids = self.ids()
+        mine = [[ids[name]] for name in candidates]
+        failed = "candidate = ?1 AND split IN (SELECT split FROM failures WHERE candidate = ?1)"
         with self.transaction():
-            for table in ("outcomes", "scores"):
-                self.connection.execute(
-                    f"DELETE FROM {table} WHERE (candidate, split) IN (SELECT candidate, split FROM failures)"
-                )
-            self.connection.execute("DELETE FROM failures")
+            for table in ("outcomes", "scores", "failures"):
+                self.connection.executemany(f"DELETE FROM {table} WHERE {failed}", mine)
 
     def add(self, outcomes: Sequence[Outcome], ids: Sequence[Sequence[int]]) -> None:
         """Write outcomes, all or nothing; ``ids`` are the numbers of each family's candidates."""
@@ -221,7 +231,7 @@ def opened_to_write(path: str | Path | None) -> Iterator[Store]:
     path = Path(path)
     if not path.parent.is_dir():
         raise StoreError(f"Expected a folder for the store {path}, got none at {path.parent}; make it first.")
-    with _only_writer(path), _clear_errors(path):
+    with _only_writer(path), clear_errors(path):
         connection = sqlite3.connect(path, isolation_level=None, timeout=30)
         try:
             _prepare(connection, path)
@@ -231,11 +241,18 @@ def opened_to_write(path: str | Path | None) -> Iterator[Store]:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    new = not _tables(connection) and _beginning(path) in (b"", b"SQLite")
+    if not new:
+        _check(connection, path)  # before anything is written: it may be another program's file
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    if not _tables(connection):
+    if new:
         connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-    _check(connection, path)
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(6)
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
@@ -248,6 +265,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise sqlite3.DatabaseError(found)
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    if path.stat().st_size % page:
+        raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
     stored = Store(connection, path).get("format")
     if stored not in (None, FORMAT):
         raise StoreError(
@@ -260,12 +280,16 @@ def opened_to_read(path: str | Path) -> Store:
     path = Path(path)
     if not path.is_file():
         raise StoreError(f"Expected a study's store, got no file at {path}.")
-    with _clear_errors(path):
+    with clear_errors(path):
         try:
             connection = _readable(path, "mode=ro")
         except sqlite3.OperationalError:
             connection = _readable(path, "immutable=1")  # a folder that cannot be written has no room for -shm
-        _check(connection, path)
+        try:
+            _check(connection, path)
+        except BaseException:
+            connection.close()
+            raise
     return Store(connection, path)
 
 
@@ -280,7 +304,7 @@ def _readable(path: Path, how: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
+def clear_errors(path: Path) -> Iterator[None]:
     """Say what SQLite's errors mean for the user."""
     try:
         yield
@@ -312,7 +336,13 @@ def _only_writer(path: Path) -> Iterator[None]:
 
 def _locked(place: Path, path: Path) -> int:
     while True:
-        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"Expected to write the store {path}, got stopped: {error.strerror or error}; give a path in a folder "
+                "that can be written."
+            ) from None
         try:
             _lock(handle)
         except OSError:
@@ -322,14 +352,19 @@ def _locked(place: Path, path: Path) -> int:
                 f"Expected to be the only writer of {path}, got another one at work (process {holder or 'unknown'}); "
                 "wait for it, or read with hf.load() (holdfast show) meanwhile."
             ) from None
-        with suppress(OSError):
-            if os.path.sameopenfile(handle, current := os.open(place, os.O_RDONLY)):
-                os.close(current)
+        if _is_at(handle, place):
+            with suppress(OSError):  # the number only serves the message to others
                 os.truncate(handle, 0)
                 os.write(handle, f"{os.getpid()}\n".encode())
-                return handle
-            os.close(current)
+            return handle
         os.close(handle)  # its last holder took the file away: try again
+
+
+def _is_at(handle: int, place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), place.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(handle: int) -> None:

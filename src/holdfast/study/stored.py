@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.store import Store, unpacked
+from holdfast.study.store import Store, StoreError, unpacked
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,7 +119,7 @@ def read(store: Store) -> Stored:
     try:
         meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
         if "plan" not in meta:
-            raise ValueError(f"Expected a study in {store.path}, got a store that was never begun.")
+            raise StoreError(f"Expected a study in {store.path}, got a store that was never begun.")
         meta["selectors"] = dict(connection.execute("SELECT family, selector FROM families"))
         tables = {
             name: pd.read_sql_query(f"SELECT * FROM {name} ORDER BY 1, 2", connection)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -132,6 +133,8 @@ class Study:
             )
         if self.task not in (None, "classification", "regression"):
             raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
+        if isinstance(self.keep, str):
+            raise ValueError(f"Expected a list of columns as keep=, got {self.keep!r}.")
         if self.keep and self.estimator is None:
             raise ValueError(
                 f"Expected an estimator for keep={list(self.keep)!r}: covariates join the selected features in its "
@@ -205,12 +208,14 @@ class Study:
             raise ValueError(f"Expected on_error 'record' or 'raise', got {on_error!r}.")
         if time_limit is not None and not time_limit > 0:
             raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit}.")
+        if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
+            raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions)
-        with opened_to_write(store) as kept:
+        with opened_to_write(store) as kept, _interruption_told(kept):
             kept.begin(run.plan(), run.about(command), self.families)
             if retry_failures:
-                kept.forget_failures()
+                kept.forget_failures([name for family in self.families for name in family.names])
             session = kept.begin_session(n_jobs, versions())
             for perturbation in run.stages(kept, until):
                 kept.add_splits(run.splits(perturbation))
@@ -259,7 +264,7 @@ class _Run:
         self.samples = data.samples
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(self.samples)
-        self._shared: list[Any] | None = None
+        self._shared: dict[int, Any] = {}
 
     # What is written down
 
@@ -324,15 +329,12 @@ class _Run:
     def context(self, perturbation: Perturbation, needed: set[int]) -> Context:
         """What every process needs; what splits share is computed for families that have work to do."""
         data, study = self.data, self.study
-        if self._shared is None:
-            with one_thread():
-                self._shared = [
-                    family.prepare(data.X, data.y) if place in needed else None
-                    for place, family in enumerate(self.families)
-                ]
+        with one_thread():
+            for place in needed - set(self._shared):
+                self._shared[place] = self.families[place].prepare(data.X, data.y)
         return Context(
             X=data.X, kept=data.kept, y=data.y, names=data.names, samples=self.samples, classes=data.classes,
-            families=self.families, shared=self._shared, perturbation=perturbation, seed=int(study.random_state),
+            families=self.families, shared=dict(self._shared), perturbation=perturbation, seed=int(study.random_state),
             estimator=study.estimator, scorers=self.scorers, keep_predictions=self.keep_predictions,
         )  # fmt: skip
 
@@ -358,13 +360,21 @@ class _Run:
                 report(queue.progress)
                 if on_error == "raise":
                     _raise_first(self.families, perturbation, outcomes)
-        except KeyboardInterrupt:
-            raise StudyInterrupted(
-                f"The study was stopped after {queue.progress.done:,} of {queue.progress.total:,} fits. "
-                + ("Run it again with the same store to resume." if store.path else "It was kept in memory only.")
-            ) from None
         finally:
             results.close()
+
+
+@contextmanager
+def _interruption_told(store: Store) -> Iterator[None]:
+    """Say after Ctrl-C how far the study has come and how to resume it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done, total = store.progress()
+        raise StudyInterrupted(
+            f"The study was stopped after {done:,} of {total:,} fits. "
+            + ("Run it again with the same store to resume." if store.path else "It was kept in memory only.")
+        ) from None
 
 
 def _grown(perturbation: Perturbation, store: Store) -> Perturbation:
@@ -391,11 +401,11 @@ def _tell_failures(result: StudyResult) -> None:
     failures = result.failures
     if failures.empty:
         return
-    commonest = failures["error"].value_counts().index[0]
+    commonest = failures["error"].value_counts().index[0].removesuffix(".")
     names = list(failures["candidate"].unique())
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     warnings.warn(
-        f"{len(failures)} of {result.n_outcomes} fits failed, of {shown}; most often: {commonest} "
+        f"{len(failures)} of {result.n_outcomes} fits failed, of {shown}; most often: {commonest}. "
         "The table .failures holds their tracebacks.",
         UserWarning,
         stacklevel=3,

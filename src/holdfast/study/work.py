@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
@@ -77,7 +78,7 @@ class Context:
     samples: Samples
     classes: NDArray[Any] | None
     families: Sequence[Family]
-    shared: Sequence[Any]
+    shared: Mapping[int, Any]
     perturbation: Perturbation
     seed: int
     estimator: Any
@@ -103,8 +104,8 @@ def work(context: Context, task: Task) -> list[Outcome]:
     """Run a family on a block of splits: select, score, and tell what happened."""
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     outcomes: list[Outcome] = []
-    with one_thread(), _random_state_kept():
-        fits = family.run(context.shared[task.family], context.X, context.y, context.names, splits, task.settings)
+    with _alone, one_thread(), _random_state_kept():
+        fits = family.run(context.shared.get(task.family), context.X, context.y, context.names, splits, task.settings)
         for split in splits:
             with _quiet() as heard:
                 results = next(fits, None)
@@ -129,13 +130,14 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
             if isinstance(selection, Exception):
                 yield Outcome(**where, note=note, failure=Failure.of("select", selection))
                 continue
-            key = selection.values.tobytes() if context.estimator is not None else b"%d" % len(scored)
+            alike = context.estimator is not None and selection.kind == "subset"
+            key = selection.values.tobytes() if alike else b"%d" % len(scored)
             if key not in scored:
                 scored[key] = _score(context, split, selection)
             found, heard = scored[key]
             yield Outcome(
                 **where, kind=selection.kind, values=selection.values,
-                note="; ".join(dict.fromkeys(filter(None, [note, selection.note, heard]))), **found,
+                note="\n".join(dict.fromkeys(filter(None, [note, selection.note, heard]))), **found,
             )  # fmt: skip
 
 
@@ -160,7 +162,7 @@ def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[s
             if fitted is None:
                 return {}, ""
             model, X = fitted
-            answers, y = Answers(model), context.y[split.test]
+            answers, y = Answers(model, X), context.y[split.test]
             if context.keep_predictions:
                 found["predictions"] = coded(answers.predict(X), context.classes)
             found["scores"] = scores_of(answers, X, y, context.scorers)
@@ -177,7 +179,7 @@ def _model(context: Context, split: Split, selection: Selection) -> tuple[Any, A
     train, test = X[:, selection.values], context.table[np.ix_(split.test, selection.values)]
     if context.kept is not None:
         train, test = (
-            np.column_stack([features, context.kept[rows]])
+            (sp.hstack if sp.issparse(features) else np.hstack)([features, context.kept[rows]])
             for features, rows in ((train, split.train), (test, split.test))
         )
     used = np.arange(train.shape[1])
@@ -186,6 +188,9 @@ def _model(context: Context, split: Split, selection: Selection) -> tuple[Any, A
 
 
 # Around a piece of work
+
+# Threads of one process share NumPy's random state and the filters of warnings, so only one of them fits at a time.
+_alone = threading.RLock()
 
 
 @lru_cache(maxsize=1)
@@ -212,10 +217,7 @@ def _random_state_kept() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[list[Any]]:
-    """Collect warnings, where it can be done: filters belong to the whole process, not to a thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield []
-        return
+    """Collect warnings."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         yield heard
@@ -225,4 +227,4 @@ def _told(heard: Sequence[Any]) -> str:
     """Each different warning once; those meant for developers are left out."""
     meant = (one for one in heard if not issubclass(one.category, (DeprecationWarning, PendingDeprecationWarning)))
     told = (f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in meant)
-    return "; ".join(dict.fromkeys(told))
+    return "\n".join(dict.fromkeys(told))

@@ -1,0 +1,137 @@
+"""Recursive elimination beside scikit-learn's models in the same loop, per resample."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from benchmarks.inputs import SEED
+from benchmarks.timing import Row, best_time
+from holdfast.kernels.paths import Paths, Scale, elimination_sizes
+from holdfast.kernels.ridge import ridge_elimination
+from holdfast.kernels.svm import svm_elimination
+
+Floats = NDArray[np.float64]
+SHAPES = (60, 2000), (100, 5000), (170, 5000)
+N_RESAMPLES, N_CHECKED, N_KEPT = 50, 3, 20
+EXACT = 1e-6
+"""How far weights may be from the peer's, beside the largest."""
+
+
+class Rows(NamedTuple):
+    """Expression-like data of two classes with bootstrap counts."""
+
+    X: Floats
+    y: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, n: int, d: int) -> "Rows":
+        """Twenty factors that each move a seventh of the features, forty features that know the class; standardised."""
+        rng = np.random.default_rng(SEED)
+        y = np.where(np.arange(n) % 2 == 0, 1, -1)
+        loadings = rng.normal(size=(20, d)) * (rng.random((20, d)) < 0.15)
+        X = rng.normal(size=(n, 20)) @ loadings + rng.normal(size=(n, d))
+        X[:, rng.permutation(d)[:40]] += 0.6 * y[:, None]
+        counts = rng.multinomial(n, np.full(n, 1 / n), N_RESAMPLES)
+        return cls((X - X.mean(axis=0)) / X.std(axis=0), y, counts)
+
+
+def ridge_rfe() -> Iterator[Row]:
+    goals: dict[Scale, tuple[int, int, int]] = {"full": (75, 35, 18), "split": (55, 24, 13)}
+    for scale, ratios in goals.items():
+        for (n, d), ratio in zip(SHAPES, ratios, strict=True):
+            rows, sizes = Rows.of(n, d), elimination_sizes(d, N_KEPT, 0.2)
+            ours = partial(ridge_elimination, rows.X, rows.y, rows.counts, sizes=sizes, scale=scale)
+            equal = _same(ours(), _loop(_rotated_newton, rows, sizes, scale))
+            shared = _shared(ours(), _loop(_lbfgs, rows, sizes, scale))
+            yield Row(
+                what=f"ridge-logistic elimination, {scale!r}, {n} × {d:,} to {N_KEPT}",
+                ours=best_time(ours) / N_RESAMPLES,
+                peer=best_time(partial(_loop, _lbfgs, rows, sizes, scale), at_least=2) / N_CHECKED,
+                peer_name="scikit-learn lbfgs, tol 1e-10",
+                equal=f"{equal}; peer shares {shared:.0%}",
+                ratio_to_reach=ratio,
+            )
+
+
+def svm_rfe() -> Iterator[Row]:
+    goals: dict[Scale, tuple[float | None, ...]] = {"full": (22, 15, 8), "split": (None, None, None)}
+    for scale, ratios in goals.items():
+        for (n, d), ratio in zip(SHAPES, ratios, strict=True):
+            rows, sizes = Rows.of(n, d), elimination_sizes(d, N_KEPT, 0.1)
+            ours = partial(svm_elimination, rows.X, rows.y, rows.counts, sizes=sizes, scale=scale)
+            peer = partial(_loop, _svc, rows, sizes, scale)
+            yield Row(
+                what=f"SVM elimination, {scale!r}, {n} × {d:,} to {N_KEPT}",
+                ours=best_time(ours) / N_RESAMPLES,
+                peer=best_time(peer, at_least=2) / N_CHECKED,
+                peer_name="scikit-learn SVC, tol 1e-8",
+                equal=_same(ours(), peer()),
+                ratio_to_reach=ratio,
+            )
+
+
+BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
+    benchmark.__name__: benchmark for benchmark in (ridge_rfe, svm_rfe)
+}
+
+
+# Peers
+
+
+def _lbfgs(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
+    return LogisticRegression(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights).coef_[0]
+
+
+def _rotated_newton(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
+    """To the optimum, in the space that the rows span."""
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-11, max_iter=200)
+    return Vt.T @ model.fit(U * s, y, sample_weight=weights).coef_[0]
+
+
+def _svc(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
+    return SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y, sample_weight=weights).coef_[0]
+
+
+def _loop(fit: Callable[..., Floats], rows: Rows, sizes: NDArray[np.int64], scale: Scale) -> list[tuple[Any, Floats]]:
+    """Eliminate on the first resamples with any fit; returns the last columns and their weights."""
+    return [_eliminated(fit, rows, count, sizes, scale) for count in rows.counts[:N_CHECKED]]
+
+
+def _eliminated(
+    fit: Callable[..., Floats], rows: Rows, count: NDArray[np.int64], sizes: NDArray[np.int64], scale: Scale
+) -> tuple[Any, Floats]:
+    used = count > 0
+    X, y, weights, columns = rows.X[used], rows.y[used], count[used].astype(float), np.arange(rows.X.shape[1])
+    if scale == "split":
+        X = X - np.average(X, axis=0, weights=weights)
+        X /= np.sqrt(np.average(X**2, axis=0, weights=weights))
+    for size in [*sizes[1:], 0]:
+        w = fit(X, y, weights)
+        if size:
+            kept = np.sort(np.argpartition(-np.abs(w), size)[:size])
+            X, columns = X[:, kept], columns[kept]
+    return columns, w
+
+
+def _same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
+    """Tell how far the weights are apart; raise if they are far, or if the sets differ."""
+    apart = 0.0
+    for m, (columns, w) in enumerate(expected):
+        if not np.array_equal(ours.selected[m], columns):
+            raise ValueError(f"Expected the columns {columns} in resample {m}, got {ours.selected[m]}.")
+        apart = max(apart, float(np.max(np.abs(ours.weight[m, columns] - w)) / np.max(np.abs(w))))
+    if apart > EXACT:
+        raise ValueError(f"Expected the weights to agree to {EXACT}, got a difference of {apart:.0e}.")
+    return f"yes, to {apart:.0e}"
+
+
+def _shared(ours: Paths, expected: list[tuple[Any, Floats]]) -> float:
+    """Share of the selected features that are the same."""
+    return float(np.mean([np.isin(ours.selected[m], columns).mean() for m, (columns, _) in enumerate(expected)]))

@@ -1,0 +1,330 @@
+"""Elastic-net paths as selectors: at a lambda, by the order of entry, or with lambda chosen by cross-validation."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from holdfast.kernels.elastic_net import Paths, elastic_net_paths
+from holdfast.selectors.base import Floats, Found, Ints, Machine, Resamples, Selector, Target, one_against_rest
+from holdfast.selectors.elimination import ranks_of
+from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
+
+Model = Literal["auto", "logistic", "linear"]
+
+
+class _ElasticNet(Predicts, Selector):
+    """What both selectors share: the target's kind, and paths of all classes."""
+
+    l1_ratio: float
+    n_lambdas: int
+    lambda_min_ratio: float | None
+    model: Model
+
+    def _target(self, y: Any) -> Target:
+        if self.model not in ("auto", "logistic", "linear"):
+            raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
+        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
+        return Target.of(y, not numbers)
+
+    def _shared(self, X: Floats, target: Target) -> Any:
+        return None
+
+    def _problems(self, target: Target, resamples: Resamples) -> list[Machine]:
+        """The two-class problems of a target, or the one of its numbers."""
+        if target.classes is not None:
+            return one_against_rest(target, resamples)
+        return [Machine(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
+
+    def _paths(self, X: Floats, target: Target, problem: Machine, counts: Ints, **how: Any) -> Paths:
+        family: Any = "linear" if target.classes is None else "logistic"
+        return elastic_net_paths(
+            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_lambdas,
+            lambda_min_ratio=self.lambda_min_ratio, **how,
+        )  # fmt: skip
+
+
+class Solution(NamedTuple):
+    """Weights of one problem at one lambda."""
+
+    code: int
+    columns: NDArray[Any]
+    coef: Floats
+    intercept: float
+
+
+def solution(paths: Paths, run: int, place: int, code: int) -> Solution:
+    """The solution of a resample at a lambda."""
+    at = run * paths.lambdas.shape[1] + place
+    part = slice(paths.indptr[at], paths.indptr[at + 1])
+    return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[run, place]))
+
+
+def found_at(solutions: Sequence[Solution], target: Target, counts: Ints, lam: float) -> Found:
+    """The columns with a weight in any problem, and the model that they make."""
+    columns = np.unique(np.concatenate([one.columns for one in solutions]))
+    coef = np.zeros((len(solutions), columns.size))
+    for row, one in zip(coef, solutions, strict=True):
+        row[np.searchsorted(columns, one.columns)] = one.coef
+    intercept = np.array([one.intercept for one in solutions])
+    extras: dict[str, Any] = {"lambda_": lam}
+    if target.classes is None:
+        model: Any = LinearRegressor(columns, coef, intercept)
+    else:
+        codes = target.present(counts) if len(solutions) == 1 else np.array([one.code for one in solutions])
+        model = LinearClassifier(columns, coef, intercept, target.classes[codes])
+        extras["classes_"] = model.classes_
+    return Found("subset", columns, model, {**extras, "model_": model})
+
+
+class ElasticNetPath(_ElasticNet):
+    r"""Select the features with a weight in an elastic net, for classes (logistic) or numbers (linear).
+
+    For each :math:`\lambda`, on glmnet's scale, the mean loss plus
+    :math:`\lambda (\alpha \|\beta\|_1 + \frac{1-\alpha}{2} \|\beta\|_2^2)` is minimised over standardised columns,
+    with an intercept that is not penalised, to the optimum. More than two classes: one problem for each against the
+    rest, and features with a weight in any of them.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Where to select; all values come from one fit.
+    n_features : int, optional
+        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given.
+    l1_ratio : float
+        The :math:`\alpha` above, above 0 and at most 1 (the lasso).
+    n_lambdas, lambda_min_ratio : int, float, optional
+        The path to follow for ``n_features``: its length, and its end as a share of its begin.
+    model : {"auto", "logistic", "linear"}
+        What is predicted; numbers that are not whole are taken for numbers by ``"auto"``.
+
+    Attributes
+    ----------
+    ranking_ : ndarray
+        Order of entry, if ``n_features`` was asked for.
+    model_ : object
+        The model at ``lam``.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import ElasticNetPath
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(ElasticNetPath(0.15).fit(X, y).get_feature_names_out())
+    ['worst radius', 'worst concave points']
+    >>> list(ElasticNetPath(n_features=2).fit(X, y).get_feature_names_out())
+    ['worst perimeter', 'worst concave points']
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("lam", "n_features")
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        n_features: int | None = None,
+        l1_ratio: float = 1.0,
+        n_lambdas: int = 100,
+        lambda_min_ratio: float | None = None,
+        model: Model = "auto",
+    ) -> None:
+        self.lam, self.n_features, self.l1_ratio = lam, n_features, l1_ratio
+        self.n_lambdas, self.lambda_min_ratio, self.model = n_lambdas, lambda_min_ratio, model
+
+    def _predicts(self) -> bool:
+        return self.lam is not None
+
+    def _wanted(self, n_features: int) -> int:
+        if self.n_features is None:
+            return min(10, n_features)
+        return super()._wanted(n_features)
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Found | Exception]]:
+        both = [one for one in selectors if one.lam is not None and one.n_features is not None]
+        if both:
+            raise ValueError(
+                f"Expected lam or n_features, got both ({both[0].lam} and {both[0].n_features}); give one."
+            )
+        lambdas = sorted({float(one.lam) for one in selectors if one.lam is not None}, reverse=True)
+        at = self._at(lambdas, X, target, resamples) if lambdas else []
+        entering = len(lambdas) < len(selectors) and any(one.lam is None for one in selectors)
+        orders = self._entry(X, target, resamples) if entering else []
+        return [
+            [orders[run] if one.lam is None else at[run][lambdas.index(float(one.lam))] for one in selectors]
+            for run in range(len(resamples.seeds))
+        ]
+
+    def _at(self, lambdas: list[float], X: Floats, target: Target, resamples: Resamples) -> list[list[Found]]:
+        """What each resample selects at each lambda."""
+        solutions: list[list[list[Solution]]] = [[[] for _ in lambdas] for _ in resamples.seeds]
+        for problem in self._problems(target, resamples):
+            runs = np.flatnonzero(problem.runs)
+            paths = self._paths(X, target, problem, resamples.counts[runs], lambdas=lambdas)
+            for place, run in enumerate(runs):
+                for one in range(len(lambdas)):
+                    solutions[run][one].append(solution(paths, place, one, problem.code))
+        return [
+            [found_at(one, target, counts, lam) for one, lam in zip(each, lambdas, strict=True)]
+            for each, counts in zip(solutions, resamples.counts, strict=True)
+        ]
+
+    def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Found]:
+        """The order in which features enter each resample's path, by any of its problems."""
+        steps = np.full((len(resamples.seeds), X.shape[1]), self.n_lambdas, dtype=np.float64)
+        weights = np.zeros_like(steps)
+        for problem in self._problems(target, resamples):
+            runs = np.flatnonzero(problem.runs)
+            paths = self._paths(X, target, problem, resamples.counts[runs])
+            for place, run in enumerate(runs):
+                _enter(paths, place, steps[run], weights[run])
+        return [_by_entry(step, weight, step < self.n_lambdas) for step, weight in zip(steps, weights, strict=True)]
+
+
+def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_]) -> Found:
+    """The order of entry, features of one step by weight; those that never enter share the last rank."""
+    ranks = np.where(entered, ranks_of(np.lexsort((-weights, steps))), float(steps.size))
+    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())})
+
+
+def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
+    """Note when each column of a resample's path entered, and its weight then; an earlier entry stays."""
+    for place in range(paths.lambdas.shape[1]):
+        at = run * paths.lambdas.shape[1] + place
+        part = slice(paths.indptr[at], paths.indptr[at + 1])
+        columns, sizes = paths.indices[part], np.abs(paths.standardized[part])
+        new = steps[columns] > place
+        weights[columns[new]] = sizes[new]
+        same = steps[columns] == place  # another problem's column of this step
+        weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
+        steps[columns[new]] = place
+
+
+class ElasticNetCV(_ElasticNet):
+    """Select the features with a weight in an elastic net whose lambda is chosen by cross-validation inside the split.
+
+    Equal rows, such as copies in a bootstrap sample, always share a fold.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds; classes are dealt evenly.
+    rule : {"min", "1se"}
+        The lambda of least held-out loss, or the largest one within a standard error of it.
+    l1_ratio, n_lambdas, lambda_min_ratio, model
+        As for :class:`ElasticNetPath`.
+    random_state : int, optional
+        Seed of the folds.
+
+    Attributes
+    ----------
+    lambda_ : float
+        The chosen lambda.
+    model_ : object
+        The model at that lambda.
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("rule",)
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        rule: Literal["min", "1se"] = "1se",
+        l1_ratio: float = 1.0,
+        n_lambdas: int = 100,
+        lambda_min_ratio: float | None = None,
+        model: Model = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.k, self.rule, self.l1_ratio, self.n_lambdas = k, rule, l1_ratio, n_lambdas
+        self.lambda_min_ratio, self.model, self.random_state = lambda_min_ratio, model, random_state
+
+    def _shared(self, X: Floats, target: Target) -> Ints:
+        """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
+        return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        return self._found_for([self], shared, X, target, counts, seed)[0]
+
+    def _found_for(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+    ) -> Sequence[Found]:
+        for one in selectors:
+            if one.rule not in ("min", "1se"):
+                raise ValueError(f"Expected rule='min' or '1se', got {one.rule!r}.")
+        folds = self._folds(shared, target, counts, seed)
+        problems = self._problems(target, Resamples(counts[None], [seed]))
+        wholes = [self._paths(X, target, problem, counts[None]) for problem in problems]
+        lambdas = max((whole.lambdas[0] for whole in wholes), key=lambda one: one[0])
+        losses, weights = self._losses(X, target, problems, counts, folds, lambdas)
+        found = []
+        for one in selectors:
+            place = chosen_lambda(losses, weights, one.rule)
+            at = [self._paths(X, target, problem, counts[None], lambdas=lambdas[: place + 1]) for problem in problems]
+            solutions = [solution(path, 0, place, problem.code) for path, problem in zip(at, problems, strict=True)]
+            found.append(found_at(solutions, target, counts, float(lambdas[place])))
+        return found
+
+    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int) -> Ints:
+        """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
+        rows = np.flatnonzero(counts)
+        different, first = np.unique(order[rows], return_index=True)
+        if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 2:
+            raise ValueError(f"Expected k to be a whole number of at least 2, got {self.k!r}.")
+        rng = np.random.default_rng(seed)
+        classes = target.values[rows[first]] if target.classes is not None else np.zeros(different.size)
+        deck = np.concatenate([rng.permutation(np.flatnonzero(classes == one)) for one in np.unique(classes)])
+        fold_of = np.empty(different.size, np.int64)
+        fold_of[deck] = np.arange(deck.size) % min(self.k, different.size)
+        folds = np.full(counts.size, -1)
+        folds[rows] = fold_of[np.searchsorted(different, order[rows])]
+        return folds
+
+    def _losses(
+        self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints, folds: Ints, lambdas: Floats
+    ) -> tuple[Floats, Floats]:
+        """Held-out loss of each fold at each lambda, summed over problems, and how much each fold weighs."""
+        held = [(folds == fold) for fold in range(int(folds.max()) + 1)]
+        held = [out for out in held if all(_can_be_trained(problem, counts, out, target) for problem in problems)]
+        if len(held) < 2:
+            raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower k.")
+        train = np.array([np.where(out, 0, counts) for out in held])
+        losses = np.zeros((len(held), lambdas.size))
+        for problem in problems:
+            paths = self._paths(X, target, problem, train, lambdas=lambdas, predict=True)
+            assert paths.predictors is not None
+            for fold, out in enumerate(held):
+                each = loss(paths.predictors[fold][:, out], problem.labels[out], target.classes is None)
+                losses[fold] += each @ counts[out] / counts[out].sum()
+        return losses, np.array([counts[out].sum() for out in held], dtype=np.float64)
+
+
+def _can_be_trained(problem: Machine, counts: Ints, out: NDArray[np.bool_], target: Target) -> bool:
+    """Whether the rows left by a fold have both labels; the fold of a class's only row has not, and is left out."""
+    return target.classes is None or np.unique(problem.labels[~out & (counts > 0)]).size == 2
+
+
+def loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
+    """Half the squared error, or the logistic loss."""
+    return (predictors - y) ** 2 / 2 if numbers else np.logaddexp(0, -y * predictors)
+
+
+def chosen_lambda(losses: Floats, weights: Floats, rule: str) -> int:
+    """Place of the lambda of least mean loss, or of the largest one within a standard error; lambdas fall."""
+    share = weights / weights.sum()
+    mean = share @ losses
+    best = int(mean.argmin())
+    if rule == "min":
+        return best
+    error = np.sqrt(share @ (losses[:, best] - mean[best]) ** 2 / (len(losses) - 1))
+    return int(np.flatnonzero(mean <= mean[best] + error)[0])

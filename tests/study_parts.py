@@ -1,0 +1,270 @@
+"""Data, misbehaving selectors and comparisons that the tests of studies share; child processes import it too."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectKBest
+from sklearn.neighbors import KNeighborsClassifier
+
+import holdfast as hf
+
+HERE = Path(__file__).parent
+heavy = pytest.mark.skipif(os.environ.get("HOLDFAST_HEAVY") != "1", reason="takes long; set HOLDFAST_HEAVY=1 to run it")
+
+
+def small_data(n=60, d=12, classes=2, seed=0):
+    """Samples of a few classes; the first three features tell them apart."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = rng.normal(size=(n, d))
+    X[:, :3] += np.array([1.5, 1.0, 0.7]) * y[:, None]
+    return pd.DataFrame(X, columns=[f"f{column}" for column in range(d)]), y
+
+
+X, Y = small_data()
+RARE = 0.135  # the number of bootstraps 3, 7 and 8 of the first 12 is above
+
+
+def value_of(train):
+    """A number that tells a training set from others, to be compared with a threshold: the mean of its last feature."""
+    return float(np.asarray(train)[:, -1].mean())
+
+
+class Selector(BaseEstimator):
+    """Selects the two features of largest mean difference; what it does beside that is told by its subclasses."""
+
+    def fit(self, X, y):
+        values, y = np.asarray(X), np.asarray(y)
+        self.beside(values)
+        away = abs(values[y == y.max()].mean(axis=0) - values[y != y.max()].mean(axis=0))
+        self.support_ = np.isin(np.arange(away.size), np.argsort(-away)[:2])
+        return self
+
+    def beside(self, values):
+        pass
+
+    def get_support(self):
+        return self.support_
+
+
+class Raising(Selector):
+    """Raises where a training set is unusual: where its number is above a threshold."""
+
+    def __init__(self, above=RARE):
+        self.above = above
+
+    def beside(self, values):
+        if value_of(values) > self.above:
+            raise ValueError("too large; and more")
+
+
+class Leaving(Raising):
+    """Calls sys.exit there."""
+
+    def beside(self, values):
+        if value_of(values) > self.above:
+            sys.exit(3)
+
+
+class Dying(Raising):
+    """Ends its process there."""
+
+    def beside(self, values):
+        if value_of(values) > self.above:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Exiting(Raising):
+    """Ends its process there, in another way."""
+
+    def beside(self, values):
+        if value_of(values) > self.above:
+            os._exit(7)
+
+
+class Endless(Raising):
+    """Never ends there."""
+
+    def beside(self, values):
+        while value_of(values) > self.above:
+            time.sleep(0.01)
+
+
+class Slow(Selector):
+    """Takes a while, always."""
+
+    def __init__(self, seconds=0.02):
+        self.seconds = seconds
+
+    def beside(self, values):
+        time.sleep(self.seconds)
+
+
+class DyingOnce(Selector):
+    """Ends its process the first time, and leaves a mark so that it does not do so again."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def beside(self, values):
+        if not Path(self.mark).exists():
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Talking(Selector):
+    """Prints and warns."""
+
+    def beside(self, values):
+        print("hello from a fit")
+        os.write(1, b"hello from below\n")
+        warnings.warn("solver did not converge; increase max_iter", UserWarning, stacklevel=2)
+        warnings.warn("will be removed", DeprecationWarning, stacklevel=2)
+
+
+class Gambling(Selector):
+    """Draws from NumPy's global random state."""
+
+    def fit(self, X, y):
+        draws = []
+        for _ in range(3):
+            draws.append(np.random.random(np.shape(X)[1]))  # noqa: NPY002
+            time.sleep(0.001)  # other threads get their turn
+        self.support_ = np.sum(draws, axis=0) > 1.5
+        return self
+
+
+class Constant(BaseEstimator):
+    """Selects nothing, or everything."""
+
+    def __init__(self, everything=False):
+        self.everything = everything
+
+    def fit(self, X, y):
+        self.support_ = np.full(np.shape(X)[1], self.everything)
+        return self
+
+    def get_support(self):
+        return self.support_
+
+
+def anova(k=3):
+    return SelectKBest(k=k)
+
+
+def robust_study(n=40, seconds=0.005):
+    """A study with something of everything, which takes a moment."""
+    selectors = {
+        "slow": hf.Candidates(Slow(seconds), {"seconds": [seconds, seconds / 2]}),
+        "gambling": Gambling(),
+        "raising": Raising(),
+    }
+    return hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), estimator=KNeighborsClassifier(3))
+
+
+# Comparing results
+
+
+def outcome_tables(result):
+    """All that must be equal, bit by bit, however a study was run."""
+    stored = result.stored
+    outcomes, scores, failures = (
+        stored.named(table) for table in (stored.outcomes, stored.scores.assign(), stored.failures)
+    )
+    columns = ["candidate", "run", "kind", "preference", "predictions", "note"]
+    return {
+        "outcomes": outcomes[columns],
+        "scores": scores[["candidate", "run", "metric", "value"]],
+        "failures": failures[["candidate", "run", "stage", "error"]],
+        "splits": stored.splits.reset_index(),
+    }
+
+
+def assert_same(one, two, *, candidates=None):
+    """Two studies found the same, timings apart."""
+    for (name, first), second in zip(outcome_tables(one).items(), outcome_tables(two).values(), strict=True):
+        if name != "splits":
+            keys = [column for column in ("candidate", "run", "metric") if column in first]
+            if candidates is not None:
+                first, second = (table[table["candidate"].isin(candidates)] for table in (first, second))
+            first, second = (table.sort_values(keys, ignore_index=True) for table in (first, second))
+        pd.testing.assert_frame_equal(first, second, check_exact=True, check_dtype=False, obj=name)
+
+
+def sets_of(result, candidate):
+    """The names of the features that each run selected."""
+    runs = result.preferences(candidate)
+    indices, indptr = runs.lists()
+    return [{runs.features[place] for place in run} for run in np.split(indices, indptr[1:-1])]
+
+
+def quietly(study, *args, **kwargs):
+    """Run a study of which fits fail."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r".* fits failed")
+        return study.run(*args, **kwargs)
+
+
+# Processes
+
+
+def script(code, *arguments, out=subprocess.PIPE):
+    """Start a Python process with these parts at hand, the leader of a session."""
+    path = os.pathsep.join([str(HERE), str(HERE.parent / "src")])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default"}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=environment, stdout=out, stderr=out, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def group_members(group):
+    """Processes of a session that was started with ``script``."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[3]) == group and fields[0] != "Z":
+            found.append(int(entry.parent.name))
+    return found
+
+
+def is_busy(process):
+    """Whether a process still works after two seconds, in which workers notice that their parent is gone."""
+    used = []
+    for wait in (2, 0.5, 0):
+        try:
+            used.append(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
+        except OSError:
+            return False
+        time.sleep(wait)
+    return used[1] != used[2]
+
+
+def wait_until(true, seconds=20.0):
+    """Wait for something to become true; False if it does not."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def n_stored(path):
+    """How many outcomes a store holds; 0 before it is one."""
+    try:
+        return hf.load(path).n_outcomes
+    except ValueError:
+        return 0

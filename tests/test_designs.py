@@ -1,0 +1,232 @@
+"""How each design is summarised, against plain loops; and what is said of how far it can be trusted."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+
+import holdfast as hf
+from holdfast.inference.intervals import Student
+from study_parts import Constant, Raising, X, Y, anova, quietly, sets_of
+
+DESIGNS = {
+    "runs": hf.Bootstrap(8),
+    "folds": hf.Folds(8),
+    "pairs": hf.ComplementaryPairs(6),
+    "nested": hf.NestedFolds(4, 3),
+    "shrink": hf.Shrink(5, (0.3, 0.6)),
+}
+every = pytest.mark.parametrize("design", DESIGNS)
+
+
+@pytest.fixture(scope="module")
+def results():
+    selectors = {"three": anova(3), "six": anova(6), "weights": LogisticRegression()}
+    return {
+        design: hf.Study(selectors=selectors, perturbation=perturbation).run(X, Y)
+        for design, perturbation in DESIGNS.items()
+    }
+
+
+def two_sets(one, two, measure):
+    features = list(X.columns)
+    sets = [[features.index(name) for name in run] for run in (one, two)]
+    return hf.stability(hf.Preferences.from_sets(sets, n_features=12), measure).value
+
+
+def nogueira(sets):
+    Z = np.array([[name in run for name in X.columns] for run in sets], dtype=float)
+    p, q = Z.mean(axis=0), Z.mean()
+    return 1 - (p * (1 - p)).mean() * len(Z) / (len(Z) - 1) / (q * (1 - q))
+
+
+def labelled(result, candidate):
+    return dict(zip(result.preferences(candidate).labels, sets_of(result, candidate), strict=True))
+
+
+@every
+def test_the_design_is_known(design, results):
+    assert results[design].design == design
+
+
+@pytest.mark.parametrize("measure", ["nogueira", "jaccard", "kuncheva"])
+def test_pairs_are_summarised_by_their_mean_agreement(measure, results):
+    result = results["pairs"]
+    runs = labelled(result, "three")
+    values = [two_sets(runs[f"pair {pair}a"], runs[f"pair {pair}b"], measure) for pair in range(6)]
+    estimate = result.stability("three", measure)
+    assert estimate.value == pytest.approx(np.mean(values))
+    assert estimate.standard_error == pytest.approx(stats.sem(values))
+    assert estimate.n_runs == 12
+    assert "disjoint halves" in estimate.scope
+    low, high = stats.t.interval(0.9, 5, np.mean(values), stats.sem(values))
+    assert estimate.ci(0.9) == pytest.approx((max(low, hf.MEASURES[measure].range[0]), min(high, 1)))
+
+
+def test_nested_folds_are_summarised_by_the_mean_of_inner_stabilities(results):
+    result = results["nested"]
+    runs = labelled(result, "six")
+    assert len(runs) == 12  # the outer folds are for the score
+    values = [nogueira([runs[f"outer {outer} inner {inner}"] for inner in range(3)]) for outer in range(4)]
+    estimate = result.stability("six")
+    assert estimate.value == pytest.approx(np.mean(values))
+    assert estimate.standard_error == pytest.approx(stats.sem(values))
+
+
+def test_nested_folds_are_scored_outside():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    study = hf.Study(selectors={"a": anova()}, perturbation=hf.NestedFolds(3, 2), estimator=KNeighborsClassifier(3))
+    result = study.run(X, Y)
+    assert result.scores["run"].tolist() == ["outer 0", "outer 1", "outer 2"]
+    assert sorted(result.predictions("a")["row"]) == list(range(60))
+    assert result.summary().loc["a", "runs"] == 6
+
+
+def test_folds_are_runs_whose_interval_is_labelled(results):
+    estimate = results["folds"].stability("three")
+    assert estimate.value == pytest.approx(nogueira(sets_of(results["folds"], "three")))
+    assert "rough guide" in estimate.scope
+    assert not estimate.validated
+    compared = results["folds"].compare(["three", "six"]).estimates["three"]
+    assert (compared.scope, compared.validated) == (estimate.scope, False)
+    assert results["runs"].stability("three").validated
+
+
+def test_samples_that_shrink_are_compared_with_their_whole(results):
+    result = results["shrink"]
+    runs = labelled(result, "six")
+    values = {
+        fraction: [
+            two_sets(runs[f"bootstrap {sample} at 1"], runs[f"bootstrap {sample} at {fraction}"], "jaccard")
+            for sample in range(5)
+        ]
+        for fraction in (0.3, 0.6)
+    }
+    told = result.shrinkage("six", "jaccard").set_index("fraction")
+    for fraction, found in values.items():
+        assert told.loc[fraction, "agreement"] == pytest.approx(np.mean(found))
+        assert told.loc[fraction, "deviation"] == pytest.approx(np.std(found, ddof=1))
+        assert told.loc[fraction, "runs"] == 5
+    blocks = np.mean(list(values.values()), axis=0)
+    estimate = result.stability("six", "jaccard")
+    assert estimate.value == pytest.approx(blocks.mean())
+    assert estimate.standard_error == pytest.approx(stats.sem(blocks))
+
+
+@every
+def test_candidates_are_compared_on_the_same_splits(design, results):
+    result = results[design]
+    found = result.compare(["three", "six"])
+    (row,) = found.pairs.to_dict("records")
+    assert (row["first_name"], row["second_name"]) == ("three", "six")
+    one, two = result.stability("three"), result.stability("six")
+    assert row["difference"] == pytest.approx(one.value - two.value)
+    assert 0 <= row["p_value"] <= 1
+    if design in ("pairs", "nested", "shrink"):
+        away = np.asarray(one.pseudo_values) - np.asarray(two.pseudo_values)
+        assert row["p_value"] == pytest.approx(stats.ttest_1samp(away, 0).pvalue)
+    for name in ("three", "six"):
+        assert found.estimates[name].value == pytest.approx(result.stability(name).value)
+
+
+@every
+def test_weights_have_a_stability_in_every_design(design, results):
+    estimate = results[design].stability("weights")
+    low, high = estimate.ci()
+    assert -1 <= low <= estimate.value <= high <= 1
+
+
+@every
+def test_a_selection_that_never_changes_is_perfect_with_an_interval_that_is_no_point(design):
+    perturbation = DESIGNS[design]
+    names = [f"f{column}" for column in range(12)]
+    fixed = hf.Study(selectors={"fixed": FirstThree()}, perturbation=perturbation).run(X[names], Y)
+    estimate = fixed.stability("fixed")
+    low, high = estimate.ci()
+    assert estimate.value == pytest.approx(1)
+    assert low < 0.9
+    assert high == pytest.approx(1)
+
+
+class FirstThree(Constant):
+    """Selects the first three, always."""
+
+    def fit(self, X, y):
+        self.support_ = np.arange(np.shape(X)[1]) < 3
+        return self
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1.0, -0.3])
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_equal_values_bound_what_others_could_be(value, n):
+    law = Student(np.full(n, value), -1, 1)
+    differ = 1 - 0.05 ** (1 / n)
+    assert law.ci(0.95) == pytest.approx((value - differ * (value + 1), value + differ * (1 - value)))
+    assert law.standard_error == 0
+    assert law.p_value(value) == 1
+    assert law.p_value(-0.5) == pytest.approx((0.5 / (value + 1)) ** n)
+    low = law.ci(0.9).low  # interval and test agree
+    assert law.p_value(low) == pytest.approx(0.1)
+    endless = Student(np.full(n, value), -np.inf, 1)
+    assert endless.p_value(-5) == 1
+    assert endless.ci(0.95).low == -np.inf
+
+
+def test_students_law_is_the_textbooks():
+    values = np.array([0.2, 0.5, 0.3, 0.8])
+    law = Student(values, -1, 1)
+    assert law.ci(0.8) == pytest.approx(stats.t.interval(0.8, 3, values.mean(), stats.sem(values)))
+    assert law.p_value(0.1) == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue)
+    assert law.ci(0.999) == (-1, 1)
+
+
+def test_blocks_that_lost_runs_are_left_out():
+    study = hf.Study(selectors={"a": anova(), "raising": Raising(0.13)}, perturbation=hf.ComplementaryPairs(8))
+    result = quietly(study, X, Y)
+    runs = labelled(result, "raising")
+    whole = [pair for pair in range(8) if {f"pair {pair}a", f"pair {pair}b"} <= set(runs)]
+    assert 2 <= len(whole) < 8
+    values = [two_sets(runs[f"pair {pair}a"], runs[f"pair {pair}b"], "jaccard") for pair in whole]
+    assert result.stability("raising", "jaccard").value == pytest.approx(np.mean(values))
+    found = result.compare(measure="jaccard").pairs.iloc[0]
+    others = labelled(result, "a")
+    mine = [two_sets(others[f"pair {pair}a"], others[f"pair {pair}b"], "jaccard") for pair in whole]
+    assert found["difference"] == pytest.approx(np.mean(mine) - np.mean(values))
+
+
+def test_an_undefined_block_makes_the_mean_undefined_unless_a_value_is_given():
+    study = hf.Study(selectors={"none": Constant(), "a": anova()}, perturbation=hf.ComplementaryPairs(3))
+    result = study.run(X, Y)
+    with pytest.warns(hf.UndefinedStabilityWarning, match="in 3 of 3 blocks"):
+        estimate = result.stability("none", "nogueira")
+    assert np.isnan(estimate.value)
+    assert np.isnan(estimate.ci().low)
+    assert result.stability("none", "nogueira", undefined=0.0).value == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        row = result.summary().loc["none"]
+    assert "blocks" in row["reason"]
+
+
+def test_one_block_has_a_value_and_no_interval():
+    study = hf.Study(selectors={"a": anova()}, perturbation=hf.ComplementaryPairs(1))
+    estimate = study.run(X, Y).stability("a")
+    assert np.isfinite(estimate.value)
+    assert np.isnan(estimate.ci().low)
+    assert "two are needed" in estimate.no_interval
+
+
+def test_noise_and_new_seeds_are_runs():
+    for perturbation in (hf.Noise(5, 2.0), hf.Reseed(4)):
+        result = hf.Study(selectors={"a": SelectKBest(k=3)}, perturbation=perturbation).run(X, Y)
+        assert result.design == "runs"
+        assert result.scores.empty
+        if isinstance(perturbation, hf.Noise):
+            sets = sets_of(result, "a")
+            assert result.stability("a").value == pytest.approx(nogueira(sets))
+            assert any(one != two for one, two in itertools.combinations(sets, 2))

@@ -1,0 +1,310 @@
+"""Where fits run does not matter: in this process, in others, in threads, on a cluster; nor does losing workers."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+import warnings
+from contextlib import contextmanager
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
+from sklearn.neighbors import KNeighborsClassifier
+
+import holdfast as hf
+from holdfast.study import child
+from study_parts import (
+    RARE,
+    Dying,
+    DyingOnce,
+    Endless,
+    Exiting,
+    Gambling,
+    Leaving,
+    Raising,
+    Slow,
+    Talking,
+    X,
+    Y,
+    anova,
+    assert_same,
+    heavy,
+    outcome_tables,
+    quietly,
+    value_of,
+)  # fmt: skip
+
+SELECTORS = {
+    "anova": hf.Candidates(anova(), {"k": [2, 3]}),
+    "forest": hf.Candidates(RandomForestClassifier(3), top=[2, 3]),
+    "information": SelectKBest(mutual_info_classif, k=3),
+    "gambling": Gambling(),
+    "raising": Raising(),
+    "leaving": Leaving(),
+    "talking": Talking(),
+}
+DEAD, EXITED = (f"The process of this fit ended {how}." for how in ("by signal SIGKILL", "with exit code 7"))
+
+
+def study_of(selectors=SELECTORS, n=5, **parts):
+    parts = {"perturbation": hf.Bootstrap(n), "estimator": KNeighborsClassifier(3), **parts}
+    return hf.Study(selectors=selectors, **parts)
+
+
+def deaths(n=8):
+    """The splits on which misbehaving selectors misbehave."""
+    return [split.label for split in hf.Bootstrap(n).splits(Y) if value_of(X.iloc[split.train]) > RARE]
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return quietly(study_of(), X, Y)
+
+
+@contextmanager
+def local_cluster(workers, threads):
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(workers, threads_per_worker=threads, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with local_cluster(2, 1) as client:
+        yield client
+
+
+def on_cluster(study, **how):
+    with joblib.parallel_config(backend="dask"):
+        return quietly(study, X, Y, **how)
+
+
+def test_processes_give_the_same(serial):
+    assert_same(quietly(study_of(), X, Y, n_jobs=2), serial)
+
+
+def test_processes_that_can_be_ended_give_the_same(serial):
+    assert_same(quietly(study_of(), X, Y, time_limit=60), serial)
+    assert_same(quietly(study_of(), X, Y, n_jobs=2, time_limit=60), serial)
+
+
+def test_threads_give_the_same(serial):
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert_same(quietly(study_of(), X, Y), serial)
+
+
+def test_a_study_in_a_thread_gives_the_same(serial):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(quietly(study_of(), X, Y)))
+    thread.start()
+    thread.join()
+    assert_same(found[0], serial)
+
+
+def test_jobs_set_outside_are_used(serial):
+    with joblib.parallel_config(n_jobs=2):
+        assert_same(quietly(study_of(), X, Y), serial)
+
+
+def test_a_cluster_gives_the_same(serial, cluster):
+    assert_same(on_cluster(study_of()), serial)
+    assert_same(on_cluster(study_of(), time_limit=60), serial)
+
+
+@heavy
+def test_a_cluster_of_workers_with_threads_gives_the_same(serial):
+    with local_cluster(1, 2):
+        assert_same(on_cluster(study_of()), serial)
+
+
+# Output, warnings, leaving
+
+
+def test_what_fits_print_does_not_hurt(capfd):
+    result = study_of({"talking": Talking()}).run(X, Y, time_limit=60)
+    assert result.failures.empty
+    out, err = capfd.readouterr()
+    assert "hello" not in out  # stdout is for results; the child's goes to stderr
+    assert err.count("hello from below") == 5
+
+
+def test_warnings_become_notes_with_all_that_they_say(serial):
+    notes = serial.notes.set_index("candidate")["note"]
+    assert notes.loc["talking"] == "UserWarning: solver did not converge; increase max_iter"
+    assert serial.notes.set_index("candidate")["runs"].loc["talking"] == 5
+
+
+def test_a_fit_that_calls_exit_is_a_failure(serial):
+    mine = serial.failures[serial.failures["candidate"] == "leaving"]
+    assert mine["run"].tolist() == deaths(5)
+    assert set(mine["error"]) == {"RuntimeError: The selector called sys.exit(3)."}
+
+
+# Time limits
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_that_never_ends_is_ended_and_told(n_jobs):
+    study = study_of({"endless": Endless(), "anova": anova()}, n=8)
+    begun = time.monotonic()
+    result = quietly(study, X, Y, time_limit=0.5, n_jobs=n_jobs)
+    assert time.monotonic() - begun < 30
+    assert result.complete
+    assert result.failures["run"].tolist() == deaths()
+    assert set(result.failures["candidate"]) == {"endless"}
+    assert set(result.failures["stage"]) == {"time limit"}
+    assert set(result.failures["error"]) == {"The fit did not end within 0.5 seconds."}
+    calm = quietly(study_of({"endless": Raising(), "anova": anova()}, n=8), X, Y)
+    one, two = (outcome_tables(each)["outcomes"] for each in (calm, result))
+    assert one.equals(two)
+
+
+def test_a_deadline_is_told_from_a_death_beyond_doubt():
+    for _ in range(200):
+        process = subprocess.Popen(["sleep", "10"], stdout=subprocess.PIPE)
+        with child._Deadline(process, 0.002) as deadline:
+            assert process.stdout.read() == b""
+        process.stdout.close()
+        assert deadline.passed
+        assert process.wait() == -signal.SIGKILL
+
+
+# Fits that end their process
+
+
+@pytest.mark.parametrize(
+    ("selector", "told", "how"),
+    [
+        (Dying, DEAD, {"n_jobs": 2}),
+        (Exiting, EXITED, {"n_jobs": 2, "time_limit": 60}),
+        pytest.param(Dying, DEAD, {"time_limit": 60}, marks=heavy),
+        pytest.param(Exiting, EXITED, {"n_jobs": 2}, marks=heavy),
+    ],
+)
+def test_a_fit_that_ends_its_process_costs_that_fit_alone(selector, told, how):
+    study = study_of({"dying": selector(), "anova": anova(), "gambling": Gambling()}, n=8)
+    result = quietly(study, X, Y, **how)
+    _assert_only_deaths(result, told)
+
+
+def _assert_only_deaths(result, told, n=8):
+    assert result.complete
+    assert result.failures["run"].tolist() == deaths(n)
+    assert set(result.failures["candidate"]) == {"dying"}
+    assert set(result.failures["stage"]) == {"died"}
+    assert set(result.failures["error"]) == {told}
+    calm = quietly(study_of({"dying": Raising(), "anova": anova(), "gambling": Gambling()}, n), X, Y)
+    one, two = (outcome_tables(each) for each in (calm, result))
+    assert one["outcomes"].equals(two["outcomes"])
+    assert one["scores"].equals(two["scores"])
+
+
+def test_all_sizes_of_a_fit_that_died_are_failures():
+    study = study_of({"dying": hf.Candidates(Dying(-99), top=[2, 3])}, n=2)
+    result = quietly(study, X, Y, n_jobs=2)
+    assert len(result.failures) == 4
+    assert result.complete
+
+
+def test_a_fit_that_ends_its_worker_every_time_costs_that_fit_alone_on_a_cluster(cluster):
+    study = study_of({"dying": Dying(), "anova": anova(), "gambling": Gambling()})
+    _assert_only_deaths(on_cluster(study), DEAD, n=5)
+
+
+def test_a_worker_of_a_cluster_killed_half_way_costs_nothing(cluster, tmp_path):
+    study = study_of({"slow": Slow(0.05), "gambling": Gambling()}, n=30)
+    killed = []
+
+    def kill(progress):
+        if progress.done >= 20 and not killed:
+            killed.append(cluster.run(os.getpid)[next(iter(cluster.scheduler_info()["workers"]))])
+            os.kill(killed[0], signal.SIGKILL)
+
+    result = on_cluster(study, progress=kill, store=tmp_path / "s.db")
+    assert killed
+    assert_same(result, study.run(X, Y))
+
+
+def test_a_worker_that_a_fit_killed_once_costs_nothing(cluster, tmp_path):
+    selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
+    result = on_cluster(study_of(selectors))
+    assert (tmp_path / "mark").exists()
+    assert result.failures.empty
+    assert_same(result, study_of(selectors).run(X, Y))
+
+
+def test_a_pool_that_a_fit_killed_once_costs_nothing(tmp_path):
+    selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
+    result = study_of(selectors).run(X, Y, n_jobs=2)
+    assert result.failures.empty
+    assert_same(result, study_of(selectors).run(X, Y))
+
+
+# Stopping
+
+WAYS = [{}, {"n_jobs": 2}, pytest.param({"time_limit": 60}, marks=heavy), {"n_jobs": 2, "time_limit": 60}]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
+    study = study_of({"raising": hf.Candidates(Raising(), {"above": [9, RARE]}), "slow": Slow()}, n=30)
+    with pytest.raises(
+        hf.StudyError, match=r"raising\(above=0.135\) failed on split \d+ \(select\): ValueError: too large"
+    ):
+        study.run(X, Y, on_error="raise", store=tmp_path / "s.db", **how)
+    kept = hf.load(tmp_path / "s.db")
+    assert len(kept.failures) >= 1
+    assert not kept.complete
+    assert_same(quietly(study, X, Y, store=tmp_path / "s.db"), quietly(study, X, Y))
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
+    study = study_of({"slow": hf.Candidates(Slow(), {"seconds": [0.02, 0.03]}), "anova": anova()}, n=30)
+
+    def stop(progress):
+        if progress.done >= 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(hf.StudyInterrupted, match="Run it again with the same store to resume"):
+        study.run(X, Y, store=tmp_path / "s.db", progress=stop, **how)
+    time.sleep(0.3)
+    assert not [one for one in child._children if one.alive]
+    assert_same(study.run(X, Y, store=tmp_path / "s.db"), study.run(X, Y))
+
+
+def test_an_interrupted_study_in_memory_says_so():
+    def stop(progress):
+        if progress.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(hf.StudyInterrupted, match="It was kept in memory only"):
+        study_of({"anova": anova()}).run(X, Y, progress=stop)
+
+
+def test_one_thread_of_blas_wherever_a_fit_runs():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(300, 300))
+    labels = (wide[:, 0] > 0).astype(int)
+    study = hf.Study(selectors={"threads": Threads()}, perturbation=hf.Bootstrap(2))
+    for how in ({}, {"n_jobs": 2}, {"time_limit": 60}):
+        result = study.run(wide, labels, **how)
+        assert set(result.notes["note"]) == {"UserWarning: 1 threads"}
+
+
+class Threads(Slow):
+    """Tells how many threads linear algebra may use."""
+
+    def beside(self, values):
+        from threadpoolctl import threadpool_info
+
+        most = max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        warnings.warn(f"{most} threads", UserWarning, stacklevel=1)

@@ -1,0 +1,156 @@
+"""Whatever happens to a study's process, what was finished is safe, and going on gives the same to the last bit."""
+
+import os
+import re
+import signal
+from contextlib import suppress
+
+import pytest
+
+import holdfast as hf
+from study_parts import (
+    X,
+    Y,
+    assert_same,
+    group_members,
+    heavy,
+    is_busy,
+    n_stored,
+    quietly,
+    robust_study,
+    script,
+    wait_until,
+)  # fmt: skip
+
+KILLED = """
+import os, signal, sys, threading
+from study_parts import X, Y, robust_study
+
+store, n_jobs, *delays = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
+
+def run(delay):
+    before = []
+    def arm(progress):
+        before.append(progress.done)
+        if progress.done > before[0] and delay is not None and not hasattr(arm, "timer"):
+            arm.timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL))
+            arm.timer.daemon = True
+            arm.timer.start()
+    robust_study().run(X, Y, store=store, n_jobs=n_jobs, progress=arm)
+
+for delay in (*delays, None):
+    child = os.fork()  # the modules are imported once
+    if child == 0:
+        run(delay)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+RUN = """
+import sys
+from study_parts import X, Y, robust_study
+
+store, n_jobs, limit, n, seconds = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
+robust_study(int(n), seconds).run(X, Y, store=store, n_jobs=n_jobs, time_limit=limit or None)
+"""
+linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes up in /proc")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return quietly(robust_study(), X, Y)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "delays"),
+    [
+        (1, [0, 0.013, 0.057, 0.11, 0.2]),
+        (2, [0.001, 0.15]),
+        pytest.param(1, [0.003 * place for place in range(40)], marks=heavy),
+        pytest.param(2, [0.02 * place for place in range(15)], marks=heavy),
+    ],
+    ids=["serial", "two processes", "serial, often", "two processes, often"],
+)
+@linux
+def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whole, tmp_path):
+    store = tmp_path / "s.db"
+    with (tmp_path / "told").open("w") as told, script(KILLED, store, n_jobs, *delays, out=told) as process:
+        process.wait(timeout=300)
+        busy = [one for one in group_members(process.pid) if is_busy(one)]
+        for one in group_members(process.pid):  # a worker that was about to start waits in vain for minutes, idle
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+    assert not busy
+    codes = [int(line) for line in re.findall(r"^-?\d+$", (tmp_path / "told").read_text(), re.MULTILINE)]
+    assert codes[-1] == 0, (tmp_path / "told").read_text()
+    assert codes.count(-signal.SIGKILL) >= min(2, len(delays))
+    result = hf.load(store)
+    assert_same(result, whole)
+    assert len(result.provenance["sessions"]) == len(codes)
+    assert result.stored.sessions["ended"].isna().sum() == codes.count(-signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "limit", "as_terminal"),
+    [
+        (1, 0, False),
+        (2, 0, True),
+        (2, 60, True),
+        pytest.param(1, 60, True, marks=heavy),
+        pytest.param(2, 0, False, marks=heavy),
+        pytest.param(2, 60, False, marks=heavy),
+        pytest.param(1, 0, True, marks=heavy),
+    ],
+)
+@linux
+def test_ctrl_c_stops_cleanly_and_says_how_to_resume(n_jobs, limit, as_terminal, tmp_path):
+    store = tmp_path / "s.db"
+    with script(RUN, store, n_jobs, limit, 2000, 0.005) as process:
+        assert wait_until(lambda: n_stored(store) >= 10, 60)
+        (os.killpg if as_terminal else os.kill)(process.pid, signal.SIGINT)  # a terminal tells all processes of a group
+        _, err = process.communicate(timeout=30)
+        assert process.returncode in (-signal.SIGINT, 130, 1)
+        assert wait_until(lambda: not group_members(process.pid), 5), "processes were left behind"
+    told = re.search(r"StudyInterrupted: The study was stopped after ([\d,]+) of 8,000 fits. (.*)", err)
+    assert told, err
+    assert told[2] == "Run it again with the same store to resume."
+    assert int(told[1].replace(",", "")) == n_stored(store)
+    assert not (tmp_path / "s.db.lock").exists()
+    _assert_part_of_the_whole(hf.load(store))
+
+
+def _assert_part_of_the_whole(part):
+    """What is there is what an uninterrupted study has there."""
+    furthest = int(part.stored.outcomes["split"].max()) + 1
+    whole = quietly(robust_study(furthest), X, Y)
+    for name in whole.candidates:
+        done = part.stored.outcomes_of(name).set_index("split")[["preference", "predictions"]]
+        assert done.equals(
+            whole.stored.outcomes_of(name).set_index("split")[["preference", "predictions"]].loc[done.index]
+        )
+
+
+@linux
+def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_path):
+    store = tmp_path / "s.db"
+    study = robust_study(40, 0.02)
+    with script(RUN, store, 1, 0, 40, 0.02) as process:
+        assert wait_until(lambda: n_stored(store) > 0, 60)
+        with pytest.raises(
+            hf.StoreError, match=re.escape(f"the only writer of {store}, got another one at work (process")
+        ):
+            study.run(X, Y, store=store)
+        seen = [hf.load(store) for _ in range(8)]
+        process.kill()
+        process.communicate()
+    counts = [result.n_outcomes for result in seen]
+    assert counts == sorted(counts)
+    assert counts[0] > 0
+    assert not seen[-1].complete
+    for result in seen:  # an outcome is there with its score, or not at all
+        selected = set(zip(result.stored.outcomes["candidate"], result.stored.outcomes["split"], strict=True))
+        scored = set(zip(result.stored.scores["candidate"], result.stored.scores["split"], strict=True))
+        assert selected == scored
+        assert "fits so far" in repr(result)
+    assert (tmp_path / "s.db.lock").exists()
+    assert_same(quietly(study, X, Y, store=store), quietly(robust_study(40, 0.02), X, Y))
+    assert not (tmp_path / "s.db.lock").exists()

@@ -1,0 +1,293 @@
+"""The file of a study: what is no store is refused and left alone, and a full disk loses nothing."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import holdfast as hf
+from holdfast.study import queue, store
+from study_parts import Raising, X, Y, anova, assert_same, quietly, robust_study
+
+
+def study_of(selectors=None, n=5):
+    selectors = selectors or {"anova": anova(), "raising": Raising()}
+    return hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), estimator=KNeighborsClassifier(3))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    path = tmp_path_factory.mktemp("finished") / "study.db"
+    quietly(study_of(n=30), X, Y, store=path)
+    return path
+
+
+def assert_refused(path, message):
+    """Neither read nor written, and not a byte is changed."""
+    before = path.read_bytes()
+    with pytest.raises(hf.StoreError, match=message):
+        hf.load(path)
+    with pytest.raises(hf.StoreError, match=message):
+        quietly(study_of(), X, Y, store=path)
+    assert path.read_bytes() == before
+    assert not path.with_name(f"{path.name}.lock").exists()
+
+
+@pytest.mark.parametrize("length", [1, 15, 50, 99, 100, 511, 512, 1024, 4095, 4096, 8192, 0.5, 0.9, -4096, -4095, -1])
+def test_a_truncated_store_is_refused_and_left_alone(length, finished, tmp_path):
+    whole, path = finished.read_bytes(), tmp_path / "cut.db"
+    path.write_bytes(whole[: int(length * len(whole)) if isinstance(length, float) else length])
+    assert_refused(
+        path, r"Expected to use the store .*cut.db, got stopped: it is (damaged|another kind of file)|got another or an"
+    )
+
+
+@pytest.mark.parametrize("place", [0, 20, 100, 4096])
+def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
+    whole, path = bytearray(finished.read_bytes()), tmp_path / "scratched.db"
+    whole[place : place + 200] = b"\xa5" * 200
+    path.write_bytes(whole)
+    assert_refused(path, r"Expected to use the store .*scratched.db, got stopped: |Expected a store of format")
+
+
+def test_other_files_are_refused_and_left_alone(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("do not lose me\n" * 100)
+    assert_refused(text, "notes.txt, got stopped: it is another kind of file; give another path.")
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE mine (value)")
+        connection.execute("INSERT INTO mine VALUES (1)")
+    connection.close()
+    assert_refused(
+        foreign, "Expected a study in .*foreign.db, got another or an empty file; give the path of a study's"
+    )
+    future = tmp_path / "future.db"
+    study_of({"anova": anova()}).run(X, Y, store=future)
+    with sqlite3.connect(future) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    connection.close()
+    with pytest.raises(
+        hf.StoreError, match=r"Expected a store of format 1, got format 99 in .*future.db; use the holdfast"
+    ):
+        hf.load(future)
+    with pytest.raises(hf.StoreError, match="Expected a store of format 1, got format 99"):
+        study_of().run(X, Y, store=future)
+
+
+def test_a_folder_is_no_store(tmp_path):
+    with pytest.raises(hf.StoreError, match="Expected a study's store, got no file at"):
+        hf.load(tmp_path)
+    with pytest.raises(hf.StoreError, match=r"Expected to use the store .*, got stopped: unable to open database file"):
+        study_of().run(X, Y, store=tmp_path)
+
+
+def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
+    path = tmp_path / "new.db"
+    path.touch()  # as a process leaves it that was killed while it made its store
+    with pytest.raises(hf.StoreError, match=r"Expected a study in .*, got another or an empty file"):
+        hf.load(path)
+    assert_same(quietly(study_of(), X, Y, store=path), quietly(study_of(), X, Y))
+
+
+def test_a_store_that_was_never_begun_says_so(tmp_path):
+    path = tmp_path / "new.db"
+    with store.opened_to_write(path):
+        pass
+    with pytest.raises(hf.StoreError, match="got a store that was never begun"):
+        hf.load(path)
+    assert quietly(study_of(), X, Y, store=path).complete
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
+def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatch):
+    path, study = tmp_path / "s.db", robust_study(60, 0.001)
+    whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), store._prepare
+    pages = int(share * (tmp_path / "whole.db").stat().st_size / 4096)
+
+    def on_a_small_disk(connection, path):
+        prepare(connection, path)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    with monkeypatch.context() as small:
+        small.setattr(store, "_prepare", on_a_small_disk)
+        small.setattr(queue, "BLOCK_SECONDS", 0.01)
+        with pytest.raises(
+            hf.StoreError, match="there is no room left on its disk; what was finished is safe: make room"
+        ):
+            study.run(X, Y, store=path)
+    part = hf.load(path)
+    assert part.n_outcomes < whole.n_outcomes
+    assert share < 0.5 or part.n_outcomes > 0
+    assert_same(quietly(study, X, Y, store=path), whole)
+
+
+def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
+    def full(handle, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as small:
+        small.setattr(os, "write", full)
+        with (
+            store.opened_to_write(tmp_path / "s.db"),
+            pytest.raises(hf.StoreError, match=r"at work \(process unknown\)"),
+        ):
+            study_of().run(X, Y, store=tmp_path / "s.db")
+
+
+def test_a_second_writer_in_one_process_is_refused(tmp_path):
+    path, told = tmp_path / "s.db", []
+
+    def again(progress):
+        with pytest.raises(hf.StoreError, match=rf"only writer of .*\(process {os.getpid()}\); wait for it, or read"):
+            study_of().run(X, Y, store=path)
+        told.append(progress)
+
+    result = quietly(study_of(), X, Y, store=path, progress=again)
+    assert told
+    assert result.complete
+
+
+def test_a_lock_that_was_left_behind_is_taken(tmp_path):
+    (tmp_path / "s.db.lock").write_text("999999\n")
+    assert quietly(study_of(), X, Y, store=tmp_path / "s.db").complete
+    assert not (tmp_path / "s.db.lock").exists()
+
+
+@pytest.fixture
+def powerless():
+    """Be a user who may not write everywhere."""
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+        yield
+        os.seteuid(0)
+    else:
+        yield
+
+
+@pytest.fixture
+def read_only(finished):
+    """A folder that cannot be written, with a store in it."""
+    folder = Path(tempfile.mkdtemp())
+    shutil.copy(finished, folder / "study.db")
+    (folder / "study.db").chmod(0o444)
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, request):
+    whole = hf.load(finished)
+    request.getfixturevalue("powerless")
+    with pytest.raises(OSError, match="denied"):
+        (read_only / "new").touch()
+    assert_same(hf.load(read_only / "study.db"), whole)
+    for name in ("study.db", "another.db"):
+        with pytest.raises(
+            hf.StoreError, match=re.escape(f"Expected to write the store {read_only / name}, got stopped: ")
+        ):
+            study_of().run(X, Y, store=read_only / name)
+    assert [path.name for path in read_only.iterdir()] == ["study.db"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, read_only, tmp_path, request):
+    shutil.copy(finished, tmp_path / "s.db")
+    connection = sqlite3.connect(tmp_path / "s.db")
+    connection.execute("DELETE FROM scores")
+    connection.commit()
+    read_only.chmod(0o755)
+    for name in ("", "-wal", "-shm"):
+        shutil.copy(tmp_path / f"s.db{name}", read_only / f"killed.db{name}")
+    connection.close()
+    read_only.chmod(0o555)
+    request.getfixturevalue("powerless")
+    assert hf.load(read_only / "killed.db").scores.empty
+
+
+def test_failures_are_tried_again_when_asked_and_those_of_others_stay(tmp_path):
+    path = tmp_path / "s.db"
+    both = {"raising": Raising(), "other": Raising(0.1)}
+    before = quietly(study_of(both), X, Y, store=path)
+    assert set(before.failures["candidate"]) == {"raising", "other"}
+    again = quietly(study_of(both), X, Y, store=path)
+    assert_same(again, before)
+    with monkeypatched_threshold(9):
+        mended = quietly(study_of({"raising": Raising()}), X, Y, store=path, retry_failures=True)
+    assert set(mended.failures["candidate"]) == {"other"}
+    assert mended.complete
+    assert_same(mended, before, candidates=["other"])
+
+
+class monkeypatched_threshold:  # noqa: N801
+    """Selectors that raise above a threshold do so above another."""
+
+    def __init__(self, above):
+        self.above, self.beside = above, Raising.beside
+
+    def __enter__(self):
+        Raising.beside = lambda selector, values: None
+
+    def __exit__(self, *_):
+        Raising.beside = self.beside
+
+
+def test_a_failed_score_is_tried_again_with_its_selection(tmp_path):
+    path = tmp_path / "s.db"
+    study = hf.Study(
+        selectors={"anova": anova()}, perturbation=hf.Bootstrap(3), estimator=KNeighborsClassifier(3), scoring=moody
+    )
+    MOOD.append(True)
+    failed = quietly(study, X, Y, store=path)
+    assert failed.summary().loc["anova", "failures"] == 3
+    assert failed.preferences("anova").n_runs == 3
+    MOOD.clear()
+    mended = study.run(X, Y, store=path, retry_failures=True)
+    assert mended.scores["moody"].tolist() == [1.0] * 3
+    assert_same(mended, study.run(X, Y))
+
+
+MOOD = []
+
+
+def moody(model, X, y):
+    return 1 / (not MOOD)
+
+
+def test_a_store_is_one_file_of_plain_tables(finished):
+    connection = sqlite3.connect(finished)
+    plan = json.loads(connection.execute("SELECT value FROM meta WHERE key = 'plan'").fetchone()[0])
+    (count,) = connection.execute("SELECT count(*) FROM splits").fetchone()
+    connection.close()
+    assert plan["perturbation"] == {"perturbation": "Bootstrap", "stratify": False}
+    assert count == 30
+
+
+def functions(text):
+    """The functions of a script, as it has them each time it is started."""
+    names = {"__name__": "__main__"}
+    exec(text, names)
+    return names
+
+
+def test_functions_of_a_script_are_known_again_by_what_they_do():
+    from holdfast.study.plan import described
+
+    text = """
+def plain(model, X, y): return sum(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
+def other(model, X, y): return sum(one for one in y if one in {"a", "b", "d"}) + (lambda z: z)(1)
+def named(model, X, y): return max(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
+"""
+    first, again = functions(text), functions(text)
+    told = [described(first[name]).split("#")[1] for name in ("plain", "other", "named")]
+    assert told == [described(again[name]).split("#")[1] for name in ("plain", "other", "named")]
+    assert len(set(told)) == 3
