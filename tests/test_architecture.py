@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"kernels", "intake", "frames"},
     {"preferences", "similarity"},
     {"selection", "tables", "data"},
-    {"datasets", "measures", "resampling"},
+    {"datasets", "measures", "reading", "resampling"},
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots"},

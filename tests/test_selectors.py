@@ -25,6 +25,9 @@ SELECTORS = [
     of.ElasticNetPath(0.1, l1_ratio=0.5),
     of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
+    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
+    of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
+    of.GroupedSelector(of.AnovaF(2)),
 ]
 
 
@@ -50,7 +53,8 @@ def settings_of(selector):
         return [{"rule": rule} for rule in ("min", "1se")]
     if getattr(selector, "lam", None) is not None:
         return [{"lam": lam} for lam in (0.3, 0.05, 0.1)]
-    return [{"n_features": size} for size in (1, 3, 5)]
+    told = {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
+    return [{told: size} for size in (1, 3, 5)]
 
 
 def one_by_one(selector, setting, split, X, y):

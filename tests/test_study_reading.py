@@ -26,8 +26,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import holdfast as hf
+from holdfast.reading import selection_of
 from holdfast.selection import Selection
-from holdfast.study.reading import selection_of
 from study_parts import Selector, X, Y, small_data
 
 NAMES = list(X.columns)

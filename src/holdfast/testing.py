@@ -1,15 +1,25 @@
-"""Checks for people who add their own measure: that what it declares is true."""
+"""Checks for people who add their own measure or selector: that what it declares, and what studies rely on, is true."""
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
 
 from holdfast.inference.estimate import stability
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.measures.chance import all_collections, random_collection
 from holdfast.preferences import Kind, Preferences
+from holdfast.reading import kept_global_state, seed
+from holdfast.resampling import Bootstrap, Perturbation, Samples, Subsample
+from holdfast.selection import RefitsMany
 
 TOLERANCE = 1e-9
 
@@ -158,3 +168,194 @@ def _with_rows(runs: Preferences, rows: list[list[float]]) -> Preferences:
 
 def _shown(runs: Preferences) -> str:
     return str([_row(runs, run) for run in range(runs.n_runs)])
+
+
+def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state: int = 0) -> None:
+    """Raise an AssertionError, in one sentence, if a selector breaks what scikit-learn and studies rely on.
+
+    Checked: parameters are stored untouched and survive cloning and fitting; the support is one bool for each feature,
+    and :meth:`transform` keeps those; fits with one seed are equal; names of features are kept; names of classes do not
+    matter; input that makes no sense raises ValueError. And where they are offered: ``sample_weight`` is the same as
+    repeated rows; ``refit_many`` is the same as cloning and fitting.
+
+    Beside these checks, run scikit-learn's own (``sklearn.utils.estimator_checks.parametrize_with_checks``).
+
+    Parameters
+    ----------
+    selector : estimator
+        With all its parameters set; not fitted.
+    X, y : arrays, optional
+        Data to try it on; two classes of 40 rows and 12 features, one constant and one a copy of another, by default.
+    random_state : int
+        Seed.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF
+    >>> from holdfast.testing import check_selector
+    >>> check_selector(AnovaF(3))
+    """
+    if X is None:
+        X, y = example_data(random_state)
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_parameters(selector, X, y)
+        check_support(selector, X, y)
+        check_repeatable(selector, X, y)
+        check_names(selector, X, y)
+        check_labels(selector, X, y)
+        check_bad_input(selector, X, y)
+        if has_fit_parameter(selector, "sample_weight"):
+            check_weights(selector, X, y, random_state)
+        if isinstance(selector, RefitsMany):
+            for perturbation in (Bootstrap(4), Subsample(3, 0.6)):
+                check_batches(selector, X, y, perturbation, random_state)
+
+
+def example_data(random_state: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Two classes that four of twelve features tell; one feature is constant, and one a copy of another."""
+    rng = np.random.default_rng(random_state)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 12)) + np.where(np.arange(12) < 4, y[:, None], 0)
+    X[:, 5], X[:, 7] = 1.0, X[:, 2]
+    return X, y
+
+
+def check_parameters(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that parameters are stored as they were given, and that a fit leaves them alone."""
+    name = type(selector).__name__
+    try:
+        twin = clone(selector)
+    except Exception as error:
+        raise AssertionError(f"{name} cannot be cloned; store parameters as they are given: {error}") from error
+    assert repr(twin.get_params()) == repr(selector.get_params()), f"A clone of {name} has other parameters"
+    twin = _seeded(selector)
+    before = repr(twin.get_params())
+    fitted = twin.fit(X, y)
+    assert fitted is twin, f"{name}.fit returns {type(fitted).__name__}, not the selector itself"
+    assert repr(twin.get_params()) == before, f"{name}.fit changes the selector's parameters"
+
+
+def check_support(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that the support is one bool for each feature, and that just those features are kept."""
+    name = type(selector).__name__
+    assert hasattr(selector, "get_support"), f"{name} has no get_support"
+    fitted = _fit(selector, X, y)
+    support = np.asarray(fitted.get_support())
+    assert support.shape == (X.shape[1],), f"The support of {name} has shape {support.shape} for {X.shape[1]} features"
+    assert support.dtype == bool, f"The support of {name} holds {support.dtype}, not bool"
+    kept = np.asarray(fitted.transform(X))
+    assert np.array_equal(kept, X[:, support]), f"{name}.transform does not keep the columns of the support"
+
+
+def check_repeatable(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that fits with one seed are equal, those of one object too."""
+    name, first = type(selector).__name__, _fit(selector, X, y)
+    support = first.get_support()
+    assert _same(support, _support(selector, X, y)), f"Two fits of {name} with one random_state differ"
+    assert _same(support, first.fit(X, y).get_support()), f"{name} selects other features when it is fitted again"
+
+
+def check_names(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that a frame gives the same selection as an array, and that names are kept."""
+    name, columns = type(selector).__name__, [f"feature {column}" for column in range(X.shape[1])]
+    fitted = _fit(selector, pd.DataFrame(X, columns=columns), y)
+    assert _same(fitted.get_support(), _support(selector, X, y)), f"{name} selects other features of a frame"
+    assert list(getattr(fitted, "feature_names_in_", ())) == columns, f"{name} does not keep feature_names_in_"
+    kept = [column for column, chosen in zip(columns, fitted.get_support(), strict=True) if chosen]
+    assert list(fitted.get_feature_names_out()) == kept, f"{name}.get_feature_names_out does not name the selected ones"
+
+
+def check_labels(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that it does not matter what classes are called."""
+    if type_of_target(y) not in ("binary", "multiclass"):
+        return
+    named = np.array([f"class {code:03d}" for code in np.unique(y, return_inverse=True)[1]])
+    name = type(selector).__name__
+    try:
+        support = _support(selector, X, named)
+    except Exception as error:
+        raise AssertionError(f"{name} cannot be fitted to classes that are strings: {error}") from error
+    assert _same(support, _support(selector, X, y)), f"{name} selects other features if classes are called otherwise"
+
+
+def check_bad_input(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that input that makes no sense raises ValueError."""
+    missing = X.copy()
+    missing[0, 0] = np.nan
+    fitted = _fit(selector, X, y)
+    if not hasattr(selector, "__sklearn_tags__") or not get_tags(selector).input_tags.allow_nan:
+        _assert_refused(selector, "a missing value", lambda: _fit(selector, missing, y))
+    _assert_refused(selector, "fewer labels than rows", lambda: _fit(selector, X, y[:-1]))
+    _assert_refused(selector, "a single column that is no matrix", lambda: _fit(selector, X[:, 0], y))
+    _assert_refused(selector, "other columns than it was fitted to", lambda: fitted.transform(X[:, 1:]))
+
+
+def check_weights(selector: Any, X: NDArray[np.float64], y: NDArray[Any], random_state: int = 0) -> None:
+    """Assert that whole weights are the same as repeated rows."""
+    rng = np.random.default_rng(random_state)
+    for _ in range(5):
+        weights = rng.choice([0, 1, 2, 5], len(y))  # unequal enough to change what most selectors select
+        weighted = _seeded(selector).fit(X, y, sample_weight=weights).get_support()
+        repeated = _support(selector, np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        assert _same(weighted, repeated), (
+            f"{type(selector).__name__} selects otherwise by weights than by repeated rows"
+        )
+
+
+def check_batches(
+    selector: Any, X: NDArray[np.float64], y: NDArray[Any], perturbation: Perturbation, random_state: int = 0
+) -> None:
+    """Assert that fitting many resamples together is the same as cloning and fitting one by one."""
+    name = type(selector).__name__
+    sized = isinstance(selector.get_params(deep=False).get("n_features"), int)
+    settings: list[dict[str, Any]] = [{"n_features": size} for size in (1, 4)] if sized else [{}]
+    splits = [perturbation.split(at, Samples.of(len(y)), random_state) for at in range(perturbation.n_splits)]
+    found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
+    assert [len(one) for one in found] == [len(settings)] * len(splits), (
+        f"{name}.refit_many does not yield one selection of each setting for each split"
+    )
+    for split, selections in zip(splits, found, strict=True):
+        for setting, selection in zip(settings, selections, strict=True):
+            if isinstance(selection, Exception):
+                raise AssertionError(f"{name}.refit_many fails on {split.label}: {selection}") from selection
+            alone = clone(selector).set_params(**setting)
+            with kept_global_state():
+                seed(alone, split.seed)
+                expected = np.flatnonzero(alone.fit(*split.data(X, y)).get_support())
+            assert selection.values.tolist() == expected.tolist(), (
+                f"{name}.refit_many selects {selection.values.tolist()} on {split.label} with {setting}, a clone "
+                f"fitted to its rows {expected.tolist()}"
+            )
+
+
+def _seeded(selector: Any) -> Any:
+    twin = clone(selector)
+    for parameter in twin.get_params(deep=True):
+        if parameter == "random_state" or parameter.endswith("__random_state"):
+            twin.set_params(**{parameter: 0})
+    return twin
+
+
+def _fit(selector: Any, X: Any, y: NDArray[Any]) -> Any:
+    return _seeded(selector).fit(X, y)
+
+
+def _support(selector: Any, X: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(_fit(selector, X, y).get_support())
+
+
+def _same(one: Any, two: Any) -> bool:
+    return np.array_equal(np.asarray(one), np.asarray(two))
+
+
+def _assert_refused(selector: Any, what: str, call: Callable[[], Any]) -> None:
+    name = type(selector).__name__
+    try:
+        call()
+    except ValueError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{name} raises {type(error).__name__}, not ValueError, for {what}") from error
+    raise AssertionError(f"{name} takes {what} without a ValueError")

@@ -187,11 +187,13 @@ class ElasticNetPath(_ElasticNet):
             paths = self._paths(X, target, problem, resamples.counts[runs])
             for place, run in enumerate(runs):
                 _enter(paths, place, steps[run], weights[run])
-        orders = [np.lexsort((-weight, step)) for step, weight in zip(steps, weights, strict=True)]
-        return [
-            Found("ranking", ranks_of(order), extras={"n_entered_": int((step < self.n_lambdas).sum())})
-            for order, step in zip(orders, steps, strict=True)
-        ]
+        return [_by_entry(step, weight, step < self.n_lambdas) for step, weight in zip(steps, weights, strict=True)]
+
+
+def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_]) -> Found:
+    """The order of entry, features of one step by weight; those that never enter share the last rank."""
+    ranks = np.where(entered, ranks_of(np.lexsort((-weights, steps))), float(steps.size))
+    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())})
 
 
 def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:

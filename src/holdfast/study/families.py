@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from holdfast.reading import seed, selection_of
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
-from holdfast.study.reading import selection_of
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Family:
 
     @property
     def _serves_sizes(self) -> bool:
-        return self.batched and self.candidates.top is not None and "n_features" in self.selector.get_params(deep=False)
+        return self.batched and self.candidates.top is not None
 
     @cached_property
     def names(self) -> list[str]:
@@ -155,8 +155,9 @@ class Family:
 
     @property
     def batched(self) -> bool:
-        """Whether the selector fits many resamples in one piece of work."""
-        return isinstance(self.selector, RefitsMany)
+        """Whether the selector fits many resamples in one piece of work, and can be told the sizes asked for."""
+        sized = self.candidates.top is None or "n_features" in self.selector.get_params(deep=False)
+        return sized and isinstance(self.selector, RefitsMany)
 
     def prepare(self, X: Any, y: NDArray[Any]) -> Any:
         """What all splits share; None if there is nothing."""
@@ -211,19 +212,6 @@ class Family:
         except SystemExit as leaving:
             result = RuntimeError(f"The selector called sys.exit({'' if leaving.code is None else leaving.code}).")
         return Fit(result, perf_counter() - begun)
-
-
-def seed(estimator: Any, random_state: int, *, always: bool = False) -> None:
-    """Give every part of an estimator that chooses at random a seed; one that was set stays, unless always.
-
-    NumPy's global state is seeded too, for estimators that draw from it.
-    """
-    np.random.seed(random_state)  # noqa: NPY002
-    parameters = estimator.get_params(deep=True)
-    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
-    chosen = {name: random_state for name in names if always or parameters[name] is None}
-    if chosen:
-        estimator.set_params(**chosen)
 
 
 def numeric(X: Any) -> NDArray[np.float64]:

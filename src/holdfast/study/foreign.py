@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.preferences import Preferences, from_numbers
-from holdfast.study.reading import selection_of
+from holdfast.reading import selection_of
 
 
 def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferences:

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
+from holdfast.reading import seed
 from holdfast.resampling import Split
-from holdfast.study.families import seed
 
 Scorer = Callable[[Any, Any, Any], float]
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")

@@ -1,6 +1,7 @@
-"""What a fitted scikit-learn estimator preferred: its support, ranking, scores, coefficients or importances."""
+"""Estimators of any make: given a seed, and read once fitted (support, ranking, scores, coefficients, importances)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,26 @@ def _on_all_columns(
     everywhere = np.full(n_features, dropped, dtype=np.float64)
     everywhere[columns] = found
     return everywhere
+
+
+def seed(estimator: Any, random_state: int, *, always: bool = False) -> None:
+    """Give every part of an estimator that chooses at random a seed; one that was set stays, unless always.
+
+    NumPy's global state is seeded too, for estimators that draw from it.
+    """
+    np.random.seed(random_state)  # noqa: NPY002
+    parameters = estimator.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    chosen = {name: random_state for name in names if always or parameters[name] is None}
+    if chosen:
+        estimator.set_params(**chosen)
+
+
+@contextmanager
+def kept_global_state() -> Iterator[None]:
+    """Leave NumPy's global random state as it was before."""
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002

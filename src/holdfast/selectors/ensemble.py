@@ -1,0 +1,129 @@
+"""Many rankings, one order: a selector fitted to resamples, and what they agree on."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from holdfast.resampling import Perturbation
+from holdfast.selection import Selection
+from holdfast.selectors.base import Floats, Found, Ints, Target
+from holdfast.selectors.filters import tied
+from holdfast.selectors.wrapping import (
+    Resampling,
+    ResamplingWrapper,
+    inner_splits,
+    mean_ranks,
+    named_resampling,
+    worse_first,
+)
+
+Aggregate = Literal["mean_rank", "frequency", "exponential"]
+USUAL = dict.fromkeys(("bootstrap", "subsamples", "pairs"), 50)
+
+
+class EnsembleSelector(ResamplingWrapper):
+    r"""Fit a selector to many resamples and keep the features that are best overall.
+
+    Every feature gets a score over the resamples: minus its mean rank (``"mean_rank"``, complete linear aggregation;
+    Saeys, Abeel and Van de Peer, 2008; Abeel et al., 2010), the share of resamples in which it is among the best
+    ``depth`` (``"frequency"``), or the mean of :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``;
+    Haury, Gestraud and Vert, 2011). Tied features share their mean rank, and the places left in a list; a base without
+    an order ranks all that it selects before all others. Features with equal scores are kept from the lowest column on.
+
+    Parameters
+    ----------
+    base : selector
+        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances. Its own
+        ``n_features`` tells how far features are ordered, where that matters: MRMR orders no more than that, and an
+        elimination goes no further and orders what is left by weight.
+    n_features : int
+        How many to keep. All sizes come from one fit.
+    n_resamples : int
+        How many resamples, or pairs of them.
+    resampling : {"bootstrap", "subsamples", "pairs"} or perturbation
+        How rows are drawn: with replacement, halves, disjoint halves two by two; or a perturbation that tells its own
+        number, such as ``hf.Subsample(100, 0.8)``.
+    aggregate : {"mean_rank", "frequency", "exponential"}
+        How ranks become a score.
+    depth : int
+        Length of the lists that ``"frequency"`` counts, and scale of ``"exponential"``.
+    random_state : int, optional
+        Seed of the resamples and of the base. In a study, each run gets its own unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray
+        Score of every feature; larger is better.
+    ranking_ : ndarray
+        Rank of every feature by its score, 1 is best; equal scores share their mean rank.
+    support_ : ndarray of bool
+        Which features are kept.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF, EnsembleSelector
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(EnsembleSelector(AnovaF(), 3, random_state=0).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst concave points']
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("n_features",)
+
+    def __init__(
+        self,
+        base: Any,
+        n_features: int = 10,
+        *,
+        n_resamples: int = 50,
+        resampling: Resampling | Perturbation = "bootstrap",
+        aggregate: Aggregate = "mean_rank",
+        depth: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.base, self.n_features, self.n_resamples, self.resampling = base, n_features, n_resamples, resampling
+        self.aggregate, self.depth, self.random_state = aggregate, depth, random_state
+
+    def _shared(self, X: Floats, target: Target) -> Any:
+        self._checked_base()
+        self._check_parameters()
+        return self._prepared(X, target, [{}])
+
+    def _check_parameters(self) -> None:
+        if self.aggregate not in SCORES:
+            raise ValueError(f"Expected aggregate to be {', '.join(map(repr, SCORES))}, got {self.aggregate!r}.")
+        if isinstance(self.depth, bool) or not isinstance(self.depth, (int, np.integer)) or self.depth < 1:
+            raise ValueError(f"Expected depth to be a whole number of at least 1, got {self.depth!r}.")
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
+        splits = inner_splits(resampling, counts, target.values, seed)
+        d, score = X.shape[1], SCORES[self.aggregate]
+        total = np.zeros(d)
+        for (selection,) in self._preferred(shared, X, target, splits, [{}]):
+            total += score(selection, d, int(self.depth))
+        scores = tied(total / len(splits))
+        return Found("ranking", np.asarray(rankdata(-scores), dtype=np.float64), extras={"scores_": scores})
+
+
+def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:
+    """Minus the rank of every feature."""
+    return -mean_ranks(selection, n_features)
+
+
+def listed(selection: Selection, n_features: int, depth: int) -> Floats:
+    """Which features are in the list of the best; tied ones share the places left."""
+    worse = worse_first(selection, n_features)
+    if selection.kind == "subset":
+        return 1 - worse
+    first, last = (np.asarray(rankdata(worse, method=method), dtype=np.float64) for method in ("min", "max"))
+    return np.clip((depth - first + 1) / (last - first + 1), 0, 1)
+
+
+def exponential(selection: Selection, n_features: int, depth: int) -> Floats:
+    """A score that falls with the rank of a feature, by a factor e every ``depth`` ranks."""
+    return np.exp(-mean_ranks(selection, n_features) / depth)
+
+
+SCORES = {"mean_rank": less_mean_rank, "frequency": listed, "exponential": exponential}

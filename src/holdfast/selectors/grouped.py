@@ -1,0 +1,205 @@
+"""Correlated features as one: groups found inside the split, a selector on one representative of each."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from scipy.cluster import hierarchy
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+from sklearn.base import clone
+
+from holdfast.selectors.base import Floats, Found, Ints, Target
+from holdfast.selectors.wrapping import Wrapper, fitted, read, worse_first
+from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty
+
+Linkage = Literal["complete", "average", "single"]
+Representative = Literal["medoid", "first"]
+SimilarityName = Literal["correlation", "uncertainty"]
+ROUNDING = 1e-12
+
+
+class GroupedSelector(Wrapper):
+    """Group features that are alike, and let a selector choose among one representative of each group.
+
+    Correlated features stand in for each other, so that a selector picks now this one, now that one: a stability that
+    compares features one by one calls this unstable. Groups hold still (Yu, Ding and Loscalzo, 2008). They are found by
+    hierarchical clustering on the training rows alone. Selections of representatives are best compared by a measure
+    that knows which features are alike; see :mod:`holdfast.similarity`.
+
+    A constant feature is alike to none. Similarities are computed in blocks, and only groups of features that are
+    linked to each other at ``threshold`` are clustered together, so that memory grows with the square of the largest
+    such group, not of all features.
+
+    Parameters
+    ----------
+    base : selector
+        A selector, or any scikit-learn estimator with a support. Its number of features counts groups.
+    threshold : float
+        Similarity from which features belong together, above 0: of all pairs in a group (``"complete"``), on average
+        between the parts that form it (``"average"``), or along a chain (``"single"``).
+    linkage : {"complete", "average", "single"}
+        See ``threshold``.
+    similarity : {"correlation", "uncertainty"}
+        Absolute correlation, or symmetrical uncertainty on ten bins of equal width.
+    representative : {"medoid", "first"}
+        The feature that is most alike to the others of its group, on average, or the lowest column. Of equals, the
+        lowest column.
+    members : bool
+        Select all features of a selected group, not only its representative.
+
+    Attributes
+    ----------
+    groups_ : ndarray of int
+        The group of each feature, numbered from 0 by lowest column.
+    representatives_ : ndarray of int
+        The representative of each group, a column.
+    group_support_ : ndarray of bool
+        Which groups are selected.
+    ranking_ : ndarray
+        Rank of every feature, 1 is best, if the base has an order: features of one group share that of their group if
+        ``members``, else all but the representatives share the last.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF, GroupedSelector
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> grouped = GroupedSelector(AnovaF(3)).fit(X, y)
+    >>> list(grouped.get_feature_names_out())
+    ['mean concave points', 'worst radius', 'worst compactness']
+    >>> grouped.group_support_.size
+    16
+    """
+
+    served: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        base: Any,
+        *,
+        threshold: float = 0.8,
+        linkage: Linkage = "complete",
+        similarity: SimilarityName = "correlation",
+        representative: Representative = "medoid",
+        members: bool = False,
+    ) -> None:
+        self.base, self.threshold, self.linkage = base, threshold, linkage
+        self.similarity, self.representative, self.members = similarity, representative, members
+
+    def _shared(self, X: Floats, target: Target) -> None:
+        self._checked_base()
+        if not 0 < self.threshold <= 1:
+            raise ValueError(f"Expected threshold above 0 and at most 1, got {self.threshold!r}.")
+        for name, allowed in (
+            ("linkage", Linkage),
+            ("similarity", SimilarityName),
+            ("representative", Representative),
+        ):
+            if getattr(self, name) not in get_args(allowed):
+                raise ValueError(
+                    f"Expected {name} to be {' or '.join(map(repr, get_args(allowed)))}, got {getattr(self, name)!r}."
+                )
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        rows = np.repeat(np.arange(counts.size), counts)
+        X, y = X[rows], target.values[rows]
+        alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
+        groups = grouped(alike, self.threshold, self.linkage, self.representative)
+        base = fitted(clone(self.base), X[:, groups.representatives], y, seed)
+        chosen = np.zeros(groups.representatives.size, dtype=bool)
+        chosen[_selected(base)] = True
+        selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
+        extras = {"groups_": groups.labels, "representatives_": groups.representatives, "group_support_": chosen}
+        order = read(base, ordered=True)
+        if order.kind != "subset":
+            extras["ranking_"] = groups.ranks(worse_first(order, chosen.size), members=self.members)
+        return Found("subset", np.sort(selected), extras=extras)
+
+
+def _selected(base: Any) -> Ints:
+    selection = read(base, ordered=False)
+    if selection.kind != "subset":
+        raise ValueError(
+            f"Expected a base that selects features, got {type(base).__name__}, which only orders them; wrap it, as "
+            "SelectFromModel does."
+        )
+    return np.asarray(selection.values, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of features.
+
+    Attributes
+    ----------
+    labels : ndarray of int
+        The group of each feature, numbered from 0 by lowest column.
+    representatives : ndarray of int
+        The column that stands for each group.
+    """
+
+    labels: Ints
+    representatives: Ints
+
+    def ranks(self, worse: Floats, *, members: bool) -> Floats:
+        """Ranks of all features, given numbers that are larger for worse groups."""
+        if members:
+            return np.asarray(rankdata(worse[self.labels], method="min"), dtype=np.float64)
+        ranks = np.full(self.labels.size, float(self.labels.size))
+        ranks[self.representatives] = rankdata(worse, method="min")
+        return ranks
+
+
+def grouped(
+    similarity: FeatureSimilarity,
+    threshold: float,
+    linkage: Linkage = "complete",
+    representative: Representative = "medoid",
+) -> Groups:
+    """Group features by hierarchical clustering.
+
+    A cluster formed at ``threshold`` lies within features that are linked by pairs at least so similar, whatever the
+    linkage; so each such component is clustered on its own, and no matrix of all features is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.selectors.grouped import grouped
+    >>> from holdfast.similarity import GivenSimilarity
+    >>> alike = GivenSimilarity(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]))
+    >>> grouped(alike, 0.8, "complete").labels, grouped(alike, 0.8, "single").labels
+    (array([0, 0, 1]), array([0, 0, 0]))
+    """
+    _, component = connected_components(similarity.above(threshold), directed=False)
+    labels, found = np.empty(component.size, dtype=np.int64), 0
+    representatives: dict[int, int] = {}
+    by_component = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
+    for columns in by_component:
+        block = similarity.block(columns, columns) if columns.size > 1 else np.ones((1, 1))
+        inside = _clusters(block, threshold, linkage)
+        for cluster in range(inside.max() + 1):
+            places = np.flatnonzero(inside == cluster)
+            labels[columns[places]] = found
+            centre = _centre(block[np.ix_(places, places)]) if representative == "medoid" else 0
+            representatives[found] = int(columns[places[centre]])
+            found += 1
+    first, numbered = np.unique(labels, return_index=True)[1], np.empty(found, dtype=np.int64)
+    numbered[np.argsort(first)] = np.arange(found)
+    in_order = np.empty(found, dtype=np.int64)
+    in_order[numbered] = [representatives[label] for label in range(found)]
+    return Groups(numbered[labels], in_order)
+
+
+def _clusters(block: Floats, threshold: float, linkage: Linkage) -> Ints:
+    """The cluster of each feature of a component, numbered from 0."""
+    if block.shape[0] == 1 or linkage == "single":
+        return np.zeros(block.shape[0], dtype=np.int64)
+    tree = hierarchy.linkage(squareform(1 - block, checks=False), method=linkage)
+    return hierarchy.fcluster(tree, 1 - threshold + ROUNDING, criterion="distance").astype(np.int64) - 1
+
+
+def _centre(block: Floats) -> int:
+    """The feature that is most alike to the others, the lowest of equals."""
+    return int(np.argmax(np.round(block.mean(axis=1), 9)))

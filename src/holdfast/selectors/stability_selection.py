@@ -1,0 +1,349 @@
+"""Stability selection: features that many subsamples select, with a bound on how many of them are false."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
+from holdfast.resampling.split import rng_of
+from holdfast.selection import Selection
+from holdfast.selectors.base import Floats, Found, Ints, Selector, Setting, Target
+from holdfast.selectors.error_bounds import BOUNDS, SLACK, Bound, expected_false, largest_q, threshold_for
+from holdfast.selectors.wrapping import (
+    Halves,
+    Resampling,
+    ResamplingWrapper,
+    inner_splits,
+    named_resampling,
+    worse_first,
+)
+
+T = TypeVar("T")
+TIES = 1  # what a random stream is for
+USUAL = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
+
+
+class StabilitySelection(ResamplingWrapper):
+    r"""Select the features that a large share of subsamples select (Meinshausen and Bühlmann, 2010).
+
+    On each half of the rows the base selects its best ``q`` features, or all that it selects for any of ``lambdas``. A
+    feature is selected if the share of halves that do so, its selection probability, is at least ``threshold``. Then
+    the expected number of falsely selected features is bounded (:mod:`holdfast.selectors.error_bounds`). Give two of
+    ``threshold``, ``q`` and ``pfer``, the bound; the third follows.
+
+    Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favoured; features
+    tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
+    without an order must select no more than ``q`` features itself.
+
+    Parameters
+    ----------
+    base : selector
+        A selector, such as :class:`ElasticNetPath`, or any scikit-learn estimator with a ranking, scores, coefficients
+        or importances; its own number of features does not count.
+    threshold : float, optional
+        Least selection probability of a selected feature, above 0; most bounds need more than 1/2.
+    q : int, optional
+        How many features each half selects. With ``lambdas``, the first ``q`` that enter along them.
+    pfer : float, optional
+        Expected number of falsely selected features to allow at most (per-family error rate).
+    lambdas : sequence of float, or mapping from one parameter of the base to such a sequence, optional
+        Values of the base's parameter ``lam``, or of the named one (``{"C": [0.1, 1]}``), in the order in which
+        they select more and more. Each half selects the union over all values, and its mean size takes the place of
+        ``q``, unless ``q`` is given.
+    resampling : {"pairs", "subsamples", "bootstrap"} or perturbation
+        Disjoint halves of the rows two by two, halves drawn anew, or bootstraps, for which no bound is known; or a
+        perturbation that tells its own number. With few rows of a class, give
+        ``hf.ComplementaryPairs(50, stratify=True)``.
+    n_resamples : int, optional
+        How many pairs (50 if not given), or subsamples (100).
+    bound : {"mb", "unimodal", "r-concave"}
+        Meinshausen and Bühlmann's bound, or a smaller one for complementary pairs (Shah and Samworth, 2013), if the
+        share of pairs in which both halves select a noise feature has one mode, or an r-concave distribution.
+    random_state : int, optional
+        Seed of the resamples and of the base. In a study, each run gets its own unless this is set.
+
+    Attributes
+    ----------
+    selection_probabilities_ : ndarray
+        Share of resamples that select each feature; also as ``scores_``.
+    threshold_, q_, pfer_ : float
+        The three, given or found; ``q_`` is a mean for ``lambdas``.
+    error_bound_ : float
+        Bound on the expected number of falsely selected features at ``threshold_`` and ``q_``; no larger than ``pfer``.
+        ``nan`` if none is known.
+    error_bound_reason_ : str
+        Why no bound is known; empty if one is.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF, StabilitySelection
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> stable = StabilitySelection(AnovaF(), threshold=0.9, pfer=1, bound="unimodal", random_state=0).fit(X, y)
+    >>> stable.q_, round(stable.error_bound_, 2)
+    (8, 0.92)
+    >>> list(stable.get_feature_names_out())[:3]
+    ['mean radius', 'mean perimeter', 'mean concave points']
+    """
+
+    served: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
+
+    def __init__(
+        self,
+        base: Any,
+        *,
+        threshold: float | None = None,
+        q: int | None = None,
+        pfer: float | None = None,
+        lambdas: Sequence[float] | Mapping[str, Sequence[Any]] | None = None,
+        resampling: Resampling | Perturbation = "pairs",
+        n_resamples: int | None = None,
+        bound: Bound = "mb",
+        random_state: Any = None,
+    ) -> None:
+        self.base, self.threshold, self.q, self.pfer, self.lambdas = base, threshold, q, pfer, lambdas
+        self.resampling, self.n_resamples, self.bound, self.random_state = resampling, n_resamples, bound, random_state
+
+    # What the base is asked
+
+    def _path(self) -> list[Setting]:
+        """The settings of a path; none if the order of features is the path."""
+        if self.lambdas is None:
+            return []
+        given = self.lambdas if isinstance(self.lambdas, Mapping) else {"lam": self.lambdas}
+        if len(given) != 1:
+            raise ValueError(f"Expected lambdas of one parameter of the base, got {len(given)}.")
+        ((name, values),) = given.items()
+        known = self._checked_base().get_params(deep=True)
+        if name not in known:
+            raise ValueError(
+                f"Expected lambdas of a parameter of {type(self.base).__name__}, got {name!r}; it has "
+                f'{", ".join(sorted(known))}; name the one that is meant: lambdas={{"C": [0.1, 1]}}.'
+            )
+        if len(values) == 0:
+            raise ValueError("Expected at least one value in lambdas, got none.")
+        return [{name: value} for value in values]
+
+    def _shared(self, X: Floats, target: Target) -> Any:
+        return self._prepared(X, target, self._path() or [{}])
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        (found,) = self._found_for([self], shared, X, target, counts, seed)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _found_for(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+    ) -> Sequence[Found | Exception]:
+        resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
+        splits = inner_splits(resampling, counts, target.values, seed)
+        d, theory = X.shape[1], Theory.of(resampling, splits, int(counts.sum()))
+        sizes = [attempted(one._size, d, theory) for one in selectors]
+        wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
+        times = self._times(shared, X, target, splits, list(wanted)) if wanted else {}
+        return [
+            size if isinstance(size, Exception) else attempted(one._told, times[size], size, theory)
+            for one, size in zip(selectors, sizes, strict=True)
+        ]
+
+    def _times(
+        self, shared: Any, X: Floats, target: Target, splits: Sequence[Split], sizes: Sequence[int | None]
+    ) -> dict[int | None, "Times"]:
+        """How often each feature is selected, for each size."""
+        times = {size: Times.none(X.shape[1]) for size in sizes}
+        path = self._path()
+        for together in [sizes] if path else self._same_fit(sizes):
+            asked = path or self._sized(together)
+            preferred = self._preferred(shared, X, target, splits, asked, cut=bool(path))
+            for split, selections in zip(splits, preferred, strict=True):
+                for size, worse in zip(together, self._worse(selections, together, X.shape[1]), strict=True):
+                    times[size].add(first_of(worse, size, split.seed))
+        return times
+
+    def _worse(self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int) -> list[Floats]:
+        """For each size, a number for every feature that is larger for worse ones."""
+        if self.lambdas is not None:
+            return [entries(selections, n_features)] * len(sizes)
+        each = list(selections) * (len(sizes) // len(selections))
+        for size, selection in zip(sizes, each, strict=True):
+            check_size(selection, size, self.base)
+        return [worse_first(selection, n_features) for selection in each]
+
+    def _same_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
+        """Sizes that one fit of the base serves, together."""
+        apart = isinstance(self.base, Selector) and "n_features" not in self.base.served
+        return [[size] for size in sizes] if apart else [sizes]
+
+    def _sized(self, sizes: Sequence[int | None]) -> list[Setting]:
+        """The base's settings for these sizes; one for all if it cannot be told."""
+        told = "n_features" in self.base.get_params(deep=False)
+        return [{"n_features": size} for size in sizes] if told else [{}]
+
+    # Threshold, q and PFER
+
+    def _size(self, d: int, theory: "Theory") -> int | None:
+        """How many features each half selects; None for a union over a path."""
+        self._check_given(theory)
+        if self.q is not None:
+            return min(int(self.q), d)
+        if self.lambdas is not None:
+            return None
+        assert self.threshold is not None
+        assert self.pfer is not None
+        return largest_q(float(self.threshold), float(self.pfer), d, bound=self.bound, n_pairs=theory.n_pairs)
+
+    def _check_given(self, theory: "Theory") -> None:
+        sized = self.q is not None or self.lambdas is not None
+        given = (self.threshold is not None) + (self.pfer is not None) + sized
+        if given != 2:
+            raise ValueError(
+                f"Expected two of threshold, q (or lambdas) and pfer, from which the third follows, got {given}."
+            )
+        if self.bound not in BOUNDS:
+            raise ValueError(f"Expected bound to be {', '.join(map(repr, BOUNDS))}, got {self.bound!r}.")
+        if self.bound != "mb" and not theory.n_pairs:
+            raise ValueError(
+                f"Expected complementary pairs for the {self.bound} bound, got {theory.name}; give resampling='pairs', "
+                "or bound='mb'."
+            )
+        if self.pfer is not None and theory.reason:
+            raise ValueError(f"Expected threshold and q, and no pfer, as {theory.reason}.")
+        _check_between("threshold", self.threshold, 1)
+        _check_between("pfer", self.pfer, math.inf)
+        if self.q is not None and (isinstance(self.q, bool) or not isinstance(self.q, (int, np.integer)) or self.q < 1):
+            raise ValueError(f"Expected q to be a whole number of at least 1, got {self.q!r}.")
+
+    def _told(self, times: "Times", size: int | None, theory: "Theory") -> Found:
+        """Everything that follows from how often each feature was selected."""
+        q, d = times.mean_size if size is None else size, times.counts.size
+        threshold = self.threshold
+        if threshold is None:
+            assert self.pfer is not None
+            threshold = threshold_for(q, float(self.pfer), d, bound=self.bound, n_pairs=theory.n_pairs)
+        false, reason = math.nan, theory.reason
+        if not reason:
+            false = expected_false(float(threshold), q, d, bound=self.bound, n_pairs=theory.n_pairs)
+            if math.isnan(false):
+                reason = f"the {self.bound} bound holds only for thresholds above 1/2, not for {threshold:g}"
+        share = times.counts / times.n
+        extras = {
+            "selection_probabilities_": share,
+            "scores_": share,
+            "threshold_": float(threshold),
+            "q_": q,
+            "pfer_": false if self.pfer is None else float(self.pfer),
+            "error_bound_": false,
+            "error_bound_reason_": reason,
+        }
+        return Found("subset", np.flatnonzero(times.counts >= threshold * times.n - SLACK), extras=extras)
+
+
+@dataclass(eq=False)
+class Times:
+    """How often each feature was selected in so many resamples."""
+
+    counts: Ints
+    n: int
+
+    @classmethod
+    def none(cls, n_features: int) -> "Times":
+        """Before the first resample."""
+        return cls(np.zeros(n_features, dtype=np.int64), 0)
+
+    def add(self, columns: Ints) -> None:
+        """Count one more resample."""
+        self.counts[columns] += 1
+        self.n += 1
+
+    @property
+    def mean_size(self) -> float:
+        """Mean number of features that a resample selected."""
+        return float(self.counts.sum() / self.n)
+
+
+@dataclass(frozen=True)
+class Theory:
+    """What is known of the errors under a way of resampling.
+
+    Attributes
+    ----------
+    name : str
+        What resamples are called.
+    n_pairs : int
+        Number of complementary pairs; 0 if there are none.
+    reason : str
+        Why no bound is known; empty if one is.
+    """
+
+    name: str
+    n_pairs: int = 0
+    reason: str = ""
+
+    @classmethod
+    def of(cls, resampling: Perturbation, splits: Sequence[Split], n_rows: int) -> "Theory":
+        """Tell by how rows were drawn."""
+        if isinstance(resampling, Halves):
+            return cls("subsamples")
+        if isinstance(resampling, ComplementaryPairs):
+            return cls("complementary pairs", resampling.n)
+        if not isinstance(resampling, Subsample):
+            name = type(resampling).__name__.lower()
+            return cls(name, reason=f"no error bound is known for resampling by {name}")
+        largest = max(split.train.size for split in splits)
+        more = f"no error bound is known for subsamples of more than half of the rows ({largest} of {n_rows})"
+        return cls("subsamples", reason=more if 2 * largest > n_rows else "")
+
+
+def attempted(call: Callable[..., T], *given: Any) -> T | Exception:
+    """What a call returns, or the error that stopped it."""
+    try:
+        return call(*given)
+    except Exception as error:
+        return error
+
+
+def entries(selections: Sequence[Selection], n_features: int) -> Floats:
+    """The place on a path at which each feature is first selected; infinite for those that never are."""
+    entry = np.full(n_features, np.inf)
+    for place in reversed(range(len(selections))):
+        entry[set_of(selections[place])] = place
+    return entry
+
+
+def set_of(selection: Selection) -> Ints:
+    """The selected columns: those with a weight, if there are weights."""
+    if selection.kind == "ranking":
+        raise ValueError("Expected a base that selects a set of features for each of lambdas, got a ranking; give q.")
+    return np.asarray(selection.values if selection.kind == "subset" else np.flatnonzero(selection.values), np.int64)
+
+
+def check_size(selection: Selection, size: int | None, base: Any) -> None:
+    """Raise if a base without an order selected more than it should."""
+    if selection.kind == "subset" and size is not None and selection.values.size > size:
+        raise ValueError(
+            f"Expected a base with an order of features, or one that selects no more than q={size}, got "
+            f"{selection.values.size} features from {type(base).__name__} without an order."
+        )
+
+
+def first_of(worse: Floats, size: int | None, random_state: int) -> Ints:
+    """The best features, given a number that is larger for worse ones and infinite for those that never count.
+
+    A place among tied ones is drawn at random. Where the last place falls among those tied for the worst of all, none
+    of them is taken.
+    """
+    if size is None or size >= worse.size:
+        return np.flatnonzero(worse < np.inf)
+    order = np.lexsort((rng_of(random_state, TIES).random(worse.size), worse))
+    taken, worst = order[:size], worse[order[-1]]
+    return taken[worse[taken] < worst] if worse[order[size]] == worst else taken
+
+
+def _check_between(what: str, value: float | None, most: float) -> None:
+    if value is not None and not 0 < value <= most:
+        ends = "above 0" if math.isinf(most) else f"above 0 and at most {most:g}"
+        raise ValueError(f"Expected {what} {ends}, got {value!r}.")

@@ -1,0 +1,201 @@
+"""Selectors around another selector, the base: what it prefers on resamples of the rows, whatever its make."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+
+from holdfast.reading import kept_global_state, seed, selection_of
+from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
+from holdfast.resampling.split import rng_of
+from holdfast.selection import Selection
+from holdfast.selectors.base import Floats, Ints, Selector, Setting, Target
+
+Resampling = Literal["pairs", "subsamples", "bootstrap"]
+INNER = 0  # what a random stream is for
+
+
+class Wrapper(Selector):
+    """A selector around another one, ``base``: a selector of holdfast, or any scikit-learn estimator."""
+
+    base: Any
+
+    def _target(self, y: Any) -> Target:
+        return Target(np.asarray(y), None)  # as it came: the base knows what to make of it
+
+    def _checked_base(self) -> Any:
+        if isinstance(self.base, type) or not hasattr(self.base, "fit") or not hasattr(self.base, "get_params"):
+            raise ValueError(
+                f"Expected a selector or scikit-learn estimator as base, got {self.base!r}"
+                + ("; make one of it by calling the class." if isinstance(self.base, type) else ".")
+            )
+        return self.base
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.base, BaseEstimator):
+            own = get_tags(self.base).classifier_tags
+            tags.classifier_tags = None if own is None or own.multi_class else own
+        return tags
+
+
+class ResamplingWrapper(Wrapper):
+    """A selector that fits its base to many resamples of the rows.
+
+    Rows have no weights here: a row that counts twice is not the same as two rows of which a resample may hold one. The
+    seed governs the base too, whose own ``random_state`` has no effect: each resample gives it a seed of its own.
+    """
+
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Select features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The target.
+        """
+        return super().fit(X, y)
+
+    def _unseeded(self) -> Any:
+        """The base, ready for a seed of each resample."""
+        base = clone(self._checked_base())
+        return base.set_params(random_state=None) if "random_state" in base.get_params(deep=False) else base
+
+    def _prepared(self, X: Floats, target: Target, settings: Sequence[Setting]) -> Any:
+        base = self._unseeded()
+        return base.prepare(X, target.values, settings) if isinstance(base, Selector) else None
+
+    def _preferred(
+        self,
+        shared: Any,
+        X: Floats,
+        target: Target,
+        splits: Sequence[Split],
+        settings: Sequence[Setting],
+        *,
+        cut: bool = False,
+    ) -> Iterator[list[Selection]]:
+        """What each setting of the base prefers on each split: an order of features if it has one, unless cut."""
+        base, y = self._unseeded(), target.values
+        if isinstance(base, Selector):
+            results = (base.refit_many if cut else base.prefer_many)(shared, X, y, splits, settings)
+        else:
+            results = _fitted(base, X, y, splits, settings, ordered=not cut)
+        for split, selections in zip(splits, results, strict=True):
+            for selection in selections:
+                if isinstance(selection, Exception):
+                    raise _told(selection, base, split, y) from selection
+            yield selections  # type: ignore[misc]
+
+
+def _fitted(
+    base: Any, X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting], *, ordered: bool
+) -> Iterator[list[Selection | Exception]]:
+    for split in splits:
+        train = split.data(X, y)
+        yield [_selection(base, setting, *train, split.seed, ordered=ordered) for setting in settings]
+
+
+def _selection(
+    base: Any, setting: Setting, X: Floats, y: NDArray[Any], random_state: int, *, ordered: bool
+) -> Selection | Exception:
+    """What a clone prefers, or the error that stopped it."""
+    try:
+        return read(fitted(clone(base).set_params(**setting), X, y, random_state, always=True), ordered=ordered)
+    except Exception as error:
+        return error
+
+
+def fitted(estimator: Any, X: Floats, y: NDArray[Any], random_state: int, *, always: bool = False) -> Any:
+    """The estimator, fitted with a seed; seeds that were set stay, unless always."""
+    with kept_global_state():
+        seed(estimator, random_state, always=always)
+        return estimator.fit(X, y)
+
+
+def read(estimator: Any, *, ordered: bool) -> Selection:
+    """What a fitted estimator prefers: an order of features, or what it selects, whichever is asked for first."""
+    return selection_of(estimator, [f"x{column}" for column in range(estimator.n_features_in_)], ordered=ordered)
+
+
+def _told(error: Exception, base: Any, split: Split, y: NDArray[Any]) -> Exception:
+    """The error of a base, with the resample that it came from."""
+    if not isinstance(error, ValueError):
+        return error
+    few = "; draw within classes, as ComplementaryPairs(stratify=True) does" if _one_class(y[split.rows], y) else ""
+    return ValueError(f"{type(base).__name__} cannot be fitted to {split.label}: {str(error).rstrip('.')}{few}.")
+
+
+def _one_class(some: NDArray[Any], every: NDArray[Any]) -> bool:
+    return np.unique(some).size == 1 < np.unique(every).size
+
+
+def inner_splits(resampling: Perturbation, counts: Ints, y: NDArray[Any], random_state: int) -> list[Split]:
+    """Resamples of rows that count so often, each copy of a row being one to draw, as splits of the rows."""
+    rows = np.repeat(np.arange(counts.size), counts)
+    classes = y[rows] if type_of_target(y) in ("binary", "multiclass") else None
+    samples = Samples.of(rows.size, classes)
+    resampling.check(samples)
+    start = int(rng_of(random_state, INNER).integers(2**31))
+    return [_on_rows(resampling.split(index, samples, start), rows) for index in range(resampling.n_splits)]
+
+
+def _on_rows(split: Split, rows: Ints) -> Split:
+    if split.change is not None:
+        raise ValueError("Expected resampling that draws rows, such as Bootstrap, got one that changes their values.")
+    drawn, times = np.unique(rows[split.train], return_counts=True)
+    return replace(split, rows=drawn, counts=times)
+
+
+class Halves(ComplementaryPairs):
+    """Half of the rows, drawn anew for each split: the first halves of complementary pairs."""
+
+    @property
+    def n_splits(self) -> int:
+        return self.n
+
+    def split(self, index: int, samples: Samples, seed: int) -> Split:
+        half = super().split(2 * index, samples, seed)
+        return replace(half, index=index, label=f"subsample {index}", block=index)
+
+
+def named_resampling(resampling: Any, n_resamples: int | None, usual: dict[str, int]) -> Perturbation:
+    """A perturbation by its name and number, or as it was given."""
+    if isinstance(resampling, Perturbation):
+        return resampling
+    if not isinstance(resampling, str) or resampling not in usual:
+        raise ValueError(f"Expected resampling to be {_listed(usual)} or a perturbation, got {resampling!r}.")
+    n = usual[resampling] if n_resamples is None else n_resamples
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"Expected n_resamples to be a whole number of at least 1, got {n!r}.")
+    makes = {"pairs": ComplementaryPairs, "subsamples": Halves, "bootstrap": Bootstrap}
+    return makes[resampling](int(n))
+
+
+def _listed(names: dict[str, int]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def worse_first(selection: Selection, n_features: int) -> Floats:
+    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected."""
+    if selection.kind == "subset":
+        left_out = np.ones(n_features)
+        left_out[selection.values] = 0
+        return left_out
+    values = np.asarray(selection.values, dtype=np.float64)
+    return values if selection.kind == "ranking" else -values
+
+
+def mean_ranks(selection: Selection, n_features: int) -> Floats:
+    """The rank of every feature, 1 is best; tied ones share their mean rank."""
+    return np.asarray(rankdata(worse_first(selection, n_features)), dtype=np.float64)

@@ -1,0 +1,173 @@
+"""Correlated features as one."""
+
+import numpy as np
+import pytest
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import holdfast as hf
+from holdfast import selectors as of
+from holdfast.selectors.grouped import grouped
+from holdfast.similarity import Correlation, SymmetricalUncertainty
+
+
+def data(seed=0, n=60, copies=4, d=20, noise=0.3):
+    """Sources that tell the class more and more, each measured several times."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    sources = rng.normal(size=(n, d // copies)) + y[:, None] * np.linspace(0, 2, d // copies)
+    return np.repeat(sources, copies, axis=1) + noise * rng.normal(size=(n, d)), np.array(["a", "b"])[y]
+
+
+def whole(similarity, threshold, linkage):
+    """Labels of a clustering of all features at once, numbered by lowest column."""
+    every = np.arange(similarity.n_features)
+    distances = squareform(1 - similarity.block(every, every), checks=False)
+    labels = hierarchy.fcluster(hierarchy.linkage(distances, method=linkage), 1 - threshold + 1e-12, "distance")
+    order = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    return [order[label] for label in labels]
+
+
+@pytest.mark.parametrize("linkage", ["complete", "average", "single"])
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.85, 1.0])
+@pytest.mark.parametrize("kind", [Correlation, SymmetricalUncertainty])
+def test_components_one_by_one_give_the_clusters_of_all(linkage, threshold, kind):
+    for seed in range(3):
+        X, _ = data(seed, n=25, d=24, noise=0.5 + seed / 2)
+        similarity = kind(X)
+        assert grouped(similarity, threshold, linkage).labels.tolist() == whole(similarity, threshold, linkage)
+
+
+def test_medoids_are_most_alike_to_their_group():
+    X, _ = data()
+    similarity = Correlation(X)
+    groups = grouped(similarity, 0.7)
+    for label, chosen in enumerate(groups.representatives):
+        members = np.flatnonzero(groups.labels == label)
+        alike = similarity.block(members, members).mean(axis=1)
+        assert members[np.argmax(alike.round(9))] == chosen
+    first = grouped(similarity, 0.7, representative="first")
+    assert first.representatives.tolist() == [np.flatnonzero(first.labels == one)[0] for one in range(5)]
+
+
+def test_groups_are_selected():
+    X, y = data()
+    fitted = of.GroupedSelector(of.AnovaF(2), threshold=0.7).fit(X, y)
+    assert fitted.groups_.tolist() == np.repeat(np.arange(5), 4).tolist()
+    alone = of.AnovaF(2).fit(X[:, fitted.representatives_], y)
+    assert fitted.group_support_.tolist() == alone.support_.tolist()
+    assert np.flatnonzero(fitted.support_).tolist() == sorted(fitted.representatives_[alone.support_])
+    members = clone(fitted).set_params(members=True).fit(X, y)
+    assert members.support_.tolist() == np.repeat(alone.support_, 4).tolist()
+
+
+def test_ranks_are_those_of_the_groups():
+    X, y = data()
+    fitted = of.GroupedSelector(of.AnovaF(2), threshold=0.7).fit(X, y)
+    by_group = fitted.ranking_[fitted.representatives_]
+    assert sorted(by_group) == [1, 2, 3, 4, 5]
+    assert (np.delete(fitted.ranking_, fitted.representatives_) == 20).all()
+    members = clone(fitted).set_params(members=True).fit(X, y)
+    assert (members.ranking_ == 1 + 4 * (by_group - 1)[fitted.groups_]).all()
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        of.MRMR(2),
+        of.RandomSelector(2, random_state=0),
+        of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=3, random_state=0),
+        make_pipeline(StandardScaler(), SelectKBest(f_classif, k=2)),
+        SelectFromModel(RandomForestClassifier(5, random_state=0), max_features=2, threshold=-np.inf),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+@pytest.mark.parametrize("similarity", ["correlation", "uncertainty"])
+def test_any_base_that_selects(base, similarity):
+    X, y = data()
+    fitted = of.GroupedSelector(base, threshold=0.7, similarity=similarity).fit(X, y)
+    assert fitted.group_support_.sum() == fitted.support_.sum() <= 2
+    assert clone(fitted).fit(X, y).support_.tolist() == fitted.support_.tolist()
+
+
+def test_weights_are_repeated_rows():
+    X, y = data()
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    one = of.GroupedSelector(of.MRMR(2), threshold=0.7).fit(X, y, sample_weight=weights)
+    two = of.GroupedSelector(of.MRMR(2), threshold=0.7).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert one.groups_.tolist() == two.groups_.tolist()
+    assert one.support_.tolist() == two.support_.tolist()
+
+
+def test_groups_are_more_stable_than_features():
+    X, y = data(1, n=50, d=40, noise=0.5)
+    study = hf.Study(
+        selectors={
+            "features": of.AnovaF(4),
+            "groups": of.GroupedSelector(of.AnovaF(1), threshold=0.5, linkage="average", members=True),
+        },
+        perturbation=hf.Subsample(12, 0.6),
+    )
+    result = study.run(X, y)
+    assert result.stability("groups").value > result.stability("features").value
+
+
+def test_sizes_are_cut_in_a_study():
+    X, y = data()
+    study = hf.Study(
+        selectors={"g": hf.Candidates(of.GroupedSelector(of.AnovaF(), threshold=0.7), top=[1, 3])},
+        perturbation=hf.Bootstrap(3),
+    )
+    result = study.run(X, y)
+    assert set(result.preferences("g(top=3)").sizes) == {3}
+
+
+def test_edges():
+    X, y = data()
+    X[:, :2] = 1.0
+    fitted = of.GroupedSelector(of.AnovaF(50), threshold=0.7).fit(X, y)
+    assert fitted.groups_[:3].tolist() == [0, 1, 2]
+    assert fitted.group_support_.all()
+    apart = of.GroupedSelector(of.AnovaF(3), threshold=1.0).fit(X, y)
+    assert apart.groups_.tolist() == list(range(20))
+    assert apart.support_.tolist() == of.AnovaF(3).fit(X, y).support_.tolist()
+    rare = np.r_[["c"], y[1:]]
+    assert of.GroupedSelector(of.AnovaF(1)).fit(X, rare).support_.sum() == 1
+
+
+class Watched(Correlation):
+    """A similarity that remembers its largest block."""
+
+    largest = 0
+
+    def block(self, rows, columns):
+        self.largest = max(self.largest, len(rows) * len(columns))
+        return super().block(rows, columns)
+
+
+def test_no_matrix_of_all_features_is_made(monkeypatch):
+    monkeypatch.setattr("holdfast.similarity.BLOCK_ENTRIES", 2000)
+    alike = Watched(data(d=200)[0])
+    grouped(alike, 0.9)
+    assert alike.largest <= 2000
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"threshold": 0}, "Expected threshold above 0 and at most 1, got 0"),
+        ({"linkage": "ward"}, "Expected linkage to be 'complete' or 'average' or 'single', got 'ward'"),
+        ({"similarity": "cosine"}, "Expected similarity to be 'correlation' or 'uncertainty', got 'cosine'"),
+        ({"representative": "mean"}, "Expected representative to be 'medoid' or 'first', got 'mean'"),
+        ({"base": RandomForestClassifier(2)}, "which only orders them; wrap it, as SelectFromModel does"),
+        ({"base": of.AnovaF}, "make one of it by calling the class"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(given, message):
+    with pytest.raises(ValueError, match=message):
+        of.GroupedSelector(**{"base": of.AnovaF(), **given}).fit(*data())

@@ -1,0 +1,428 @@
+"""Stability selection: its error bounds, what it counts, and what it refuses."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import holdfast as hf
+from holdfast import selectors as of
+from holdfast.resampling import Samples
+from holdfast.selectors.base import Found, Selector
+from holdfast.selectors.error_bounds import (
+    BOUNDS,
+    expected_false,
+    largest_q,
+    largest_tail,
+    on_grid,
+    threshold_for,
+    unimodal_factor,
+)
+from holdfast.selectors.stability_selection import first_of
+
+# The bounds
+
+
+def worst_unimodal(mean, least, n):
+    """The largest P(X >= least) of a unimodal law on 0, ..., n with this mean or less, by linear programming."""
+    places, best = np.arange(n + 1), 0.0
+    for mode in range(n + 1):
+        steps = (np.eye(n + 1)[:-1] - np.eye(n + 1)[1:]) * np.where(places[:-1] < mode, 1, -1)[:, None]
+        found = linprog(
+            -(places >= least).astype(float),
+            A_ub=np.vstack([steps, places]),
+            b_ub=np.r_[np.zeros(n), mean],
+            A_eq=np.ones((1, n + 1)),
+            b_eq=[1],
+        )
+        best = max(best, -found.fun if found.status == 0 else 0)
+    return best
+
+
+@pytest.mark.parametrize("n_pairs", [5, 8])
+@pytest.mark.parametrize("theta", [0.1, 0.4, 0.57])
+def test_the_unimodal_factor_is_the_worst_case(n_pairs, theta):
+    tried = 0
+    for both in range(1, n_pairs + 1):
+        factor = unimodal_factor((1 + both / n_pairs) / 2, theta, n_pairs)
+        if math.isfinite(factor):
+            tried += 1
+            assert factor * theta**2 == pytest.approx(worst_unimodal(theta**2 * n_pairs, both, n_pairs), abs=1e-9)
+    assert tried >= n_pairs // 2
+
+
+def worst_r_concave(mean, least, n, power, rng):
+    """The largest tail that a search from many starts finds among laws whose power -1/power is convex."""
+    best = 0.0
+    for last in range(least, n + 1):
+        places = np.arange(last + 1)
+        bends = np.maximum(places - np.arange(last)[:, None], 0)  # a line from 0, bent upwards at 1, 2, ...
+
+        def law(bent, bends=bends):
+            weights = (1 + bent @ bends) ** -power
+            return weights / weights.sum()
+
+        for _ in range(8):
+            found = minimize(
+                lambda bent: -law(bent)[least:].sum(),
+                rng.exponential(1, last) * (np.arange(last) < 1 + rng.integers(last)),
+                constraints={"type": "ineq", "fun": lambda bent, places=places: mean - places @ law(bent)},
+                bounds=[(-0.9 / last, 50)] + [(0, 500)] * (last - 1),
+                method="SLSQP",
+                options={"maxiter": 200},
+            ).x
+            if places @ law(found) <= mean + 1e-7:
+                best = max(best, law(found)[least:].sum())
+    return best
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("power", [2.0, 4.0])
+@pytest.mark.parametrize(("n", "mean", "least"), [(5, 0.3, 2), (5, 0.8, 3), (4, 1.4, 3), (6, 0.5, 6)])
+def test_no_r_concave_law_has_a_larger_tail(n, mean, least, power):
+    best = worst_r_concave(mean, least, n, power, np.random.default_rng(2))
+    ours = largest_tail(mean, least, n, power)
+    assert best <= ours + 1e-6
+    assert best >= 0.98 * ours  # the search finds nearly as much
+
+
+def test_a_tail_is_trivial_where_a_law_need_not_fall_and_none_without_a_mean():
+    assert largest_tail(1.0, 2, 10, 2.0) == 1
+    assert largest_tail(0.0, 1, 10, 2.0) == 0
+
+
+def test_the_bounds_known_from_elsewhere():
+    # R's stabs prints these for 9 features: cutoff 0.75, PFER 1 gives q 2 and 0.454; q 3 of 10, PFER 1 gives 0.95
+    assert expected_false(0.75, 2, 9, bound="unimodal", n_pairs=50) == pytest.approx(0.4535, abs=5e-5)
+    assert largest_q(0.75, 1, 9, bound="unimodal", n_pairs=50) == 2
+    assert threshold_for(3, 1, 10, bound="mb", n_pairs=0) == pytest.approx(0.95)
+    assert expected_false(0.9, 50, 1000, bound="mb", n_pairs=0) == pytest.approx(3.125)
+    assert expected_false(0.9, 50, 1000, bound="unimodal", n_pairs=50) == pytest.approx(2.5 * 4 * 0.11 / 1.02)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_bounds_fall_with_the_threshold_rise_with_q_and_assumptions_help(bound):
+    thresholds = np.arange(52, 101, 8) / 100
+    values = [expected_false(one, 8, 100, bound=bound, n_pairs=50) for one in thresholds]
+    assert (np.diff(values) < 0).all()
+    assert (np.diff([expected_false(0.7, q, 100, bound=bound, n_pairs=50) for q in (1, 3, 10, 40, 100)]) > 0).all()
+    assert all(
+        value <= expected_false(one, 8, 100, bound="mb", n_pairs=50)
+        for one, value in zip(thresholds, values, strict=True)
+    )
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("q", "pfer", "d"), [(5, 1.0, 200), (20, 2.0, 1000)])
+def test_any_two_give_the_third(bound, q, pfer, d):
+    threshold = threshold_for(q, pfer, d, bound=bound, n_pairs=25)
+    assert expected_false(threshold, q, d, bound=bound, n_pairs=25) <= pfer * (1 + 1e-9)
+    if bound != "mb":
+        below = expected_false(threshold - 0.02, q, d, bound=bound, n_pairs=25)
+        assert math.isnan(below) or below > pfer
+    largest = largest_q(threshold, pfer, d, bound=bound, n_pairs=25)
+    assert largest >= q
+    assert expected_false(threshold, largest + 1, d, bound=bound, n_pairs=25) > pfer
+
+
+def test_a_threshold_between_two_shares_is_the_next_share():
+    assert on_grid(0.7, 5) == 0.7
+    assert on_grid(0.701, 5) == 0.8
+    assert math.isnan(expected_false(0.5, 5, 100, bound="mb", n_pairs=50))
+    assert expected_false(0.45, 5, 100, bound="r-concave", n_pairs=50) < 5
+
+
+def test_what_no_choice_can_reach_is_told():
+    with pytest.raises(ValueError, match="even a threshold of 1 gives 4"):
+        threshold_for(20, 1, 100, bound="mb", n_pairs=50)
+    with pytest.raises(ValueError, match="even q=1 gives"):
+        largest_q(0.6, 0.01, 100, bound="mb", n_pairs=50)
+    with pytest.raises(ValueError, match="no bound holds for so low a threshold"):
+        largest_q(0.4, 1, 100, bound="unimodal", n_pairs=50)
+
+
+# The selector
+
+
+def data(seed=0, n=60, d=20, informative=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, d)) + np.where(np.arange(d) < informative, 1.5 * y[:, None], 0), y
+
+
+def stable(base=None, **given):
+    base = of.AnovaF() if base is None else base
+    return of.StabilitySelection(base, random_state=0, **{"threshold": 0.7, "q": 4, **given})
+
+
+def test_probabilities_are_shares_of_halves():
+    X, y = data()
+    fitted = stable(n_resamples=20).fit(X, y)
+    assert fitted.selection_probabilities_.sum() == pytest.approx(4)
+    assert np.allclose(fitted.selection_probabilities_ * 40, np.round(fitted.selection_probabilities_ * 40))
+    assert fitted.support_.tolist() == (fitted.selection_probabilities_ >= 0.7).tolist()
+    assert fitted.support_[:3].all()
+    assert (fitted.threshold_, fitted.q_) == (0.7, 4)
+    assert fitted.error_bound_ == fitted.pfer_ == pytest.approx(16 / (0.4 * 20))
+    assert fitted.error_bound_reason_ == ""
+
+
+def test_a_probability_equal_to_the_threshold_suffices():
+    X, y = data()
+    fitted = stable(n_resamples=5).fit(X, y)
+    for share in np.unique(fitted.selection_probabilities_):
+        if share > 0:
+            again = stable(n_resamples=5, threshold=float(share)).fit(X, y)
+            assert again.support_.tolist() == (fitted.selection_probabilities_ >= share).tolist()
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_bounds_hold_on_noise(bound):
+    """The mean number of features selected from pure noise stays below the bound."""
+    rng, false = np.random.default_rng(1), []
+    for _ in range(40):
+        X, y = rng.normal(size=(30, 40)), np.arange(30) % 2
+        fitted = of.StabilitySelection(of.AnovaF(), threshold=0.6, q=8, n_resamples=10, bound=bound, random_state=0)
+        false.append(fitted.fit(X, y).support_.sum())
+    assert np.mean(false) <= fitted.error_bound_
+    assert np.mean(false) > 0  # the test could fail
+
+
+def test_ties_do_not_favour_low_columns():
+    """Fayyad and Irani's rule finds no cut in noise: all features tie, and none may be selected."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 30)), np.arange(40) % 2
+    assert stable(of.InformationGain(), n_resamples=10).fit(X, y).selection_probabilities_.max() < 0.7
+    same = np.repeat(data()[0][:, :1], 4, axis=1)
+    both = np.c_[same, rng.normal(size=(60, 6))]
+    shares = stable(q=2, n_resamples=40).fit(both, np.arange(60) % 2).selection_probabilities_
+    assert (np.abs(shares[:4] - 0.5) < 0.2).all()
+
+
+def test_the_first_features():
+    worse = np.array([1.0, 2, 2, 2, 5, 5])
+    assert sorted(first_of(worse, 4, 0)) == [0, 1, 2, 3]
+    assert sorted(first_of(worse, 5, 0)) == [0, 1, 2, 3]
+    assert first_of(worse, 6, 0).tolist() == [0, 1, 2, 3, 4, 5]
+    assert {tuple(sorted(first_of(worse, 2, seed))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
+    assert first_of(np.array([np.inf, 0, np.inf]), None, 0).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        of.MRMR(),
+        of.RandomSelector(),
+        of.ReliefF(n_neighbours=3),
+        RandomForestClassifier(5),
+        SelectKBest(f_classif, k=1),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        SelectFromModel(RandomForestClassifier(5), max_features=4, threshold=-np.inf),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_any_base_with_an_order_or_small_sets(base):
+    X, y = data()
+    fitted = stable(base, n_resamples=3).fit(X, y)
+    assert fitted.selection_probabilities_.sum() <= 4 + 1e-9
+    again = clone(fitted).fit(X, y)
+    assert again.selection_probabilities_.tolist() == fitted.selection_probabilities_.tolist()
+
+
+def test_the_seed_of_a_base_differs_between_resamples():
+    X, y = data(informative=0)
+    shares = stable(of.RandomSelector(random_state=3), n_resamples=30).fit(X, y).selection_probabilities_
+    assert shares.max() < 0.6
+
+
+def test_the_global_random_state_is_left_alone():
+    X, y = data()
+    np.random.seed(5)  # noqa: NPY002
+    stable(RandomForestClassifier(3), n_resamples=2).fit(X, y)
+    drawn = np.random.rand()  # noqa: NPY002
+    np.random.seed(5)  # noqa: NPY002
+    assert drawn == np.random.rand()  # noqa: NPY002
+
+
+def test_sets_over_a_path_are_united_and_q_is_their_mean_size():
+    X, y = data()
+    strengths = [0.3, 0.1, 0.03]
+    fitted = stable(Lasso(), q=None, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    splits = [hf.ComplementaryPairs(5).split(at, Samples.of(60), _start(0)) for at in range(10)]
+    union = np.array([_union(X[s.rows], y[s.rows], strengths) for s in splits])
+    assert fitted.selection_probabilities_.tolist() == union.mean(axis=0).tolist()
+    assert fitted.q_ == pytest.approx(union.sum() / 10)
+    assert fitted.error_bound_ == pytest.approx(fitted.q_**2 / (0.4 * 20))
+    first = stable(Lasso(), q=2, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    assert first.selection_probabilities_.sum() <= 2
+    assert first.q_ == 2
+
+
+def _start(seed):
+    from holdfast.selectors.wrapping import INNER, rng_of
+
+    return int(rng_of(seed, INNER).integers(2**31))
+
+
+def _union(X, y, strengths):
+    return np.any([Lasso(alpha=one).fit(X, y).coef_ != 0 for one in strengths], axis=0)
+
+
+class Path(Selector):
+    """A selector by the size of class differences, with a path over ``lam`` from one fit."""
+
+    served = ("lam",)
+    fits = 0
+
+    def __init__(self, lam=1.0):
+        self.lam = lam
+
+    def _shared(self, X, target):
+        return None
+
+    def _found(self, shared, X, target, counts, seed):
+        return self._found_for([self], shared, X, target, counts, seed)[0]
+
+    def _found_for(self, selectors, shared, X, target, counts, seed):
+        Path.fits += 1
+        rows = np.repeat(np.arange(counts.size), counts)
+        gap = np.abs(X[rows][target.values[rows] == 0].mean(axis=0) - X[rows][target.values[rows] == 1].mean(axis=0))
+        return [Found("subset", np.flatnonzero(gap > one.lam)) for one in selectors]
+
+
+def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
+    X, y = data()
+    Path.fits = 0
+    fitted = stable(Path(), q=None, lambdas=[2.0, 1.0, 0.5], n_resamples=5).fit(X, y)
+    assert Path.fits == 10
+    only = stable(Path(), q=None, lambdas=[0.5], n_resamples=5).fit(X, y)
+    assert fitted.selection_probabilities_.tolist() == only.selection_probabilities_.tolist()
+
+
+def test_elastic_net_paths_united_or_by_entry():
+    X, y = data()
+    lambdas = [0.2, 0.1, 0.05]
+    union = stable(of.ElasticNetPath(), q=None, lambdas=lambdas, n_resamples=5).fit(X, y)
+    splits = [hf.ComplementaryPairs(5).split(at, Samples.of(60), _start(0)) for at in range(10)]
+    sets = [
+        np.any([of.ElasticNetPath(one).fit(X[s.rows], y[s.rows]).support_ for one in lambdas], axis=0) for s in splits
+    ]
+    assert union.selection_probabilities_.tolist() == np.mean(sets, axis=0).tolist()
+    assert union.q_ == pytest.approx(np.sum(sets) / 10)
+    entered = stable(of.ElasticNetPath(), n_resamples=5).fit(X, y)
+    firsts = [of.ElasticNetPath(n_features=4).fit(X[s.rows], y[s.rows]).support_ for s in splits]
+    assert entered.selection_probabilities_.tolist() == np.mean(firsts, axis=0).tolist()
+
+
+def test_features_that_never_enter_a_path_are_not_selected():
+    X, y = data(n=24)
+    X[:, 1:10] = 1.0
+    shares = stable(of.ElasticNetPath(), q=15, n_resamples=5).fit(X, y).selection_probabilities_
+    assert shares[1:10].max() == 0
+
+
+@pytest.mark.parametrize("base", [of.MRMR(), of.SVMRFE(), of.RandomSelector(), SelectKBest(f_classif)], ids=str)
+def test_thresholds_and_sizes_come_from_one_set_of_fits(base):
+    X, y = data()
+    settings = [{"threshold": t, "q": q} for t in (0.6, 0.8) for q in (2, 5)]
+    settings += [{"threshold": None, "q": 5, "pfer": 2.0}, {"threshold": None, "q": 15, "pfer": 0.1}]
+    split = hf.Bootstrap(1).split(0, Samples.of(60), 0)
+    selector = of.StabilitySelection(base, n_resamples=5, random_state=1)
+    (found,) = selector.refit_many(selector.prepare(X, y, settings), X, y, [split], settings)
+    for setting, selection in zip(settings[:-1], found, strict=False):
+        alone = clone(selector).set_params(**setting).fit(*split.data(X, y))
+        assert selection.values.tolist() == np.flatnonzero(alone.support_).tolist()
+    assert "even a threshold of 1" in str(found[-1])
+
+
+def test_given_two_the_third_is_set():
+    X, y = data(d=100)
+    by_q = stable(threshold=None, q=5, pfer=1.0, n_resamples=10).fit(X, y)
+    assert by_q.threshold_ == pytest.approx((1 + 25 / 100) / 2)
+    by_threshold = stable(threshold=0.9, q=None, pfer=1.0, n_resamples=10, bound="unimodal").fit(X, y)
+    assert by_threshold.q_ == largest_q(0.9, 1, 100, bound="unimodal", n_pairs=10)
+    assert by_threshold.error_bound_ <= by_threshold.pfer_ == 1.0
+
+
+def test_no_bound_is_named_with_its_reason():
+    X, y = data()
+    bootstrapped = stable(resampling="bootstrap", n_resamples=5).fit(X, y)
+    assert math.isnan(bootstrapped.error_bound_)
+    assert math.isnan(bootstrapped.pfer_)
+    assert bootstrapped.error_bound_reason_ == "no error bound is known for resampling by bootstrap"
+    larger = stable(resampling=hf.Subsample(5, 0.6)).fit(X, y)
+    assert "subsamples of more than half of the rows (36 of 60)" in larger.error_bound_reason_
+    low = stable(threshold=0.4, n_resamples=5).fit(X, y)
+    assert "holds only for thresholds above 1/2, not for 0.4" in low.error_bound_reason_
+    for resampling in ("subsamples", hf.Subsample(5, 0.5), hf.ComplementaryPairs(5, stratify=True)):
+        assert stable(resampling=resampling, n_resamples=5).fit(X, y).error_bound_ == pytest.approx(2)
+
+
+def test_halves_of_an_odd_number_of_rows_are_disjoint():
+    X, y = data(n=31)
+    assert stable(resampling="subsamples", n_resamples=4).fit(X, y).error_bound_reason_ == ""
+    assert "more than half" in stable(resampling=hf.Subsample(4, 0.5)).fit(X, y).error_bound_reason_
+
+
+def test_fewer_features_than_q_and_constant_features():
+    X, y = data(d=5)
+    X[:, 4] = 1
+    fitted = stable(q=9, n_resamples=4).fit(X, y)
+    assert fitted.q_ == 5
+    assert stable(q=4, n_resamples=4).fit(X, y).selection_probabilities_[4] == 0
+
+
+def test_a_class_of_one_row():
+    X, y = data()
+    three = y.copy()
+    three[0] = 2
+    assert stable(n_resamples=4).fit(X, three).support_.sum() > 0
+    with pytest.raises(ValueError, match=r"cannot be fitted to pair 0.: .* draw within classes"):
+        stable(n_resamples=4).fit(X, np.r_[1, np.zeros(59)])
+    with pytest.raises(ValueError, match="got 1 class"):
+        stable(resampling=hf.ComplementaryPairs(4, stratify=True)).fit(X, np.r_[1, np.zeros(59)])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"q": None}, "Expected two of threshold, q .* got 1"),
+        ({"pfer": 1.0}, "Expected two of threshold, q .* got 3"),
+        ({"q": 0}, "Expected q to be a whole number of at least 1, got 0"),
+        ({"q": None, "lambdas": [1.0]}, "Expected lambdas of a parameter of AnovaF, got 'lam'"),
+        ({"q": None, "lambdas": {"a": [1], "b": [2]}}, "Expected lambdas of one parameter"),
+        ({"q": None, "lambdas": {"n_features": []}}, "Expected at least one value in lambdas"),
+        ({"threshold": 1.2}, "Expected threshold above 0 and at most 1, got 1.2"),
+        ({"q": None, "pfer": -1}, "Expected pfer above 0, got -1"),
+        ({"bound": "best"}, "Expected bound to be 'mb', 'unimodal', 'r-concave', got 'best'"),
+        ({"bound": "unimodal", "resampling": "subsamples"}, "Expected complementary pairs for the unimodal bound"),
+        ({"q": None, "pfer": 1, "resampling": "bootstrap"}, "no error bound is known for resampling by bootstrap"),
+        ({"resampling": "folds"}, "Expected resampling to be 'pairs', 'subsamples', 'bootstrap' or a perturbation"),
+        ({"resampling": hf.Noise(3)}, "Expected resampling that draws rows"),
+        ({"n_resamples": 0}, "Expected n_resamples to be a whole number of at least 1"),
+        ({"base": SelectKBest}, "make one of it by calling the class"),
+        ({"base": SVC()}, "Expected an estimator with a support"),
+        ({"base": SelectFromModel(LogisticRegression(), threshold=-1)}, "selects no more than q=4, got 20 features"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(given, message):
+    with pytest.raises(ValueError, match=message):
+        stable(**{"n_resamples": 3, **given}).fit(*data())
+
+
+def test_top_features_by_probability_in_a_study():
+    X, y = data()
+    study = hf.Study(
+        selectors={"s": hf.Candidates(stable(n_resamples=5).set_params(random_state=None), top=[1, 3])},
+        perturbation=hf.Subsample(4, 0.7),
+    )
+    result = study.run(X, y)
+    assert set(result.preferences("s(top=3)").sizes) == {3}
