@@ -1,7 +1,7 @@
 """A study: selectors on perturbed versions of a data set, scored on what was held out, and kept."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -165,6 +165,7 @@ class Study:
         until: HalfWidth | None = None,
         keep_predictions: bool = True,
         retry_failures: bool = False,
+        only: Collection[str] | None = None,
         command: Mapping[str, Any] | None = None,
     ) -> StudyResult:
         """Run the study, or what is missing of it.
@@ -194,6 +195,8 @@ class Study:
             Keep the prediction for every held-out row.
         retry_failures : bool
             Try what failed in an earlier session again.
+        only : collection of str, optional
+            Candidates to run now; others stay as they are in the store. All by default.
         command : mapping, optional
             How the study was asked for, kept in the store for whoever wants to resume it.
 
@@ -206,7 +209,7 @@ class Study:
         if time_limit is not None and not time_limit > 0:
             raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit}.")
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
-        run = _Run(self, data, keep_predictions)
+        run = _Run(self, data, keep_predictions, only)
         with opened_to_write(store) as kept:
             kept.begin(run.plan(), run.about(command), self.families)
             if retry_failures:
@@ -216,7 +219,7 @@ class Study:
                 kept.add_splits(run.splits(perturbation))
                 run.go_on(kept, perturbation, n_jobs, time_limit, reporter(progress), on_error)
             kept.end_session(session)
-            result = StudyResult(read(kept))
+            result = StudyResult(read(kept), self)
         _tell_failures(result)
         return result
 
@@ -251,8 +254,10 @@ class Study:
 class _Run:
     """One run of a study on its data."""
 
-    def __init__(self, study: Study, data: StudyData, keep_predictions: bool) -> None:
-        self.study, self.data, self.keep_predictions = study, data, keep_predictions
+    def __init__(
+        self, study: Study, data: StudyData, keep_predictions: bool, only: Collection[str] | None = None
+    ) -> None:
+        self.study, self.data, self.keep_predictions, self.only = study, data, keep_predictions, only
         self.families = study.families
         self.scoring = named_scoring(study.scoring, data.task)
         self.scorers = scorers_of(self.scoring)
@@ -346,7 +351,7 @@ class _Run:
         on_error: str,
     ) -> None:
         """Run what is missing and keep it as it comes."""
-        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None)
+        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None, self.only)
         report(queue.progress)
         if not queue.needed:
             return
