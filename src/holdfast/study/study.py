@@ -259,6 +259,9 @@ class _Run:
     ) -> None:
         self.study, self.data, self.keep_predictions, self.only = study, data, keep_predictions, only
         self.families = study.families
+        for name in only or ():
+            if not any(name in family.names for family in self.families):
+                raise ValueError(f"Expected candidates of the study in only=, got {name!r}.")
         self.scoring = named_scoring(study.scoring, data.task)
         self.scorers = scorers_of(self.scoring)
         self.samples = data.samples

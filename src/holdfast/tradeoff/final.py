@@ -122,11 +122,11 @@ def final_features(
     selected, selected_on, features = None, None, None
     if X is not None:
         plan = study_of(result, study)
-        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y)
-        runs = fitted.preferences(candidate)
-        selected = {int(column) for column in (runs if runs.kind == "subset" else runs.top(top or 1)).lists()[0]}
         features = study_data(X, y, None, plan.keep, plan.task, plan.estimator).X
     found = frequencies_of(result, candidate, top, features)
+    if X is not None:
+        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y)
+        selected = set(frequencies_of(fitted, candidate, top, None).runs.lists()[0].tolist())
     frame = _table(found, selected, threshold, level)
     bound = error_bound(result, found, threshold)
     return FinalFeatures(

@@ -97,13 +97,13 @@ def nested_choice(
     for split in splits:
         inside = _inside(study, X, y, groups, split, n_jobs)
         one = choose(inside, **how)
-        scored = alone(study, one.candidate, [(split.train, split.test)]).run(X, y, groups=groups, on_error="raise")
+        scored = alone(study, one.candidate, [(split.rows, split.test)]).run(X, y, groups=groups, on_error="raise")
         rows.append((one.candidate, float(scored.scores[choice.metric].iloc[0]), one.score, split.test.size))
         selected.append(scored.preferences(one.candidate))
     folds = pd.DataFrame(rows, columns=["candidate", "score", "promised", "held_out"])
     return NestedChoice(
-        choice=_honest(choice, folds, splits), folds=folds, promised=choice.score, result=result,
-        stability=_stability(selected, measure),
+        choice=_honest(choice, folds, splits, float(options.get("level", 0.95))), folds=folds, result=result,
+        promised=choice.score, stability=_stability(selected, measure),
     )  # fmt: skip
 
 
@@ -119,17 +119,16 @@ def _outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list
 
 
 def _inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
-    """The study on the training rows of an outer fold."""
-    train = split.train
-    given = None if groups is None else rows_of(groups, train)
-    return study.run(rows_of(X, train), rows_of(y, train), groups=given, n_jobs=n_jobs)
+    """The study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
+    given = None if groups is None else rows_of(groups, split.rows)
+    return study.run(rows_of(X, split.rows), rows_of(y, split.rows), groups=given, n_jobs=n_jobs)
 
 
-def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split]) -> Choice:
+def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:
     """The choice with the score of the outer folds."""
     scores = folds["score"].to_numpy(dtype=np.float64)
     sizes = pd.DataFrame({"n_test": folds["held_out"], "n_rows": [split.rows.size for split in splits]})
-    reach = stdtrit(max(scores.size - 1, 1), 0.975) * corrected_error(scores, sizes)
+    reach = stdtrit(max(scores.size - 1, 1), (1 + level) / 2) * corrected_error(scores, sizes)
     score = float(scores.mean())
     return replace(
         choice, score=score, score_interval=Interval(float(score - reach), float(score + reach)), nested=True,

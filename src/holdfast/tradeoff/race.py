@@ -53,7 +53,7 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
         p = np.maximum(*(_better(values, values[place]) for values in (standing.scores, standing.pseudo_values)))
         p[place] = 1.0
         best = int(np.argmin(p))
-        if p[best] * (n - 1) <= risk:
+        if n > 1 and p[best] * (n - 1) <= risk:
             found[place] = best
     return found
 
