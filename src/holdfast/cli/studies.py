@@ -2,13 +2,14 @@
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli import options
 from holdfast.cli.app import Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_named
 from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
@@ -24,75 +25,39 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
 
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 for all cores.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
-MeasureText = Annotated[
-    str | None, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")
-]
-
 
 @app.command()
 def study(
     ctx: typer.Context,
-    data: Annotated[
-        Path | None,
-        typer.Argument(help="CSV, TSV, Parquet, Feather or ARFF; or a known data set: breast_cancer."),
-    ] = None,
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option("--select", "-s", metavar="NAME[:param=value,…]", help="A selector; a|b tries several values."),
-    ] = None,
-    perturb: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME[:param=value,…]",
-            help="bootstrap, subsample, pairs, folds, nested, noise, shrink or reseed.",
-        ),
-    ] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", "-n", metavar="N", help="Number of runs.")] = None,
-    estimator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME[:param=value,…]", help="Model trained on the selected features and scored."),
-    ] = None,
-    score: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Score by scikit-learn's name; may be repeated.")
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option(metavar="classification|regression", help="What is predicted, if it is not obvious.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out.")] = None,
-    groups: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Rows of one group (patient) stay together.")
-    ] = None,
-    missing: Annotated[
-        str | None, typer.Option(metavar="error|impute-median|drop", help="What to do with missing values.")
-    ] = None,
-    categorical: Annotated[
-        str | None, typer.Option(metavar="error|one-hot|codes|drop", help="What to do with columns of texts.")
-    ] = None,
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep everything in this file, and resume from it.")
-    ] = None,
+    data: options.Data = None,
+    target: options.Target = None,
+    select: options.Select = None,
+    perturb: options.Perturb = None,
+    resamples: options.Resamples = None,
+    estimator: options.Estimator = None,
+    score: options.Score = None,
+    task: options.PredictionTask = None,
+    keep: options.Keep = None,
+    ignore: options.Ignore = None,
+    groups: options.Groups = None,
+    missing: options.Missing = None,
+    categorical: options.Categorical = None,
+    store: options.Store = None,
     until: Annotated[
         float | None,
         typer.Option(metavar="WIDTH", help="Run until intervals are ± WIDTH: a pilot of 20, then once more."),
     ] = None,
     cap: Annotated[int | None, typer.Option(metavar="N", help="Most runs for --until; 1000 if not said.")] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="End fits that take longer.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all that is random.")] = None,
-    jobs: Jobs = None,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell the number of fits, time and disk; run one each.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Run selectors on perturbed versions of a data set and tell how stable, and how good, they are.
@@ -109,14 +74,25 @@ def study(
 
     `holdfast study --config study.toml --dry-run`
     """
-    known = {key: value for key, value in ctx.params.items() if key not in ("config", "dry_run", "quiet", "as_json")}
-    given = {key: str(one) if isinstance(one, Path) else one for key, one in known.items() if one not in (None, [], ())}
-    options = {**DEFAULTS, **_config(config, set(known)), **given}
-    _run(options, quiet, as_json, dry_run)
+    known = {key for key in ctx.params if key not in ("config", "dry_run", "quiet", "as_json")}
+    wanted = {**DEFAULTS, **_config(config, known), **given(ctx, known)}
+    if dry_run:
+        found = read(wanted, quiet)
+        _print_plan(planned(wanted, found.task), found, as_json)
+    else:
+        _print_study(ran(wanted, quiet), None, 0.95, as_json)
+
+
+def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
+    """What was said on the command line."""
+    said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
+    return {key: str(one) if isinstance(one, Path) else one for key, one in said.items()}
 
 
 @app.command()
-def resume(store: StoreFile, jobs: Jobs = None, quiet: Quiet = False, as_json: Json = False) -> None:
+def resume(
+    store: options.StoreFile, jobs: options.Jobs = None, quiet: options.Quiet = False, as_json: Json = False
+) -> None:
     """Go on with a study that was stopped, from what its store knows.
 
     **Example**
@@ -130,11 +106,14 @@ def resume(store: StoreFile, jobs: Jobs = None, quiet: Quiet = False, as_json: J
         raise ValueError(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
         )
-    _run({**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}, quiet, as_json, False)
+    wanted = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
+    _print_study(ran(wanted, quiet), None, 0.95, as_json)
 
 
 @app.command()
-def show(store: StoreFile, measure: MeasureText = None, level: Level = 0.95, as_json: Json = False) -> None:
+def show(
+    store: options.StoreFile, measure: options.MeasureText = None, level: Level = 0.95, as_json: Json = False
+) -> None:
     """Show what a study found, also while it still runs.
 
     **Examples**
@@ -150,7 +129,7 @@ def show(store: StoreFile, measure: MeasureText = None, level: Level = 0.95, as_
 
 @app.command()
 def export(
-    store: StoreFile,
+    store: options.StoreFile,
     parquet: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the Parquet files.")],
 ) -> None:
     """Write a study's tables as Parquet files: summary, selections, scores, predictions, failures, splits.
@@ -229,26 +208,28 @@ def _table(options: dict[str, Any]) -> "Table":
     )  # fmt: skip
 
 
-def _run(options: dict[str, Any], quiet: bool, as_json: bool, dry_run: bool) -> None:
-    from holdfast.study import HalfWidth
-
+def read(options: dict[str, Any], quiet: bool) -> "Table":
+    """Read the data, and tell what was done to them."""
     found = _table(options)
     for note in () if quiet else found.notes:
         print(f"holdfast: note: {note}", file=sys.stderr)
-    planned = _study(options, found.task)
-    if dry_run:
-        _print_plan(planned, found, as_json)
-        return
+    return found
+
+
+def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
+    """Run the study that the options ask for."""
+    from holdfast.study import HalfWidth
+
+    found = read(options, quiet)
     command = {key: one for key, one in options.items() if key not in NOT_KEPT}
     if Path(options["data"]).exists():
         command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
     with notes(), _stopped_cleanly(options.get("store")):
-        result = planned.run(
+        return planned(options, found.task).run(
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
-    _print_study(result, None, 0.95, as_json)
 
 
 @contextmanager
@@ -264,7 +245,7 @@ def _stopped_cleanly(store: str | None) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _study(options: dict[str, Any], task: str) -> "Study":
+def planned(options: dict[str, Any], task: str) -> "Study":
     """The study that the options ask for."""
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
@@ -293,9 +274,9 @@ def _study(options: dict[str, Any], task: str) -> "Study":
     )
 
 
-def _print_plan(planned: "Study", found: Any, as_json: bool) -> None:
+def _print_plan(study: "Study", found: Any, as_json: bool) -> None:
     """Tell what a study would cost, by one fit of each selector."""
-    cost = planned.cost(found.X, found.y, groups=found.groups)
+    cost = study.cost(found.X, found.y, groups=found.groups)
     if as_json:
         print_json(cost)
         return

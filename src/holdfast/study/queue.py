@@ -1,6 +1,6 @@
 """What a study still has to do, in blocks whose size follows the speed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from time import monotonic
 from typing import TypeAlias
 
@@ -20,12 +20,21 @@ Missing: TypeAlias = tuple[int, tuple[int, ...]]  # a split, and the settings th
 class Queue:
     """The work that is left, and what was learned of its speed."""
 
-    def __init__(self, store: Store, families: Sequence[Family], n_splits: int, one_by_one: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        families: Sequence[Family],
+        n_splits: int,
+        one_by_one: bool,
+        only: Collection[str] | None = None,
+    ) -> None:
         self.store, self.families, self.n_splits, self.one_by_one = store, families, n_splits, one_by_one
         ids = store.ids()
         self.ids = [[ids[name] for name in family.names] for family in families]
         self.seconds = [np.nan] * len(families)  # of one split, as far as known
         self.done = store.done(max(ids.values()), n_splits)
+        if only is not None:
+            self.done[[number for name, number in ids.items() if name not in only]] = True
         self.begun, self.fitted = monotonic(), 0
         self.failures = store.connection.execute("SELECT count(*) FROM failures").fetchone()[0]
 

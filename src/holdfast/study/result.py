@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,9 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.study.store import clear_errors, opened_to_read
 from holdfast.study.stored import Stored, read
 
+if TYPE_CHECKING:
+    from holdfast import tradeoff
+
 USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
 
 
@@ -36,9 +39,12 @@ class StudyResult:
     ----------
     stored : Stored
         The tables of the study's store.
+    study : Study or None
+        The plan, if this process ran it; a store does not hold it.
     """
 
     stored: Stored
+    study: Any = None
 
     # What was studied
 
@@ -75,8 +81,18 @@ class StudyResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every candidate ran on every split."""
-        return self.n_outcomes == len(self.stored.candidates) * len(self.stored.splits)
+        """Whether every candidate ran on every split, but for those that a search stopped."""
+        keys = pd.concat([self.stored.outcomes[["candidate", "split"]], self.stored.failures[["candidate", "split"]]])
+        runs = keys.drop_duplicates()["candidate"].value_counts()
+        table = self.stored.candidates
+        wanted = table["candidate"][~table["name"].isin(self.stopped.index)]
+        return bool((runs.reindex(wanted, fill_value=0) == len(self.stored.splits)).all())
+
+    @cached_property
+    def stopped(self) -> pd.DataFrame:
+        """Candidates that a search stopped early: ``after`` how many runs, and ``by`` which better one."""
+        told = [{"candidate": name, **why} for name, why in self.stored.meta.get("stopped", {}).items()]
+        return pd.DataFrame(told, columns=["candidate", "after", "by"]).set_index("candidate")
 
     @cached_property
     def failures(self) -> pd.DataFrame:
@@ -272,6 +288,58 @@ class StudyResult:
             return estimate.ci(level)
         pilot = self._pilot(candidate)
         return estimate.ci(level) if pilot is None else pilot.ci(estimate)
+
+    # Trade-offs and decisions (holdfast.tradeoff)
+
+    def pareto(
+        self, metric: str | None = None, measure: str | Measure | None = None, **options: Any
+    ) -> "tradeoff.Pareto":
+        """Find the best compromises of accuracy and stability (see :func:`holdfast.tradeoff.pareto`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.pareto(self, metric, measure, **options)
+
+    def choose(self, rule: str = "one-se", **options: Any) -> "tradeoff.Choice":
+        """Choose one candidate by accuracy and stability, and say why (see :func:`holdfast.tradeoff.choose`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.choose(self, rule, **options)
+
+    def final_features(self, candidate: str, X: Any = None, y: Any = None, **options: Any) -> "tradeoff.FinalFeatures":
+        """Report the features of a candidate, with how sure they are (see :func:`holdfast.tradeoff.final_features`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.final_features(self, candidate, X, y, **options)
+
+    def recovery(self, truth: Any, candidate: str, **options: Any) -> "tradeoff.Recovery":
+        """Count false positives and negatives where the truth is known (see :func:`holdfast.tradeoff.recovery`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.recovery(self, truth, candidate, **options)
+
+    def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
+        """Tell whether other selections predict otherwise (see :func:`holdfast.tradeoff.prediction_agreement`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.prediction_agreement(self, candidate)
+
+    def profile(self, name: str, measure: str | Measure = "nogueira", **options: Any) -> "tradeoff.SizeProfile":
+        """Measure stability against the number of features (see :func:`holdfast.tradeoff.profile`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.profile(self, name, measure, **options)
+
+    def fraction_profile(self, candidates: Iterable[str] | None = None, **options: Any) -> pd.DataFrame:
+        """Agreement and score against the size of the sample (see :func:`holdfast.tradeoff.fraction_profile`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.fraction_profile(self, candidates, **options)
+
+    def mean_ranks(self, over: str = "top", **options: Any) -> pd.DataFrame:
+        """Mean rank of every setting over the values of a parameter (see :func:`holdfast.tradeoff.ranked_settings`)."""
+        from holdfast import tradeoff
+
+        return tradeoff.ranked_settings(self, over, **options)
 
     # A pilot
 

@@ -1,7 +1,7 @@
 """A study: selectors on perturbed versions of a data set, scored on what was held out, and kept."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -168,6 +168,7 @@ class Study:
         until: HalfWidth | None = None,
         keep_predictions: bool = True,
         retry_failures: bool = False,
+        only: Collection[str] | None = None,
         command: Mapping[str, Any] | None = None,
     ) -> StudyResult:
         """Run the study, or what is missing of it.
@@ -197,6 +198,8 @@ class Study:
             Keep the prediction for every held-out row.
         retry_failures : bool
             Try what failed in an earlier session again.
+        only : collection of str, optional
+            Candidates to run now; others stay as they are in the store. All by default.
         command : mapping, optional
             How the study was asked for, kept in the store for whoever wants to resume it.
 
@@ -211,7 +214,7 @@ class Study:
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
-        run = _Run(self, data, keep_predictions)
+        run = _Run(self, data, keep_predictions, only)
         with opened_to_write(store) as kept, _interruption_told(kept):
             kept.begin(run.plan(), run.about(command), self.families)
             if retry_failures:
@@ -221,7 +224,7 @@ class Study:
                 kept.add_splits(run.splits(perturbation))
                 run.go_on(kept, perturbation, n_jobs, time_limit, reporter(progress), on_error)
             kept.end_session(session)
-            result = StudyResult(read(kept))
+            result = StudyResult(read(kept), self)
         _tell_failures(result)
         return result
 
@@ -256,9 +259,14 @@ class Study:
 class _Run:
     """One run of a study on its data."""
 
-    def __init__(self, study: Study, data: StudyData, keep_predictions: bool) -> None:
-        self.study, self.data, self.keep_predictions = study, data, keep_predictions
+    def __init__(
+        self, study: Study, data: StudyData, keep_predictions: bool, only: Collection[str] | None = None
+    ) -> None:
+        self.study, self.data, self.keep_predictions, self.only = study, data, keep_predictions, only
         self.families = study.families
+        for name in only or ():
+            if not any(name in family.names for family in self.families):
+                raise ValueError(f"Expected candidates of the study in only=, got {name!r}.")
         self.scoring = named_scoring(study.scoring, data.task)
         self.scorers = scorers_of(self.scoring)
         self.samples = data.samples
@@ -348,7 +356,7 @@ class _Run:
         on_error: str,
     ) -> None:
         """Run what is missing and keep it as it comes."""
-        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None)
+        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None, self.only)
         report(queue.progress)
         if not queue.needed:
             return

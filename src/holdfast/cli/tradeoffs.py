@@ -1,0 +1,144 @@
+"""Commands that weigh accuracy against stability: tradeoff, choose."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import Json, Level, app
+from holdfast.cli.parsing import parse_measure
+from holdfast.cli.printing import console, interval_text, notes, number, print_json, table
+from holdfast.cli.studies import DEFAULTS, given, ran
+
+if TYPE_CHECKING:
+    from holdfast.study import StudyResult
+    from holdfast.tradeoff import Choice, Pareto
+
+STUDY = (
+    "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "groups",
+    "missing", "categorical", "store", "time_limit", "seed", "jobs",
+)  # fmt: skip
+USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "l1:C=0.02|0.1|0.5"], "estimator": "linear"}
+
+
+@app.command()
+def tradeoff(
+    ctx: typer.Context,
+    data: options.Data = None,
+    target: options.Target = None,
+    select: options.Select = None,
+    rule: options.Rule = "one-se",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    at_least: options.AtLeast = None,
+    weight: options.Weight = None,
+    uncorrected: options.Uncorrected = False,
+    perturb: options.Perturb = None,
+    resamples: options.Resamples = None,
+    estimator: options.Estimator = None,
+    score: options.Score = None,
+    task: options.PredictionTask = None,
+    keep: options.Keep = None,
+    ignore: options.Ignore = None,
+    groups: options.Groups = None,
+    missing: options.Missing = None,
+    categorical: options.Categorical = None,
+    store: options.Store = None,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run selectors, show the best compromises of accuracy and stability, and choose one of them.
+
+    Without --select, a filter and an L1-penalised model with three settings each are tried.
+
+    **Examples**
+
+    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "l1:C=0.05|0.1" --store study.db`
+
+    `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
+    """
+    result = ran({**DEFAULTS, **USUAL, **given(ctx, STUDY)}, quiet)
+    _decide(result, rule, metric, measure, level, _rule_options(rule, at_least, weight, uncorrected), as_json)
+
+
+@app.command()
+def choose(
+    store: options.StoreFile,
+    rule: options.Rule = "one-se",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    at_least: options.AtLeast = None,
+    weight: options.Weight = None,
+    uncorrected: options.Uncorrected = False,
+    level: Level = 0.95,
+    as_json: Json = False,
+) -> None:
+    """Choose a candidate of a study by accuracy and stability, and say why.
+
+    **Examples**
+
+    `holdfast choose study.db --rule one-se`
+
+    `holdfast choose study.db --rule weighted --weight 0.7 --json`
+    """
+    from holdfast.study import load
+
+    chosen = _rule_options(rule, at_least, weight, uncorrected)
+    _decide(load(store), rule, metric, measure, level, chosen, as_json)
+
+
+def _rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:
+    """Options of the rule; one that belongs to another rule is refused."""
+    found: dict[str, dict[str, Any]] = {
+        "at-least": {} if at_least is None else {"stability": at_least},
+        "weighted": {} if weight is None else {"weight": weight},
+        "not-worse": {"correction": None} if uncorrected else {},
+    }
+    flags = {"at-least": "--at-least", "weighted": "--weight", "not-worse": "--uncorrected"}
+    for other, chosen in found.items():
+        if chosen and other != rule:
+            raise ValueError(f"Expected {flags[other]} with --rule {other} only, got it with --rule {rule}.")
+    if rule == "at-least" and at_least is None:
+        raise ValueError("Expected --at-least S, the least stability that is wanted, such as 0.75, got none.")
+    return found.get(rule, {})
+
+
+def _decide(
+    result: "StudyResult",
+    rule: str,
+    metric: str | None,
+    measure: str | None,
+    level: float,
+    chosen: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Print the front and the choice."""
+    wanted = None if measure is None else parse_measure(measure)
+    with notes():
+        choice = result.choose(rule, metric=metric, measure=wanted, level=level, **chosen)
+        front = result.pareto(metric, wanted, level=level)
+    if as_json:
+        print_json({"choice": choice.to_dict(), "pareto": front.to_dict()})
+    else:
+        _print(front, choice)
+
+
+def _print(pareto: "Pareto", choice: "Choice") -> None:
+    from rich.markup import escape
+
+    out, ends = console(), f"{100 * pareto.level:g}% interval"
+    out.print(f"The front: {len(pareto.front)} of {len(pareto.frame)} candidates are best compromises.")
+    rows = table("candidate", pareto.metric, ends, pareto.measure, ends, "size", "probability")
+    for name, row in pareto.front.iterrows():
+        rows.add_row(
+            escape(str(name)), number(row["score"]), interval_text(row["score_low"], row["score_high"]),
+            number(row["stability"]), interval_text(row["low"], row["high"]), number(row["size"], ".1f"),
+            number(row["probability"], ".2f"),
+        )  # fmt: skip
+    out.print(rows)
+    out.print(f"The choice ({choice.rule}): {escape(choice.reason)}", soft_wrap=True)
+    out.print(f"Measured on {escape(choice.measured_on)}.", soft_wrap=True)

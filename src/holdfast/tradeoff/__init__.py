@@ -1,0 +1,39 @@
+"""Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
+
+from holdfast.tradeoff.choice import Choice, choose
+from holdfast.tradeoff.compromises import Pareto, pareto
+from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_list, final_features
+from holdfast.tradeoff.fronts import attainment, hypervolume, pareto_front
+from holdfast.tradeoff.nested import NestedChoice, nested_choice
+from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreement
+from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, mean_ranks, profile, ranked_settings
+from holdfast.tradeoff.rules import RULES
+from holdfast.tradeoff.search import optimize
+from holdfast.tradeoff.truth import Recovery, recovery
+
+__all__ = [
+    "RULES",
+    "Choice",
+    "ErrorBound",
+    "FinalFeatures",
+    "NestedChoice",
+    "Pareto",
+    "PredictionAgreement",
+    "Recovery",
+    "SizeProfile",
+    "attainment",
+    "check_list",
+    "choose",
+    "final_features",
+    "fraction_profile",
+    "hypervolume",
+    "mean_ranks",
+    "nested_choice",
+    "optimize",
+    "pareto",
+    "pareto_front",
+    "prediction_agreement",
+    "profile",
+    "ranked_settings",
+    "recovery",
+]

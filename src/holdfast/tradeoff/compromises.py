@@ -1,0 +1,203 @@
+"""The trade-offs of a study: the front of every selector, the joint front, and how sure they are."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from holdfast.inference.intervals import check_level
+from holdfast.intake import Matrix
+from holdfast.measures import Measure
+from holdfast.study.result import StudyResult
+from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
+from holdfast.tradeoff.points import Points, points_of
+
+SURFACE_POINTS = 200
+DIGITS = 12  # what differs beyond them is rounding, and ties are ties
+ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pareto:
+    """Which candidates are the best compromises of accuracy and stability.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per candidate: ``family``, ``score`` and ``stability`` with intervals and errors, ``size``, ``runs``,
+        whether it is ``on_front`` (the joint one) and ``on_own_front`` (that of its group), and the ``probability`` and
+        ``own_probability`` to be there if the runs were drawn again.
+    areas : dict
+        The area that each group dominates above ``reference``, and that of ``"all"``.
+    metric, measure : str
+        What the axes are.
+    rule : str
+        How points are dropped (see :func:`pareto_front`).
+    reference : (float, float)
+        Score and stability from which areas are measured.
+    level : float
+        Level of the intervals.
+    scores, stabilities : ndarray, draws × candidates
+        The points of runs drawn again.
+    scope : str
+        What probabilities and stabilities speak about.
+    """
+
+    frame: pd.DataFrame
+    areas: dict[str, float]
+    metric: str
+    measure: str
+    rule: Rule
+    reference: tuple[float, float]
+    level: float
+    scores: Floats
+    stabilities: Floats
+    scope: str
+
+    @property
+    def front(self) -> pd.DataFrame:
+        """The joint front, the most accurate first."""
+        return _along(self.frame[self.frame["on_front"]])
+
+    @property
+    def fronts(self) -> dict[str, pd.DataFrame]:
+        """The front of every group, each with the most accurate first."""
+        own = self.frame[self.frame["on_own_front"]]
+        return {str(group): _along(own[own["group"] == group]) for group in self.frame["group"].unique()}
+
+    @property
+    def area(self) -> float:
+        """The area that all candidates together dominate."""
+        return self.areas[ALL]
+
+    def attainment(self, level: float = 0.5) -> pd.DataFrame:
+        """Return the front that a share of the redrawn runs attain: ``score`` and ``stability`` (see ``level``).
+
+        Parameters
+        ----------
+        level : float
+            0.5 is the median front, 0.95 one that is nearly always attained, 0.05 one that hardly ever is.
+        """
+        known = self.scores[~np.isnan(self.scores)]
+        at = np.linspace(known.min(), known.max(), SURFACE_POINTS)
+        surface = pd.DataFrame({"score": at, "stability": attainment(self.scores, self.stabilities, at, level)})
+        return surface.dropna().reset_index(drop=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what there is to know, ready for JSON but for ``nan``."""
+        return {
+            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": list(self.reference),
+            "level": self.level, "areas": self.areas, "scope": self.scope,
+            "candidates": self.frame.reset_index().to_dict(orient="records"),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        front = self.front
+        columns = ["score", "score_low", "score_high", "stability", "low", "high", "size", "probability"]
+        shown = front[columns].rename(columns={"score": self.metric, "stability": self.measure})
+        head = f"{len(front)} of {len(self.frame)} candidates are on the front of {self.metric} and {self.measure}"
+        areas = ", ".join(f"{name} {area:.3f}" for name, area in self.areas.items())
+        above = f"{self.metric} {self.reference[0]:.3g}, {self.measure} {self.reference[1]:.3g}"
+        table = shown.to_string(float_format=lambda number: f"{number:.3f}", index_names=False)
+        return f"{head}\n{table}\nDominated area above ({above}): {areas}"
+
+
+def _along(front: pd.DataFrame) -> pd.DataFrame:
+    return front.sort_values(["score", "stability"], ascending=[False, True], kind="stable")
+
+
+def pareto(
+    result: StudyResult,
+    metric: str | None = None,
+    measure: str | Measure | None = None,
+    *,
+    by: Literal["family"] | None = "family",
+    rule: Rule = "usual",
+    reference: tuple[float, float] | None = None,
+    candidates: Iterable[str] | None = None,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int = 0,
+    data: Matrix | None = None,
+    **parameters: Any,
+) -> Pareto:
+    """Find the best compromises of accuracy and stability among the candidates of a study.
+
+    The probability of a candidate to be on the front comes from drawing the runs again, with replacement, the same runs
+    for all candidates; copies of one run never meet. It speaks of other resamples of this data set, not of new data.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    metric : str, optional
+        The score; the study's first one by default.
+    measure : str or Measure, optional
+        The measure of stability; the usual one for what the candidates give by default.
+    by : {"family", None}
+        Whether every selector has a front of its own.
+    rule : {"usual", "weak"}
+        How points are dropped (see :func:`pareto_front`).
+    reference : (float, float), optional
+        From which score and stability dominated areas are measured; by default the lowest score of all candidates, and
+        0 or the lowest stability if that is below 0.
+    candidates : iterable of str, optional
+        Which candidates to look at; all by default.
+    level : float
+        Level of the intervals.
+    n_draws : int
+        How often the runs are drawn again.
+    random_state : int
+        Seed of that.
+    data, **parameters
+        As for :func:`holdfast.stability`.
+    """
+    check_level(level)
+    if by not in ("family", None):
+        raise ValueError(f"Expected by='family' or None, got {by!r}.")
+    points = points_of(result, metric, measure, candidates=candidates, level=level, data=data, **parameters)
+    frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
+    scores, stabilities = points.draws(n_draws, random_state)
+    frame = _with_fronts(frame, scores, stabilities, rule)
+    reference = reference or _lowest(frame)
+    groups = [str(group) for group in frame["group"].unique()] if by == "family" else []
+    areas = {group: _area(frame[frame["group"] == group], reference) for group in groups}
+    return Pareto(
+        frame=frame, areas={**areas, ALL: _area(frame, reference)}, metric=points.metric, measure=points.measure.label,
+        rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities, scope=_scope(points),
+    )  # fmt: skip
+
+
+def _with_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: Rule) -> pd.DataFrame:
+    """Add who is on the joint front and on that of its group, and how probable that is."""
+    everyone = np.arange(len(frame))
+    x, y = (frame[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
+    on_front = pareto_front(x, y, rule)
+    probability = _probability(scores, stabilities, rule)
+    on_own, own = on_front.copy(), probability.copy()
+    for group in frame["group"].unique():
+        here = everyone[(frame["group"] == group).to_numpy()]
+        if here.size < everyone.size:
+            on_own[here] = pareto_front(x[here], y[here], rule)
+            own[here] = _probability(scores[:, here], stabilities[:, here], rule)
+    return frame.assign(on_front=on_front, probability=probability, on_own_front=on_own, own_probability=own)
+
+
+def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:
+    """In which share of the draws each candidate is on the front."""
+    hits = [pareto_front(x, y, rule) for x, y in zip(scores.round(DIGITS), stabilities.round(DIGITS), strict=True)]
+    return np.mean(hits, axis=0)
+
+
+def _lowest(frame: pd.DataFrame) -> tuple[float, float]:
+    return float(frame["score"].min()), float(min(0.0, frame["stability"].min()))
+
+
+def _area(frame: pd.DataFrame, reference: tuple[float, float]) -> float:
+    return hypervolume(frame["score"], frame["stability"], reference)
+
+
+def _scope(points: Points) -> str:
+    return next((one.estimate.scope for one in points.points if one.estimate is not None), "")

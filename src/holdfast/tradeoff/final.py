@@ -1,0 +1,267 @@
+"""The features to report: those of the final fit, those that most runs agree on, and a user's own list checked."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from holdfast.inference.features import wilson
+from holdfast.inference.intervals import check_level
+from holdfast.study import Study, StudyResult
+from holdfast.study.data import study_data
+from holdfast.tradeoff.refit import fitted_to_all, study_of
+from holdfast.tradeoff.stand_ins import Frequencies, frequencies_of
+
+
+class ErrorBound(NamedTuple):
+    """A bound on how many features of a consensus are there by chance, or why there is none."""
+
+    value: float  # expected number at the most; nan if there is no bound
+    told: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FinalFeatures:
+    """The features of a candidate, as one would report them.
+
+    Attributes
+    ----------
+    candidate : str
+        Its name.
+    frame : DataFrame
+        One row per feature, the most frequent first: whether it is ``selected`` by the final fit (None without one) and
+        in the ``consensus``; ``count``, ``frequency``, ``low`` and ``high`` over the runs; its ``stand_ins``, features
+        that took turns with it.
+    threshold : float
+        Share of the runs from which a feature is in the consensus.
+    bound : ErrorBound
+        How many features of the consensus may be there by chance.
+    selected_on : str or None
+        Which rows the final fit saw; None without one.
+    n_runs : int
+        Number of runs.
+    """
+
+    candidate: str
+    frame: pd.DataFrame
+    threshold: float
+    bound: ErrorBound
+    selected_on: str | None
+    n_runs: int
+
+    @property
+    def selected(self) -> list[Any]:
+        """The features of the final fit, in column order; empty without one."""
+        chosen = self.frame[self.frame["selected"] == True]  # noqa: E712  None is neither
+        return chosen.sort_values("column")["feature"].tolist()
+
+    @property
+    def consensus(self) -> list[Any]:
+        """The features that at least a share ``threshold`` of the runs selected, the most frequent first."""
+        return self.frame["feature"][self.frame["consensus"]].tolist()
+
+    def __repr__(self) -> str:
+        fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
+        head = f"Features of {self.candidate}: {fit}; frequencies over {self.n_runs} runs"
+        shown = self.frame.drop(columns="column").assign(
+            stand_ins=[", ".join(map(str, names)) for names in self.frame["stand_ins"]]
+        )
+        if self.selected_on is None:
+            shown = shown.drop(columns="selected")
+        table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
+        return f"{head}\n{table}\nConsensus at {self.threshold:g}: {self.bound.told}"
+
+
+def final_features(
+    result: StudyResult,
+    candidate: str,
+    X: Any = None,
+    y: Any = None,
+    *,
+    study: Study | None = None,
+    threshold: float = 0.5,
+    level: float = 0.95,
+    top: int | None = None,
+) -> FinalFeatures:
+    r"""Report the features of a candidate: the final fit, frequencies, stand-ins, consensus.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    candidate : str
+        Name of a candidate.
+    X, y : optional
+        Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is no final fit,
+        and stand-ins are told by turns alone, not by correlation.
+    study : Study, optional
+        The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
+    threshold : float
+        Share of the runs from which a feature is in the consensus.
+    level : float
+        Level of the intervals of the frequencies (Wilson's).
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+
+    Notes
+    -----
+    The expected number of false features in the consensus has a bound, :math:`q^2 / ((2\pi - 1) d)`, only for runs on
+    halves of the rows that all select :math:`q` of :math:`d` features, and a threshold :math:`\pi` above 0.5. For
+    complementary pairs (Shah and Samworth, 2013) false means: selected with a probability of at most :math:`q/d` on
+    half of the rows. For half-size subsamples (Meinshausen and Bühlmann, 2010) it means noise, and features of noise
+    must be exchangeable.
+    """
+    check_level(level)
+    if not 0 < threshold <= 1:
+        raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
+    if (X is None) != (y is None):
+        raise ValueError(f"Expected both X and y for a final fit, got only {'y' if X is None else 'X'}.")
+    selected, selected_on, features = None, None, None
+    if X is not None:
+        plan = study_of(result, study)
+        features = study_data(X, y, None, plan.keep, plan.task, plan.estimator).X
+    found = frequencies_of(result, candidate, top, features)
+    if X is not None:
+        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y)
+        selected = set(frequencies_of(fitted, candidate, top, None).runs.lists()[0].tolist())
+    frame = _table(found, selected, threshold, level)
+    bound = error_bound(result, found, threshold)
+    return FinalFeatures(
+        candidate=candidate, frame=frame, threshold=threshold, bound=bound, selected_on=selected_on,
+        n_runs=found.runs.n_runs,
+    )  # fmt: skip
+
+
+def _table(found: Frequencies, selected: set[int] | None, threshold: float, level: float) -> pd.DataFrame:
+    """The selected features and those of the consensus."""
+    agreed = np.flatnonzero(found.runs.frequency >= threshold - 1e-12)
+    columns = np.union1d(agreed, np.array(sorted(selected or ()), dtype=np.int64)).astype(np.int64)
+    columns = columns[np.argsort(-found.runs.counts[columns], kind="stable")]
+    low, high = found.intervals(columns.tolist(), level)
+    return pd.DataFrame(
+        {
+            "feature": [found.runs.features[column] for column in columns],
+            "column": columns,
+            "selected": [None if selected is None else int(column) in selected for column in columns],
+            "consensus": np.isin(columns, agreed),
+            "count": found.runs.counts[columns],
+            "frequency": found.runs.frequency[columns],
+            "low": low,
+            "high": high,
+            "stand_ins": [found.names(int(column)) for column in columns],
+        }
+    )
+
+
+def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> ErrorBound:
+    """The bound on false features in the consensus, where one holds."""
+    plan, sizes = result.provenance["plan"]["perturbation"], found.runs.sizes
+    pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
+    missing = None
+    if not (pairs or halves):
+        missing = "runs are not on halves of the rows (hf.ComplementaryPairs, or hf.Subsample with fraction=0.5)"
+    elif (sizes != sizes[0]).any():
+        missing = "runs do not all select equally many features"
+    elif threshold <= 0.5:
+        missing = "it holds for thresholds above 0.5"
+    if missing:
+        return ErrorBound(math.nan, f"no bound on false features: {missing}")
+    bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * found.runs.n_features)
+    kind = (
+        "features that halves select no more often than by chance"
+        if pairs
+        else "features of noise, if these are exchangeable"
+    )
+    return ErrorBound(bound, f"at most {bound:.3g} {kind} are expected in it")
+
+
+# A user's own list
+
+
+def check_list(
+    features: Iterable[Any],
+    result: StudyResult,
+    candidate: str | None = None,
+    *,
+    X: Any = None,
+    level: float = 0.95,
+    threshold: float = 0.5,
+    top: int | None = None,
+) -> pd.DataFrame:
+    """Check a list of features against the runs of a candidate, name by name.
+
+    Parameters
+    ----------
+    features : iterable of str or int
+        Names of features, or columns where features have no names.
+    result : StudyResult
+        What a study found.
+    candidate : str, optional
+        Name of a candidate; needed if there are several.
+    X : frame or array, optional
+        The data; stand-ins must then be correlated too.
+    level : float
+        Level of the intervals (Wilson's).
+    threshold : float
+        Share of the runs that a feature should be selected in.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+
+    Returns
+    -------
+    DataFrame
+        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the runs that
+        selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+
+        - *holds*: surely selected in more than the threshold of the runs,
+        - *takes turns*: only together with its stand-ins,
+        - *undecided*: the interval leaves it open,
+        - *does not hold*: surely in less,
+        - *no more than chance*: no more often than a feature drawn at random,
+        - *unknown*: no feature of the study has this name.
+    """
+    check_level(level)
+    name = _only_candidate(result, candidate)
+    found = frequencies_of(result, name, top, X)
+    column = {str(feature): place for place, feature in enumerate(found.runs.features)}
+    rows = [_checked(feature, column.get(str(feature)), found, level, threshold) for feature in features]
+    return pd.DataFrame(rows).set_index("feature")
+
+
+def _only_candidate(result: StudyResult, candidate: str | None) -> str:
+    if candidate is not None:
+        return candidate
+    if len(result.candidates) > 1:
+        raise ValueError(
+            f"Expected to be told which candidate to check the list against, got none of {len(result.candidates)} "
+            f"({', '.join(result.candidates[:10])})."
+        )
+    return result.candidates[0]
+
+
+def _checked(feature: Any, column: int | None, found: Frequencies, level: float, threshold: float) -> dict[str, Any]:
+    if column is None:
+        nothing = dict.fromkeys(("frequency", "low", "high", "with_stand_ins"), math.nan)
+        return {"feature": feature, "count": 0, **nothing, "stand_ins": (), "verdict": "unknown"}
+    (low,), (high,) = found.intervals([column], level)
+    together = found.together(column)
+    return {
+        "feature": feature, "count": int(found.runs.counts[column]), "frequency": float(found.runs.frequency[column]),
+        "low": float(low), "high": float(high), "with_stand_ins": together, "stand_ins": found.names(column),
+        "verdict": _verdict(float(low), float(high), together, found, level, threshold),
+    }  # fmt: skip
+
+
+def _verdict(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
+    n_runs, chance = found.runs.n_runs, found.runs.density
+    if low > threshold:
+        return "holds"
+    (joint,), _ = wilson(np.array([round(together * n_runs)]), n_runs, level)
+    if low > chance and joint > threshold:
+        return "takes turns"
+    if low <= chance and high < threshold:
+        return "no more than chance"
+    return "does not hold" if high < threshold else "undecided"

@@ -1,0 +1,148 @@
+"""What a choice is worth: made anew on the training rows of outer folds, measured on rows that took no part in it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from holdfast.inference.designs import DesignedRuns, design_stability
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.intervals import Interval
+from holdfast.measures import Measure
+from holdfast.preferences import Preferences
+from holdfast.resampling import Folds, Split, as_perturbation
+from holdfast.study import Study, StudyResult
+from holdfast.study.data import study_data
+from holdfast.study.result import USUAL, corrected_error
+from holdfast.tradeoff.choice import Choice, choose
+from holdfast.tradeoff.refit import alone, rows_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NestedChoice:
+    """A choice, and what choosing so is worth on rows that took no part in it.
+
+    Attributes
+    ----------
+    choice : Choice
+        The choice on all rows. Its score is that of the outer folds.
+    folds : DataFrame
+        One row per outer fold: the ``candidate`` chosen on its training rows, the ``score`` of that candidate, trained
+        on them, on the rows held out, the ``promised`` score that it was chosen by, and how many rows were
+        ``held_out``.
+    promised : float
+        The score of the choice on the resamples that it was made on; more than ``choice.score`` on average.
+    stability : StabilityEstimate
+        How far the selections of the outer folds agree, the choice of the candidate included.
+    result : StudyResult
+        The study on all rows.
+    """
+
+    choice: Choice
+    folds: pd.DataFrame
+    promised: float
+    stability: StabilityEstimate
+    result: StudyResult
+
+    def __repr__(self) -> str:
+        times = self.folds["candidate"].value_counts()
+        chosen = ", ".join(f"{name} in {n} of {len(self.folds)}" for name, n in times.items())
+        optimism = f"On the resamples that it was chosen on it scored {self.promised:.3f}."
+        return f"{self.choice!r}\n{optimism}\nChosen on outer folds: {chosen}."
+
+
+def nested_choice(
+    study: Study,
+    X: Any,
+    y: Any,
+    *,
+    rule: str = "one-se",
+    outer: Any = None,
+    groups: Any = None,
+    metric: str | None = None,
+    measure: str | Measure | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> NestedChoice:
+    """Choose a candidate, and measure the choice itself on outer folds.
+
+    A candidate that was chosen because it looked best on some resamples looks better there than it is. Here the whole
+    study and the choice are made anew on the training rows of each outer fold; the chosen candidate is trained on these
+    rows and scored on those held out, which took no part.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    X, y, groups
+        The data, as for :meth:`Study.run`.
+    rule, metric, measure, **options
+        How to choose, as for :meth:`StudyResult.choose`.
+    outer : Perturbation or scikit-learn splitter, optional
+        How rows are held out; five folds by default.
+    n_jobs : int, optional
+        Processes to use.
+
+    Returns
+    -------
+    NestedChoice
+    """
+    how = {"rule": rule, "metric": metric, "measure": measure, **options}
+    result = study.run(X, y, groups=groups, n_jobs=n_jobs)
+    choice = choose(result, **how)
+    splits = _outer_splits(study, X, y, groups, Folds(5) if outer is None else outer)
+    rows, selected = [], []
+    for split in splits:
+        inside = _inside(study, X, y, groups, split, n_jobs)
+        one = choose(inside, **how)
+        scored = alone(study, one.candidate, [(split.rows, split.test)]).run(X, y, groups=groups, on_error="raise")
+        rows.append((one.candidate, float(scored.scores[choice.metric].iloc[0]), one.score, split.test.size))
+        selected.append(scored.preferences(one.candidate))
+    folds = pd.DataFrame(rows, columns=["candidate", "score", "promised", "held_out"])
+    return NestedChoice(
+        choice=_honest(choice, folds, splits, float(options.get("level", 0.95))), folds=folds, result=result,
+        promised=choice.score, stability=_stability(selected, measure),
+    )  # fmt: skip
+
+
+def _outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list[Split]:
+    data, seed = study_data(X, y, groups, study.keep, study.task, study.estimator), int(study.random_state)
+    perturbation = as_perturbation(outer).bind(data.X, data.y, data.groups, seed)
+    perturbation.check(data.samples)
+    splits = [perturbation.split(index, data.samples, seed) for index in range(perturbation.n_splits)]
+    splits = [split for split in splits if split.measured or split.test.size]
+    if not splits or not all(split.test.size for split in splits):
+        raise ValueError(f"Expected outer splits that hold out rows, such as hf.Folds(5), got {outer!r}.")
+    return splits
+
+
+def _inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
+    """The study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
+    given = None if groups is None else rows_of(groups, split.rows)
+    return study.run(rows_of(X, split.rows), rows_of(y, split.rows), groups=given, n_jobs=n_jobs)
+
+
+def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:
+    """The choice with the score of the outer folds."""
+    scores = folds["score"].to_numpy(dtype=np.float64)
+    sizes = pd.DataFrame({"n_test": folds["held_out"], "n_rows": [split.rows.size for split in splits]})
+    reach = stdtrit(max(scores.size - 1, 1), (1 + level) / 2) * corrected_error(scores, sizes)
+    score = float(scores.mean())
+    return replace(
+        choice, score=score, score_interval=Interval(float(score - reach), float(score + reach)), nested=True,
+        measured_on=f"{scores.size} outer folds that took no part in the choice (stability: on the same resamples)",
+    )  # fmt: skip
+
+
+def _stability(selected: list[Preferences], measure: str | Measure | None) -> StabilityEstimate:
+    """How far the selections of all outer folds agree."""
+    kind = selected[0].kind
+    if kind == "subset":
+        together = Preferences.from_sets([runs.lists()[0] for runs in selected], n_features=selected[0].n_features)
+    else:
+        make = Preferences.from_rankings if kind == "ranking" else Preferences.from_weights
+        together = make(np.vstack([runs.matrix() for runs in selected]))
+    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected))
+    return design_stability(runs, measure or USUAL[kind])

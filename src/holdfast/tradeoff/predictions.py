@@ -1,0 +1,111 @@
+"""Whether runs that select different features predict differently: redundancy, or plain noise."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.study.result import StudyResult
+
+STEADY = 0.75  # a stability from which sets count as alike ("excellent")
+SAME = 0.6  # an agreement above chance from which predictions count as alike ("substantial", Landis and Koch 1977)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionAgreement:
+    """How far the predictions of different runs agree on rows that both held out.
+
+    Attributes
+    ----------
+    candidate : str
+        Its name.
+    value : float
+        Agreement above chance, 1 if all runs predict the same and 0 if they agree as models would that predict at
+        random: Fleiss' kappa for classes, the intraclass correlation for numbers. ``nan`` if it is undefined.
+    observed, expected : float
+        For classes, the share of equal predictions, and that by chance; ``nan`` for numbers.
+    stability : float
+        The stability of the selection beside it.
+    n_rows : int
+        Rows that at least two runs held out.
+    verdict : str
+        What the two mean together.
+    """
+
+    candidate: str
+    value: float
+    observed: float
+    expected: float
+    stability: float
+    n_rows: int
+    verdict: str
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.candidate}: predictions of two runs agree {self.value:.3f} above chance ({self.n_rows} rows), "
+            f"selections {self.stability:.3f}: {self.verdict}"
+        )
+
+
+def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgreement:
+    """Tell whether runs that select different features also predict differently.
+
+    Compared are the predictions of any two runs on rows that both held out. If they agree and the selections do not,
+    features stand in for each other: any of the selections would do. If neither agrees, it is noise.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found; its predictions must have been kept.
+    candidate : str
+        Name of a candidate.
+    """
+    found = result.predictions(candidate)
+    stability = result.stability(candidate).value
+    shared = found.groupby("row")["row"].transform("size") > 1
+    found = found[shared.to_numpy(dtype=bool)]
+    if found.empty:
+        value = observed = expected = math.nan
+        verdict = "no row was held out by two runs; repeat folds, or use bootstraps or subsamples"
+    else:
+        numbers = result.stored.meta["classes"] is None
+        value, observed, expected = _of_numbers(found) if numbers else _of_classes(found)
+        verdict = _verdict(value, stability)
+    return PredictionAgreement(
+        candidate=candidate, value=value, observed=observed, expected=expected, stability=stability,
+        n_rows=int(found["row"].nunique()), verdict=verdict,
+    )  # fmt: skip
+
+
+def _of_classes(found: pd.DataFrame) -> tuple[float, float, float]:
+    """Equal predictions of one row, over all pairs of runs that held it out, above chance."""
+    table = pd.crosstab(found["row"], found["predicted"]).to_numpy(dtype=np.float64)
+    times = table.sum(axis=1)
+    observed = float((table * (table - 1)).sum() / (times * (times - 1)).sum())
+    share: NDArray[np.float64] = table.sum(axis=0) / table.sum()
+    expected = float((share**2).sum())
+    return (observed - expected) / (1 - expected) if expected < 1 else math.nan, observed, expected
+
+
+def _of_numbers(found: pd.DataFrame) -> tuple[float, float, float]:
+    """Share of the variance of predictions that lies between rows: the one-way intraclass correlation."""
+    by_row = found["predicted"].astype(float).groupby(found["row"])
+    times, means = by_row.size().to_numpy(), by_row.mean().to_numpy()
+    within = float((by_row.var(ddof=1).to_numpy() * (times - 1)).sum() / (times - 1).sum())
+    grand = float((times * means).sum() / times.sum())
+    n0 = (times.sum() - (times**2).sum() / times.sum()) / max(times.size - 1, 1)
+    between = float((times * (means - grand) ** 2).sum() / max(times.size - 1, 1))
+    above = (between - within) / n0
+    return above / (above + within) if above + within > 0 else math.nan, math.nan, math.nan
+
+
+def _verdict(value: float, stability: float) -> str:
+    if math.isnan(value) or math.isnan(stability):
+        return "undefined: all predictions, or all selections, are the same class or empty"
+    if stability >= STEADY:
+        return "the selections agree" + ("" if value >= SAME else ", the predictions less so: the model is unsteady")
+    if value >= SAME:
+        return "the selections differ, the predictions hardly do: features stand in for each other"
+    return "selections and predictions both differ: noise"

@@ -1,0 +1,355 @@
+"""Profiles: stability against the number of features, and against the size of the sample; mean ranks of settings."""
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.inference.designs import DesignedRuns, design_stability, shrink_values
+from holdfast.inference.estimate import of_kind, with_similarity
+from holdfast.inference.intervals import Student, check_level
+from holdfast.intake import Matrix
+from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures.chance import overlap_expectation
+from holdfast.measures.pairs import OverlapPairs
+from holdfast.study.result import USUAL, StudyResult, corrected_error
+from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
+from holdfast.tradeoff.points import points_of
+
+SIZES = 30
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SizeProfile:
+    """Stability against the number of features.
+
+    Attributes
+    ----------
+    name : str
+        The candidate, or the selector whose candidates have these sizes.
+    measure : str
+        What is measured.
+    frame : DataFrame
+        One row per ``size``: ``stability`` with ``low`` and ``high``, ``random``, what random subsets of this size
+        would have, and ``entering`` with ``entering_se``: how far runs agree on the features that enter between the
+        size before and this one, 0 as by chance and 1 as far as possible; ``score`` and ``score_se`` where candidates
+        have these sizes.
+    knots : list of int
+        Sizes after which features enter almost at random.
+    tolerance : float
+        Agreement of entering features up to which they enter almost at random.
+    """
+
+    name: str
+    measure: str
+    frame: pd.DataFrame
+    knots: list[int]
+    tolerance: float
+
+    def __repr__(self) -> str:
+        knots = ", ".join(map(str, self.knots)) or "none"
+        table = self.frame.to_string(index=False, float_format=lambda number: f"{number:.3f}")
+        return f"{self.measure} of {self.name} by number of features; knots: {knots}\n{table}"
+
+
+def profile(
+    result: StudyResult,
+    name: str,
+    measure: str | Measure = "nogueira",
+    *,
+    sizes: Iterable[int] | None = None,
+    metric: str | None = None,
+    tolerance: float = 0.2,
+    level: float = 0.95,
+    data: Matrix | None = None,
+    **parameters: Any,
+) -> SizeProfile:
+    r"""Measure the stability of the best 1, 2, … features (Kalousis, Prados and Hilario, 2005), and find knots.
+
+    A knot is a size after which features enter almost at random: the runs agree on the features that enter between two
+    sizes up to it, and hardly do beyond. For sizes :math:`a < b`, two runs that share :math:`r` of their best
+    :math:`a`, and features that enter at random out of all :math:`d`, the best :math:`b` are expected to share
+
+    .. math:: 2 (a - r)\,p + (d - 2a + r)\,p^2, \qquad p = \frac{b - a}{d - a}
+
+    more. ``entering`` is how much more than that they do share, as a share of the most that is possible. Sizes where it
+    falls to ``tolerance`` or below, for two sizes or to the end, are knots. Runs that share rows agree on noise as well
+    (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    name : str
+        A candidate that gives rankings or weights, or a selector whose candidates are sizes (``top=[5, 10, …]``).
+    measure : str or Measure
+        What to measure: a measure of subsets.
+    sizes : iterable of int, optional
+        Sizes to look at; by default about 30 from 1 to all, or those that the selector has.
+    metric : str, optional
+        Score to put beside, for selectors with several sizes.
+    tolerance : float
+        Agreement of entering features up to which they enter almost at random.
+    level : float
+        Level of the intervals.
+    data, **parameters
+        As for :func:`holdfast.stability`.
+
+    Notes
+    -----
+    Equal weights are ordered at random, with a fixed seed: taking the lowest columns would make features of no value
+    look stable.
+    """
+    check_level(level)
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
+    by_size, scores = _cuts(result, name, sizes, metric)
+    chosen = find(measure).bind(**parameters)
+    if chosen.kind != "subset":
+        raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
+    (chosen,) = with_similarity([chosen], next(iter(by_size.values())).runs, data)
+    rows = [_row(size, designed, chosen, level) for size, designed in by_size.items()]
+    overlaps = {size: overlaps_of(designed) for size, designed in by_size.items()}
+    agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features)
+    frame = pd.DataFrame(rows).assign(entering=agreed, entering_se=errors)
+    if scores is not None:
+        frame = frame.merge(scores, on="size", how="left")
+    knots = knots_of(list(by_size), agreed, tolerance)
+    return SizeProfile(name=name, measure=chosen.label, frame=frame, knots=knots, tolerance=tolerance)
+
+
+def _cuts(
+    result: StudyResult, name: str, sizes: Iterable[int] | None, metric: str | None
+) -> tuple[dict[int, DesignedRuns], pd.DataFrame | None]:
+    """Subsets of every size: cut from rankings or weights, or those of a selector's candidates."""
+    wanted = None if sizes is None else sorted(set(map(int, sizes)))
+    if name in result.candidates and len(result.stored.outcomes_of(name)):
+        whole = _whole(result, name)
+        if whole.runs.kind != "subset":
+            d = whole.runs.n_features
+            return {
+                size: replace(whole, runs=whole.runs.top(size, ties="random", random_state=0))
+                for size in (_usual_sizes(d) if wanted is None else wanted)
+            }, None
+    found = _sized_candidates(result, name)
+    used = {size: one for size, one in sorted(found.items()) if wanted is None or size in wanted}
+    if len(used) < 2:
+        raise ValueError(
+            f"Expected a candidate that gives rankings or weights, or a selector with candidates of several sizes "
+            f"(hf.Candidates(…, top=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
+        )
+    return {size: _whole(result, one) for size, one in used.items()}, _scores(result, used, metric)
+
+
+def _whole(result: StudyResult, candidate: str) -> DesignedRuns:
+    """The runs of a candidate; of shrinking samples the whole ones, which stand beside each other."""
+    designed = result.stored.designed(candidate)
+    if designed.design != "shrink":
+        return designed
+    kept = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
+    return DesignedRuns(designed.runs.take(kept), "runs", [designed.blocks[run] for run in kept], [1.0] * len(kept))
+
+
+def _usual_sizes(d: int) -> list[int]:
+    """About 30 sizes from 1 to all, closer to each other where they are small."""
+    return sorted({round(size) for size in np.geomspace(1, d, min(SIZES, d))})
+
+
+def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
+    """The candidates of a selector by their size, if sizes are all that they differ in."""
+    table = result.stored.candidates
+    names = table["name"][table["family"] == family].tolist()
+    settings = {name: result.settings(name) for name in names}
+    key = next((key for key in ("top", "n_features", "k") if all(key in one for one in settings.values())), None)
+    others = {tuple(sorted((k, str(v)) for k, v in one.items() if k != key)) for one in settings.values()}
+    if key is None or len(others) != 1:
+        return {}
+    return {int(settings[name][key]): name for name in names if len(result.stored.outcomes_of(name))}
+
+
+def _scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
+    try:
+        points = points_of(result, metric, candidates=used.values())
+    except ValueError:
+        if metric is not None:
+            raise
+        return None  # a study without scores has a profile all the same
+    table = points.frame[["score", "score_se"]].reset_index(drop=True)
+    return table.assign(size=list(used))
+
+
+def _row(size: int, designed: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedStabilityWarning)  # all features are no selection
+        estimate = design_stability(designed, measure)
+    low, high = estimate.ci(level)
+    expected = random_stability(measure, size, designed.runs.n_features)
+    return {"size": size, "stability": estimate.value, "low": low, "high": high, "random": expected}
+
+
+def random_stability(measure: Measure, size: int, n_features: int) -> float:
+    """What subsets of this size that are drawn at random have on average; ``nan`` if it is not known exactly."""
+    if measure.properties.chance in ("yes", "one size"):
+        return math.nan if size == n_features else 0.0
+    if not isinstance(measure.form, OverlapPairs):
+        return math.nan
+    similarity = partial(measure.form.similarity, **measure.parameters)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return overlap_expectation(similarity, size, size, n_features).value
+
+
+# Against the size of the sample
+
+
+def fraction_profile(
+    result: StudyResult,
+    candidates: Iterable[str] | None = None,
+    measure: str | Measure | None = None,
+    *,
+    metric: str | None = None,
+    level: float = 0.95,
+    data: Matrix | None = None,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Agreement and score against the size of the sample, for a study with :class:`holdfast.Shrink`.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    candidates : iterable of str, optional
+        Names of candidates; all by default.
+    measure, data, **parameters
+        As for :meth:`StudyResult.stability`.
+    metric : str, optional
+        The score; the study's first one by default.
+    level : float
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per candidate and ``fraction``: the ``agreement`` of selections on smaller samples with that of their
+        whole one (``nan`` for the whole itself), ``low``, ``high``, the ``score``, its corrected error ``score_se``,
+        and the number of ``samples``.
+    """
+    check_level(level)
+    if result.design != "shrink":
+        raise ValueError(f"Expected a study with hf.Shrink, got one of {result.design}.")
+    names = result.candidates if candidates is None else [str(name) for name in candidates]
+    metric = result.metrics[0] if metric is None else metric
+    tables = [_fractions(result, name, measure, metric, level, data, parameters) for name in names]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _fractions(
+    result: StudyResult, name: str, measure: Any, metric: str, level: float, data: Any, parameters: dict[str, Any]
+) -> pd.DataFrame:
+    designed = result.stored.designed(name)
+    chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
+    of_kind(designed.runs, chosen.kind, chosen.name)
+    (chosen,) = with_similarity([chosen], designed.runs, data)
+    agreements = shrink_values(designed, chosen)
+    mine = result.stored.scores[result.stored.scores["candidate"] == result.stored.row(name)["candidate"]]
+    mine = mine[mine["metric"] == metric].dropna(subset="value")
+    splits = result.stored.splits.loc[mine["split"]]
+    rows = []
+    for fraction in sorted(set(designed.fractions)):
+        values, here = agreements.get(fraction, np.empty(0)), (splits["fraction"] == fraction).to_numpy()
+        scores = mine["value"].to_numpy()[here]
+        low, high = _interval(values, chosen, level)
+        rows.append(
+            {
+                "candidate": name, "fraction": fraction, "agreement": values.mean() if values.size else math.nan,
+                "low": low, "high": high, "score": scores.mean() if scores.size else math.nan,
+                "score_se": corrected_error(scores, splits[here]), "samples": max(values.size, scores.size),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _interval(values: Floats, measure: Measure, level: float) -> tuple[float, float]:
+    return Student(values, *measure.range).ci(level) if values.size > 1 else (math.nan, math.nan)
+
+
+# Mean ranks
+
+
+def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> "pd.Series[float]":
+    """Rank settings in every row, and average the ranks: 1 is best.
+
+    Settings that tie share the *best* of their ranks (1, 1, 3), as the rank tables of Gulgezen, Cataltepe and Yu (2009)
+    do; a row of five that all tie adds 1 to each of them, not 3. Rank means over resamples, not each resample.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per condition (number of features, data set), one column per setting. A row with an undefined value is
+        left out.
+    higher_is_better : bool
+        Whether larger values rank first.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> import pandas as pd
+    >>> hf.mean_ranks(pd.DataFrame({"a": [0.5, 0.9], "b": [0.5, 0.8], "c": [0.1, 0.7]})).to_dict()
+    {'a': 1.0, 'b': 1.5, 'c': 3.0}
+    """
+    known = table.dropna().astype(float).round(12)
+    if known.empty:
+        raise ValueError("Expected at least one row without undefined values to rank, got none.")
+    return known.rank(axis=1, method="min", ascending=not higher_is_better).mean()
+
+
+def ranked_settings(
+    result: StudyResult,
+    over: str = "top",
+    *,
+    of: str = "stability",
+    measure: str | Measure | None = None,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Mean rank of every setting of a study over the values of one of its parameters (see :func:`mean_ranks`).
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    over : str
+        Parameter whose values are the conditions, such as ``top``, the number of features.
+    of : str
+        What is ranked: ``"stability"`` or the name of a score.
+    measure, **parameters
+        As for :meth:`StudyResult.stability`.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting, the best first: its ``rank``, and the number of ``conditions`` it was ranked in.
+    """
+    if of != "stability" and of not in result.metrics:
+        raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
+    values = result.summary(measure, **parameters)[of]
+    rows = [(_setting(result, name, over), result.settings(name).get(over), values[name]) for name in result.candidates]
+    rows = [row for row in rows if row[1] is not None]
+    if not rows:
+        raise ValueError(f"Expected candidates that set {over!r}, got none.")
+    table = pd.DataFrame(rows, columns=["setting", over, "value"]).pivot_table(
+        index=over, columns="setting", values="value", dropna=False, sort=False
+    )
+    ranks = mean_ranks(table).rename("rank").to_frame().rename_axis("setting")
+    return ranks.assign(conditions=len(table.dropna())).sort_values("rank", kind="stable")
+
+
+def _setting(result: StudyResult, name: str, over: str) -> str:
+    family = str(result.stored.row(name)["family"])
+    others = {key: value for key, value in result.settings(name).items() if key != over}
+    return family if not others else f"{family}({', '.join(f'{key}={value}' for key, value in others.items())})"

@@ -1,0 +1,239 @@
+"""Rules that choose one candidate by accuracy and stability, each with a sentence that says why."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from holdfast.inference.compare import holm
+from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
+from holdfast.tradeoff.fronts import pareto_front
+from holdfast.tradeoff.points import Points
+
+DIGITS = 12  # what differs beyond them is rounding
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whom a rule chose, the sentence that says why, and why not each other one."""
+
+    candidate: str
+    reason: str
+    why_not: dict[str, str]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+Rule = Callable[..., Decision]
+
+
+def accuracy(points: Points) -> Decision:
+    """The best score; among equals the most stable."""
+    frame = known(points)
+    chosen = best_of(frame, "score", "stability")
+    score = _told(frame["score"][chosen])
+    ties = frame["score"].round(DIGITS) == round(frame["score"][chosen], DIGITS)
+    why = {
+        name: "as accurate, but not more stable" if tied else f"{points.metric} is lower: {_told(frame['score'][name])}"
+        for name, tied in ties.items()
+    }
+    reason = f"{chosen} predicts best: its {points.metric} on held-out rows is {score}, the highest of {len(frame)}."
+    return Decision(chosen, reason, why)
+
+
+def one_se(points: Points) -> Decision:
+    """The most stable within one standard error of the best score."""
+    frame = known(points)
+    best = best_of(frame, "score", "stability")
+    error = frame["score_se"][best]
+    if math.isnan(error):
+        raise ValueError(f"Expected at least two scored runs of {best} for a standard error, got less; run more.")
+    near = frame[frame["score"] >= frame["score"][best] - error - 10.0**-DIGITS]
+    chosen = best_of(near, "stability", "score")
+    reason = _most_stable(
+        points, near, chosen, best, f"within one standard error ({_told(error)}) of the best {points.metric}"
+    )
+    far = f"{points.metric} is more than one standard error below the best"
+    return Decision(chosen, reason, _why(frame, near, far), {"standard_error": error, "best": best})
+
+
+def not_worse(
+    points: Points,
+    correction: Literal["holm"] | None = "holm",
+    level: float = 0.95,
+    test: Test | None = None,
+) -> Decision:
+    """The most stable of those that do not predict significantly worse than the best."""
+    if correction not in ("holm", None):
+        raise ValueError(f"Expected correction 'holm' or None, got {correction!r}.")
+    if test not in ("mcnemar", "resampled-t", None):
+        raise ValueError(f"Expected test 'mcnemar' or 'resampled-t', got {test!r}.")
+    frame, chosen_test = known(points), test or usual_test(points)
+    best = best_of(frame, "score", "stability")
+    found = _against(points, best, [name for name in frame.index if name != best], chosen_test)
+    raw = np.array([one.p_value for one in found.values()])
+    p_values = dict(zip(found, holm(np.nan_to_num(raw, nan=1.0)) if correction else raw, strict=True))
+    worse = {name for name, p in p_values.items() if found[name].worse and p <= 1 - level}
+    equal = frame[[name not in worse for name in frame.index]]
+    chosen = best_of(equal, "stability", "score")
+    how = "McNemar's test" if chosen_test == "mcnemar" else "the corrected resampled t-test"
+    reason = _most_stable(
+        points, equal, chosen, best, f"not significantly worse than the best {points.metric} by {how}"
+    )
+    why = _why(frame, equal, "") | {
+        name: f"predicts significantly worse than {best} (p = {p_values[name]:.2g})" for name in worse
+    }
+    return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
+
+
+def knee(points: Points) -> Decision:
+    """The point of the front that is farthest from the line between its ends."""
+    frame = known(points)
+    scaled = on_front_scale(frame)
+    beyond = (scaled["score"] + scaled["stability"] - 1) / math.sqrt(2) if len(scaled) > 1 else scaled["score"] * 0
+    chosen = best_of(frame.loc[scaled.index].assign(beyond=beyond), "beyond", "score")
+    reason = (
+        f"{chosen} is the best compromise: from here more {points.metric} ({_told(frame['score'][chosen])}) costs much "
+        f"stability ({_told(frame['stability'][chosen])}), and more stability costs much {points.metric}."
+        if beyond[chosen] > 10.0**-DIGITS
+        else _at_an_end(points, chosen, len(scaled))
+    )
+    return Decision(chosen, reason, _off_front(frame, scaled, "closer to the line between the ends of the front"))
+
+
+def at_least(points: Points, stability: float = math.nan) -> Decision:
+    """The best score with a stability of at least so much, by the lower end of its interval."""
+    if math.isnan(stability):
+        raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
+    frame = known(points)
+    stable = frame[frame["low"] >= stability]
+    if stable.empty:
+        if frame["low"].isna().all():
+            raise ValueError("Expected stabilities with an interval, got none; run at least three resamples.")
+        most = str(frame["low"].idxmax())
+        raise ValueError(
+            f"Expected a candidate whose stability is at least {stability:g} by the lower end of its interval, got "
+            f"{_told(frame['low'][most])} at the most ({most}); ask for less, or run more resamples."
+        )
+    chosen = best_of(stable, "score", "stability")
+    reason = (
+        f"{chosen} predicts best ({points.metric} {_told(frame['score'][chosen])}) of the {_count(stable)} whose "
+        f"stability is at least {stability:g} with {100 * points.level:g} % confidence (here from "
+        f"{_told(frame['low'][chosen])})."
+    )
+    why = {
+        name: f"{points.metric} is not higher"
+        if name in stable.index
+        else f"stability may be below {stability:g}: its interval begins at {_told(frame['low'][name])}"
+        for name in frame.index
+    }
+    return Decision(chosen, reason, why)
+
+
+def weighted(points: Points, weight: float = 0.5) -> Decision:
+    """The largest weight · score + (1 − weight) · stability, both scaled to the front."""
+    if not 0 <= weight <= 1:
+        raise ValueError(f"Expected a weight of the score from 0 to 1, got {weight}.")
+    frame = known(points)
+    scaled = on_front_scale(frame)
+    total = weight * scaled["score"] + (1 - weight) * scaled["stability"]
+    first, then = ("score", "stability") if weight >= 0.5 else ("stability", "score")
+    chosen = best_of(frame.loc[scaled.index].assign(total=total), "total", first, then)
+    reason = (
+        f"{chosen} is best if {points.metric} counts {100 * weight:g} % and stability {100 - 100 * weight:g} %, each "
+        f"measured from its lowest to its highest value on the front: {points.metric} "
+        f"{_told(frame['score'][chosen])}, stability {_told(frame['stability'][chosen])}."
+    )
+    return Decision(chosen, reason, _off_front(frame, scaled, "less in sum"), {"weight": weight})
+
+
+RULES: dict[str, Rule] = {
+    "accuracy": accuracy,
+    "one-se": one_se,
+    "not-worse": not_worse,
+    "knee": knee,
+    "at-least": at_least,
+    "weighted": weighted,
+}
+
+
+# What rules share
+
+
+def known(points: Points) -> pd.DataFrame:
+    """The candidates that have both a score and a stability."""
+    frame = points.frame.dropna(subset=["score", "stability"])
+    if frame.empty:
+        reasons = points.frame["reason"].dropna()
+        told = f" ({reasons.iloc[0]})" if len(reasons) else ""
+        raise ValueError(f"Expected a candidate with a score and a stability, got none{told}.")
+    return frame
+
+
+def best_of(frame: pd.DataFrame, *columns: str) -> str:
+    """The candidate with the most in the first column, then in the next; then the smallest, then the first."""
+    keys = [-frame[name].to_numpy(dtype=np.float64).round(DIGITS) for name in columns]
+    size = np.nan_to_num(frame["size"].to_numpy(dtype=np.float64), nan=np.inf)
+    return str(frame.index[np.lexsort((size, *reversed(keys)))[0]])
+
+
+def on_front_scale(frame: pd.DataFrame) -> pd.DataFrame:
+    """Score and stability of the front, each from 0 at its lowest to 1 at its highest value there."""
+    rounded = frame[["score", "stability"]].astype(float).round(DIGITS)
+    front = rounded[pareto_front(rounded["score"], rounded["stability"])]
+    spans = front.max() - front.min()
+    return (front - front.min()) / spans.where(spans > 0, 1.0)
+
+
+def _against(points: Points, best: str, others: list[str], test: Test) -> dict[str, Difference]:
+    by_name = {point.candidate: point for point in points.points}
+    found = {name: differ(points, by_name[best], by_name[name], test) for name in others}
+    if found and all(math.isnan(one.p_value) for one in found.values()):
+        raise ValueError(f"Expected at least two scored runs that {best} shares with others, got less; run more.")
+    return found
+
+
+def _why(frame: pd.DataFrame, kept: pd.DataFrame, otherwise: str) -> dict[str, str]:
+    """Why not: those that were kept are less stable."""
+    return {
+        name: f"accurate enough, but not more stable ({_told(frame['stability'][name])})"
+        if name in kept.index
+        else f"{otherwise} ({_told(frame['score'][name])})"
+        for name in frame.index
+    }
+
+
+def _off_front(frame: pd.DataFrame, front: pd.DataFrame, on_front: str) -> dict[str, str]:
+    better = "another candidate is at least as accurate and as stable, and better in one of the two"
+    return {name: on_front if name in front.index else better for name in frame.index}
+
+
+def _at_an_end(points: Points, chosen: str, n: int) -> str:
+    if n == 1:
+        return f"{chosen} is the only candidate on the front: no other is more accurate or more stable."
+    return (
+        f"{chosen} is the more accurate end of the front ({points.metric}): nothing between the ends is a better "
+        "compromise than the line from one to the other."
+    )
+
+
+def _most_stable(points: Points, kept: pd.DataFrame, chosen: str, best: str, which: str) -> str:
+    """The sentence of rules that take the most stable of those that predict well enough."""
+    told = f"{best}, {_told(points.frame['score'][best])}"
+    if len(kept) == 1:
+        return f"{chosen} predicts best, and no other candidate is {which} ({told})."
+    stability = _told(kept["stability"][chosen])
+    return (
+        f"Of {_count(kept)} {which} ({told}), {chosen} changes its selection least from one resample to the next "
+        f"(stability {stability})."
+    )
+
+
+def _count(frame: pd.DataFrame) -> str:
+    return f"{len(frame)} candidate{'' if len(frame) == 1 else 's'}"
+
+
+def _told(value: float) -> str:
+    return f"{value:.3f}"

@@ -1,0 +1,240 @@
+"""A search for the best compromises of accuracy and stability that stops hopeless candidates early."""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.model_selection import ParameterSampler
+
+from holdfast.measures import Measure
+from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
+from holdfast.study import Candidates, Study, StudyResult, load
+from holdfast.study.store import opened_to_write
+from holdfast.tradeoff.points import points_of
+from holdfast.tradeoff.proposals import Values, proposed_by_optuna
+from holdfast.tradeoff.race import Standing, dominated, stages
+
+Sampler: TypeAlias = Literal["grid", "random", "optuna"]
+Setting = dict[str, Any]
+
+
+def optimize(
+    selector: Any,
+    space: Any,
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    top: int | Sequence[int] | None = None,
+    perturbation: Any = None,
+    metric: str | None = None,
+    measure: str | Measure | None = None,
+    sampler: Sampler = "grid",
+    n_candidates: int | None = None,
+    first: int = 10,
+    risk: float = 0.05,
+    groups: Any = None,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Any = False,
+    random_state: int = 0,
+    **study: Any,
+) -> StudyResult:
+    """Search the settings of a selector for the best compromises of accuracy and stability.
+
+    All candidates begin with ``first`` resamples. Then those that another one dominates with confidence, more accurate
+    and more stable at once, are stopped; the number of resamples is doubled, and so on. What is spared goes to no one:
+    those that stay get all resamples, and the result is that of a study in which the stopped ones lack runs.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn estimator or Pipeline that a :class:`Study` takes.
+    space : mapping from parameter to values, or list of mappings
+        Lists of values; for ``sampler="random"`` also SciPy's distributions, for ``"optuna"`` also Optuna's.
+    X, y, groups
+        The data, as for :meth:`Study.run`.
+    estimator, **study
+        As for :class:`Study`: ``scoring``, ``keep``, ``task``, ``prefilter``.
+    top : int or sequence of int, optional
+        Cut the order of features to these sizes, as for :class:`Candidates`.
+    perturbation : Perturbation, optional
+        Runs that stand beside each other; 100 bootstrap samples by default.
+    metric, measure : optional
+        The two objectives, as for :meth:`StudyResult.pareto`.
+    sampler : {"grid", "random", "optuna"}
+        Try all settings, ``n_candidates`` drawn at random, or ``n_candidates`` proposed by Optuna's multi-objective
+        sampler, which learns from the first resamples of the settings before (``pip install optuna``).
+    n_candidates : int, optional
+        How many settings to try, for ``"random"`` and ``"optuna"``.
+    first : int
+        Resamples before the first look.
+    risk : float
+        Probability, for each candidate that no other truly dominates on resamples of this data set, to be stopped by
+        mistake at any look. 0 stops none.
+    store : path, optional
+        File to keep everything in, and to resume from.
+    n_jobs, progress
+        As for :meth:`Study.run`.
+    random_state : int
+        Seed of all that is random.
+
+    Returns
+    -------
+    StudyResult
+        Its table ``stopped`` tells who was stopped, after how many runs, and by whom.
+    """
+    if not 0 <= risk < 1:
+        raise ValueError(f"Expected a risk from 0 to below 1, got {risk}.")
+    if sampler not in ("grid", "random", "optuna"):
+        raise ValueError(f"Expected sampler 'grid', 'random' or 'optuna', got {sampler!r}.")
+    if sampler != "grid" and not (isinstance(n_candidates, (int, np.integer)) and n_candidates >= 2):
+        raise ValueError(f"Expected n_candidates of at least 2 for sampler={sampler!r}, got {n_candidates!r}.")
+    plan = Study(
+        selectors={_name(selector): Candidates(selector)}, estimator=estimator, random_state=random_state,
+        perturbation=_checked(Bootstrap(100) if perturbation is None else perturbation), **study,
+    )  # fmt: skip
+    with _kept(store) as path:
+        race = _Race(plan, selector, top, X, y, groups, path, n_jobs, progress, metric, measure, first)
+        if sampler == "optuna":
+            settings = race.proposed(space, int(n_candidates or 0), random_state)
+        else:
+            settings = _drawn(space, sampler, n_candidates, random_state)
+        result = race.run(settings, risk)
+    return result if store is not None else replace(result, stored=replace(result.stored, path=None))
+
+
+def _name(selector: Any) -> str:
+    return type(selector).__name__
+
+
+def _checked(perturbation: Any) -> Perturbation:
+    found = as_perturbation(perturbation)
+    if found.design != "runs" or found.grows != "n":
+        raise ValueError(
+            f"Expected runs that stand beside each other for a search, such as hf.Bootstrap(100) or hf.Subsample(100), "
+            f"got {perturbation!r}."
+        )
+    return found
+
+
+def _drawn(space: Any, sampler: Sampler, n_candidates: int | None, random_state: int) -> Any:
+    """The settings to try, as a grid."""
+    if sampler == "grid":
+        return space
+    drawn = ParameterSampler(space, int(n_candidates or 0), random_state=random_state)
+    settings = [{name: _plain(value) for name, value in one.items()} for one in drawn]
+    unique = {repr(one): one for one in settings}
+    return [as_grid(one) for one in unique.values()]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """A grid of one setting."""
+    return {name: [value] for name, value in setting.items()}
+
+
+@contextmanager
+def _kept(store: str | Path | None) -> Iterator[Path]:
+    """Where the search is kept: a store that grows; without one, a file that is thrown away."""
+    if store is not None:
+        yield Path(store)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder) / "search.db"
+
+
+@dataclass
+class _Race:
+    """A search on its way: the same store, more and more resamples, fewer and fewer candidates."""
+
+    plan: Study
+    selector: Any
+    top: Any
+    X: Any
+    y: Any
+    groups: Any
+    path: Path
+    n_jobs: int | None
+    progress: Any
+    metric: str | None
+    measure: str | Measure | None
+    first: int
+
+    def proposed(self, space: Any, n_candidates: int, random_state: int) -> Any:
+        """What Optuna proposes; in a search that is resumed, what it proposed before."""
+        before = load(self.path).stored.meta.get("proposed") if self.path.exists() else None
+        if before is not None:
+            return before
+        found = proposed_by_optuna(space, n_candidates, self.tried, random_state)
+        self._keep("proposed", found)
+        return found
+
+    def tried(self, settings: Sequence[Setting]) -> list[Values]:
+        """Score and stability of settings on the first resamples."""
+        if self.top is not None and not isinstance(self.top, (int, np.integer)):
+            raise ValueError(
+                f"Expected one size for sampler='optuna', got top={self.top!r}; make n_features a parameter."
+            )
+        study = self._study([as_grid(one) for one in settings], self.first)
+        names = study.families[0].names
+        points = points_of(self._run(study, names), self.metric, self.measure, candidates=names)
+        found = points.frame[["score", "stability"]].to_numpy(dtype=np.float64)
+        return [(float(score), float(stability)) for score, stability in found]
+
+    def run(self, grid: Any, risk: float) -> StudyResult:
+        """Race the settings of a grid to the end."""
+        total = as_perturbation(self.plan.perturbation).n_splits
+        looks = stages(self.first, total) if risk > 0 else [total]
+        names = self._study(grid, total).families[0].names
+        result = load(self.path) if self.path.exists() else None
+        stopped = {} if result is None else dict(result.stored.meta.get("stopped", {}))
+        begun = 0 if result is None else len(result.stored.splits)
+        share = risk / max(len(looks) - 1, 1)
+        for look in looks:
+            if look < begun and look != looks[-1]:  # decided in an earlier session
+                continue
+            alive = [name for name in names if name not in stopped]
+            result = self._run(self._study(grid, look), alive)
+            if look != looks[-1] and len(alive) > 1:
+                stopped |= self._stopped(result, alive, look, share * (len(alive) - 1) / (len(names) - 1))
+                self._keep("stopped", stopped)
+        return replace(load(self.path), study=self._study(grid, total))
+
+    def _keep(self, key: str, value: Any) -> None:
+        with opened_to_write(self.path) as kept, kept.transaction():
+            kept.put(key, value)
+
+    def _study(self, grid: Any, n: int) -> Study:
+        family = {_name(self.selector): Candidates(self.selector, grid, self.top)}
+        resamples = replace(as_perturbation(self.plan.perturbation), n=n)  # type: ignore[type-var]
+        return replace(self.plan, selectors=family, perturbation=resamples)
+
+    def _run(self, study: Study, only: Sequence[str]) -> StudyResult:
+        return study.run(
+            self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
+        )
+
+    def _stopped(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
+        found = dominated(self._standing(result, alive), risk)
+        return {alive[place]: {"after": look, "by": alive[by]} for place, by in found.items()}
+
+    def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
+        """Scores and pseudo-values of all candidates, by split."""
+        points = points_of(result, self.metric, self.measure, candidates=alive)
+        splits = result.stored.splits
+        scores, pseudo_values = np.full((2, len(alive), len(splits)), np.nan)
+        place = {label: number for number, label in enumerate(splits["label"])}
+        for row, point in enumerate(points.points):
+            scores[row, splits.index.get_indexer(point.scores.index)] = point.scores.to_numpy()
+            if point.estimate is not None and point.estimate.pseudo_values.size:
+                labels = result.preferences(point.candidate).labels or ()
+                pseudo_values[row, [place[label] for label in labels]] = point.estimate.pseudo_values
+        return Standing(scores, pseudo_values)

@@ -1,0 +1,108 @@
+"""Which features stand in for which: pairs that take turns in the runs and, where data are given, are correlated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.inference.features import SWAP_CANDIDATES, swaps, wilson
+from holdfast.preferences import Preferences
+from holdfast.study.result import StudyResult
+
+ALIKE = 0.5  # correlation from which features count as alike
+FALSE_PAIRS = 0.05  # share of false pairs that is put up with among those that are told
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How often each feature was selected, with its stand-ins.
+
+    Attributes
+    ----------
+    runs : Preferences
+        Subsets.
+    stand_ins : dict
+        For each feature (by column) those that took turns with it, the strongest first.
+    """
+
+    runs: Preferences
+    stand_ins: dict[int, list[int]]
+
+    def intervals(self, columns: Sequence[int], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Wilson's intervals of the frequencies of some features."""
+        return wilson(self.runs.counts[list(columns)], self.runs.n_runs, level)
+
+    def together(self, column: int) -> float:
+        """In which share of the runs a feature or one of its stand-ins was selected."""
+        chosen = self.runs.to_sparse()[:, [column, *self.stand_ins.get(column, [])]]
+        return float((np.asarray(chosen.sum(axis=1)) > 0).mean())
+
+    def names(self, column: int) -> tuple[Any, ...]:
+        """Names of a feature's stand-ins."""
+        return tuple(self.runs.features[other] for other in self.stand_ins.get(column, []))
+
+
+def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+    """Read how often a candidate selected each feature, and which features take turns."""
+    runs = result.preferences(candidate)
+    if runs.kind != "subset":
+        if top is None:
+            raise ValueError(
+                f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
+            )
+        runs = runs.top(top)
+    elif top is not None:
+        raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
+    return Frequencies(runs, _stand_ins(runs, X))
+
+
+def _stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
+    """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
+    found = swaps(runs, most=SWAP_CANDIDATES**2)
+    if found.empty:
+        return {}
+    column = {name: place for place, name in enumerate(runs.features)}
+    pairs = np.array([[column[name] for name in found[side]] for side in ("first", "second")]).T
+    p_values, tests = found["p_value"].to_numpy(), _tests(runs)
+    if X is not None:
+        alike, tests = _alike(_columns_of(X, runs.features), pairs)
+        pairs, p_values = pairs[alike], p_values[alike]
+    order = np.argsort(p_values, kind="stable")
+    passed = np.flatnonzero(p_values[order] <= FALSE_PAIRS * np.arange(1, order.size + 1) / max(tests, 1))
+    kept: dict[int, list[int]] = {}
+    for one, two in pairs[order[: passed[-1] + 1 if passed.size else 0]].tolist():
+        kept.setdefault(one, []).append(two)
+        kept.setdefault(two, []).append(one)
+    return kept
+
+
+def _tests(runs: Preferences) -> int:
+    """How many pairs of features were looked at."""
+    varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
+    return varying * (varying - 1) // 2
+
+
+def _columns_of(X: Any, features: Sequence[Any]) -> Any:
+    """The columns of X that are the features of the study."""
+    if hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+        missing = [str(name) for name in features if str(name) not in names]
+        if missing:
+            raise ValueError(f"Expected X with all features of the study, got none named {missing[0]!r}.")
+        return X[[X.columns[names.index(str(name))] for name in features]].to_numpy()
+    if X.shape[1] != len(features):
+        raise ValueError(f"Expected X with the {len(features)} features of the study, got {X.shape[1]} columns.")
+    return X
+
+
+def _alike(X: Any, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
+    """Which pairs of features are correlated, and how many such pairs there are among all these features."""
+    used = np.unique(pairs)
+    table = X[:, used]
+    values = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlated = np.nan_to_num(np.abs(np.corrcoef(values, rowvar=False))) >= ALIKE
+    first, second = np.searchsorted(used, pairs).T
+    return correlated[first, second], int(np.triu(correlated, 1).sum())

@@ -1,0 +1,101 @@
+"""Where the relevant features are known: how many a candidate finds, and how many others."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from holdfast.study.result import StudyResult
+from holdfast.tradeoff.stand_ins import frequencies_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recovery:
+    """False positives and negatives of a candidate, per run and for its consensus.
+
+    Attributes
+    ----------
+    candidate : str
+        Its name.
+    relevant : list
+        The relevant features.
+    runs : DataFrame
+        One row per run: how many features it ``selected``, ``true_positives``, ``false_positives``,
+        ``false_negatives``.
+    false_positives, false_negatives : list
+        Those of the consensus: features in it that are not relevant, and relevant ones that are not in it.
+    threshold : float
+        Share of the runs from which a feature is in the consensus.
+    """
+
+    candidate: str
+    relevant: list[Any]
+    runs: pd.DataFrame
+    false_positives: list[Any]
+    false_negatives: list[Any]
+    threshold: float
+
+    def __repr__(self) -> str:
+        mean = self.runs.mean()
+        return (
+            f"{self.candidate}, {len(self.relevant)} relevant features: a run selects {mean['selected']:.1f}, of which "
+            f"{mean['false_positives']:.1f} are false, and misses {mean['false_negatives']:.1f}; the consensus at "
+            f"{self.threshold:g} has {len(self.false_positives)} false ones and misses {len(self.false_negatives)}."
+        )
+
+
+def recovery(
+    result: StudyResult, truth: Any, candidate: str, *, threshold: float = 0.5, top: int | None = None
+) -> Recovery:
+    """Count false positives and negatives of a candidate where the relevant features are known.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    truth : iterable of str or int, or Truth
+        The relevant features by name or by column; or what :mod:`holdfast.datasets` knows of simulated data.
+    candidate : str
+        Name of a candidate.
+    threshold : float
+        Share of the runs from which a feature is in the consensus.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+    """
+    runs = frequencies_of(result, candidate, top, None).runs
+    columns = _columns(getattr(truth, "relevant", truth), runs.features)
+    relevant = np.zeros(runs.n_features, dtype=bool)
+    relevant[columns] = True
+    hits = (runs.to_sparse() @ relevant.astype(np.float64)).astype(np.int64)
+    consensus = runs.frequency >= threshold - 1e-12
+    frame = pd.DataFrame(
+        {
+            "selected": runs.sizes,
+            "true_positives": hits,
+            "false_positives": runs.sizes - hits,
+            "false_negatives": int(relevant.sum()) - hits,
+        },
+        index=pd.Index(runs.labels or range(runs.n_runs), name="run"),
+    )
+
+    def named(mask: Any) -> list[Any]:
+        return [runs.features[column] for column in np.flatnonzero(mask).tolist()]
+
+    return Recovery(
+        candidate=candidate, relevant=named(relevant), runs=frame, threshold=threshold,
+        false_positives=named(consensus & ~relevant), false_negatives=named(relevant & ~consensus),
+    )  # fmt: skip
+
+
+def _columns(truth: Iterable[Any], features: Any) -> list[int]:
+    place = {str(name): column for column, name in enumerate(features)}
+    columns = []
+    for one in truth:
+        number = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
+        column = int(one) if number and int(one) in range(len(features)) else place.get(str(one))
+        if column is None:
+            raise ValueError(f"Expected relevant features by name or by column from 0, got {one!r}.")
+        columns.append(column)
+    return columns

@@ -1,0 +1,98 @@
+"""Results of studies that never ran: what each run selected and scored is said, so that answers are known."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from holdfast.study.result import StudyResult
+from holdfast.study.store import packed
+from holdfast.study.stored import Stored
+
+
+def made(
+    candidates,
+    *,
+    n_features=20,
+    design="runs",
+    blocks=None,
+    fractions=None,
+    tests=None,
+    truth=None,
+    perturbation=None,
+    n_rows=80,
+    n_test=20,
+    metric="accuracy",
+    stopped=None,
+):
+    """A result from ``{name: {"sets": …, "scores": …, "weights": …, "predicted": …, "family": …, "settings": …}}``.
+
+    Scores that are None, and sets that are None, are missing. ``tests`` are the held-out rows of each run, ``truth``
+    the class of every row.
+    """
+    n_runs = max(len(one.get("sets", one.get("weights", ()))) for one in candidates.values())
+    tests = tests or [np.arange(n_test) for _ in range(n_runs)]
+    splits = pd.DataFrame(
+        {
+            "label": [f"run {run}" for run in range(n_runs)],
+            "seed": 0,
+            "block": list(range(n_runs)) if blocks is None else blocks,
+            "fraction": [1.0] * n_runs if fractions is None else fractions,
+            "measured": 1,
+            "n_train": n_rows,
+            "n_test": [len(test) for test in tests],
+            "n_rows": n_rows,
+        },
+        index=pd.RangeIndex(n_runs, name="split"),
+    )
+    outcomes, scores, rows = [], [], []
+    for number, (name, one) in enumerate(candidates.items(), 1):
+        rows.append((number, name, one.get("family", name), json.dumps(one.get("settings", {}))))
+        kind = "weighting" if "weights" in one else "subset"
+        for run, values in enumerate(one.get("weights", one.get("sets"))):
+            if values is None:
+                continue
+            values = np.asarray(values, dtype="<f8") if kind == "weighting" else np.array(sorted(values), dtype="<i4")
+            predicted = one.get("predicted")
+            blob = None if predicted is None else np.asarray(predicted[run], dtype="<u1").tobytes()
+            outcomes.append((number, run, kind, values.tobytes(), blob, 0.1, 0.1, ""))
+        for run, score in enumerate(one.get("scores", ())):
+            if score is not None:
+                scores.append((number, run, metric, float(score)))
+    columns = ["candidate", "split", "kind", "preference", "predictions", "seconds", "score_seconds", "note"]
+    data = {"features": "a", "target": "b", "covariates": None}
+    plan = {"scoring": {metric: metric}, "perturbation": perturbation or {"perturbation": "Bootstrap"}, "data": data}
+    meta = {
+        "plan": plan, "design": design, "names": None, "n_features": n_features, "prefilter": None, "selectors": {},
+        "classes": [0, 1], "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
+    }  # fmt: skip
+    return StudyResult(
+        Stored(
+            path=None,
+            meta=meta,
+            splits=splits,
+            candidates=pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]),
+            outcomes=pd.DataFrame(outcomes, columns=columns),
+            scores=pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
+            failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
+            sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
+            tests={run: packed(np.asarray(test)) for run, test in enumerate(tests)},
+        )
+    )
+
+
+def subsets(stability, n_runs=20, size=5, n_features=20, seed=0):
+    """Sets that keep a core of ``size`` features, each exchanged for another one with a probability."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n_runs):
+        kept = [feature for feature in range(size) if rng.random() < stability]
+        others = rng.permutation(np.arange(size, n_features))[: size - len(kept)]
+        found.append([*kept, *others.tolist()])
+    return found
+
+
+def noisy(mean, n_runs=20, spread=0.02, seed=0):
+    """Scores with exactly this mean."""
+    values = np.random.default_rng(seed).normal(size=n_runs) * spread
+    return mean + values - values.mean()

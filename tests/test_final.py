@@ -1,0 +1,232 @@
+"""The features to report, lists to check, known truth, and predictions beside selections."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import LogisticRegression
+
+import holdfast as hf
+from holdfast.datasets import make_redundant
+from holdfast.inference.features import wilson
+from results import made, noisy, subsets
+
+RNG = np.random.default_rng(0)
+TURNS = [[0, 1 + run % 2, 3 + RNG.integers(10)] for run in range(40)]  # 0 always, 1 and 2 in turn, others at random
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.standard_normal((60, 8)), columns=list("abcdefgh"))
+    y = (X["a"] + X["b"] + 0.5 * rng.standard_normal(60) > 0).astype(int)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def study():
+    return hf.Study(selectors={"k": hf.Candidates(SelectKBest(), {"k": [2, 3]})}, perturbation=hf.Bootstrap(15))
+
+
+def test_the_final_fit_is_the_candidate_s_on_all_rows(data, study):
+    X, y = data
+    found = study.run(X, y).final_features("k(k=2)", X, y)
+    expected = X.columns[SelectKBest(k=2).fit(X, y).get_support()].tolist()
+    assert found.selected == expected
+    assert found.selected_on == "all 60 rows of the study"
+    assert set(found.frame.loc[found.frame["consensus"], "frequency"].ge(0.5)) == {True}
+
+
+def test_rows_kept_aside_are_called_so_and_other_columns_refused(data, study):
+    X, y = data
+    result = study.run(X[:40], y[:40])
+    assert result.final_features("k(k=2)", X[40:], y[40:]).selected_on == "20 rows that are not those of the study"
+    with pytest.raises(ValueError, match=r"Expected the features of the study \(8, a first\), got 7 others"):
+        result.final_features("k(k=2)", X.drop(columns="h"), y)
+
+
+def test_a_loaded_study_needs_its_plan(data, study, tmp_path):
+    X, y = data
+    first = study.run(X, y, store=tmp_path / "study.db").final_features("k(k=3)", X, y)
+    loaded = hf.load(tmp_path / "study.db")
+    with pytest.raises(ValueError, match="Expected study=, the plan of the study"):
+        loaded.final_features("k(k=3)", X, y)
+    assert loaded.final_features("k(k=3)", X, y, study=study).selected == first.selected
+    assert loaded.final_features("k(k=3)").selected_on is None
+
+
+def test_final_fits_of_sizes_and_grids_are_those_of_the_study(data):
+    X, y = data
+    forest = hf.Candidates(RandomForestClassifier(5, random_state=0), {"max_depth": [1, 3]}, top=[2, 4])
+    plan = hf.Study(selectors={"f": forest}, perturbation=hf.Bootstrap(3))
+    found = plan.run(X, y).final_features("f(max_depth=3, top=4)", X, y)
+    importances = RandomForestClassifier(5, random_state=0, max_depth=3).fit(X, y).feature_importances_
+    assert set(found.selected) == set(X.columns[np.argsort(-importances)[:4]])
+
+
+def test_frequencies_have_wilson_intervals_and_never_selected_features_count_as_never():
+    result = made({"a": {"sets": TURNS}})
+    found = result.final_features("a", threshold=0.4)
+    assert found.consensus == [0, 1, 2]
+    low, high = wilson(np.array([40, 20, 20]), 40, 0.95)
+    assert np.allclose(found.frame["low"], low)
+    assert np.allclose(found.frame["high"], high)
+    assert "no final fit" in repr(found)
+
+
+def test_stand_ins_take_turns():
+    found = made({"a": {"sets": TURNS}}).final_features("a", threshold=0.4)
+    told = dict(zip(found.frame["feature"], found.frame["stand_ins"], strict=True))
+    assert told == {0: (), 1: (2,), 2: (1,)}
+
+
+def test_with_data_stand_ins_must_be_correlated_too():
+    result = made({"a": {"sets": TURNS}})
+    X = np.random.default_rng(0).standard_normal((100, 20))
+    assert hf.check_list([1], result, "a", X=X)["stand_ins"].tolist() == [()]
+    X[:, 2] = X[:, 1] + 0.1 * X[:, 2]
+    assert hf.check_list([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
+    with pytest.raises(ValueError, match="Expected X with the 20 features of the study, got 3 columns"):
+        hf.check_list([1], result, "a", X=X[:, :3])
+
+
+def test_features_that_come_and_go_at_random_have_no_stand_ins():
+    rng = np.random.default_rng(3)
+    sets = [np.flatnonzero(rng.random(30) < 0.4).tolist() or [0] for _ in range(60)]
+    found = hf.check_list(range(30), made({"a": {"sets": sets}}, n_features=30), "a")
+    assert (found["stand_ins"].str.len() > 0).sum() <= 2
+
+
+HALF = {"perturbation": "Subsample", "fraction": 0.5}
+PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
+
+
+@pytest.mark.parametrize(
+    ("more", "threshold", "told"),
+    [
+        (
+            {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()},
+            0.75,
+            "at most 0.9 features that halves select",
+        ),
+        ({"perturbation": HALF}, 0.75, "at most 0.9 features of noise, if these are exchangeable"),
+        ({"perturbation": HALF}, 0.5, "no bound on false features: it holds for thresholds above 0.5"),
+        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features: runs are not on halves"),
+        ({}, 0.75, "no bound on false features: runs are not on halves"),
+    ],
+)
+def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
+    found = made({"a": {"sets": TURNS}}, **more).final_features("a", threshold=threshold)
+    assert found.bound.told.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
+    assert np.isnan(found.bound.value) == told.startswith("no bound")
+
+
+def test_there_is_no_bound_for_sizes_that_vary():
+    sets = [[0, 1], [0], *TURNS[2:]]
+    found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
+    assert "runs do not all select equally many features" in found.bound.told
+
+
+def test_a_list_is_checked_name_by_name():
+    sets = [[0, 1 + run % 2, *([3] if run % 2 else []), *([4] if run < 16 else []), 6 + run % 9] for run in range(40)]
+    found = hf.check_list([0, 1, 4, 5, "gene"], made({"a": {"sets": sets}}))
+    assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", "no more than chance", "unknown"]
+    assert found["count"].tolist() == [40, 20, 16, 0, 0]
+    assert found.loc[1, "with_stand_ins"] == 1
+    assert np.isnan(found.loc["gene", "frequency"])
+    rare = [[0, *([1] if run < 10 else [])] for run in range(40)]
+    assert hf.check_list([1], made({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
+
+
+def test_several_candidates_must_be_told_apart():
+    result = made({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
+    with pytest.raises(ValueError, match=r"Expected to be told which candidate .*\(a, b\)"):
+        hf.check_list([0], result)
+
+
+def test_rankings_need_a_size():
+    weights = np.random.default_rng(0).random((10, 20))
+    result = made({"a": {"weights": weights}})
+    with pytest.raises(ValueError, match="say with top= how many"):
+        result.final_features("a")
+    assert len(hf.check_list([0], result, "a", top=5)) == 1
+    with pytest.raises(ValueError, match="Expected rankings or weights to cut"):
+        made({"a": {"sets": TURNS}}).final_features("a", top=3)
+
+
+def test_recovery_counts_per_run_and_for_the_consensus():
+    sets = [[0, 1, 5], [0, 2, 5], [0, 5, 6], [0, 1, 7]]
+    found = made({"a": {"sets": sets}}).recovery([0, 1, 2, 3], "a")
+    assert found.runs["false_positives"].tolist() == [1, 1, 2, 1]
+    assert found.runs["false_negatives"].tolist() == [2, 2, 3, 2]
+    assert found.false_positives == [5]
+    assert found.false_negatives == [2, 3]
+    assert "the consensus at 0.5 has 1 false ones and misses 2." in repr(found)
+    with pytest.raises(ValueError, match="Expected relevant features by name or by column"):
+        made({"a": {"sets": sets}}).recovery(["x"], "a")
+
+
+def test_recovery_takes_the_truth_of_simulated_data():
+    X, y, truth = make_redundant(0.0, n_samples=100, n_features=12, n_relevant=4, random_state=0)
+    plan = hf.Study(selectors={"k": SelectKBest(f_classif, k=4)}, perturbation=hf.Bootstrap(5))
+    found = plan.run(X, y).recovery(truth, "k")
+    assert found.false_positives == found.false_negatives == []
+
+
+# Predictions
+
+
+def test_redundant_features_predict_alike_although_selections_differ():
+    rng = np.random.default_rng(0)
+    signal = rng.standard_normal(120)
+    X = np.column_stack([signal + 0.02 * rng.standard_normal(120) for _ in range(15)])
+    plan = hf.Study(selectors={"k": SelectKBest(k=2)}, perturbation=hf.Bootstrap(15), estimator=LogisticRegression())
+    found = plan.run(X, (signal > 0).astype(int)).prediction_agreement("k")
+    assert found.value > 0.9
+    assert found.stability < 0.5
+    assert found.verdict.startswith("the selections differ, the predictions hardly do")
+
+
+def test_noise_predicts_and_selects_differently():
+    rng = np.random.default_rng(0)
+    plan = hf.Study(selectors={"k": SelectKBest(k=3)}, perturbation=hf.Bootstrap(15), estimator=LogisticRegression())
+    found = plan.run(rng.standard_normal((60, 100)), np.arange(60) % 2).prediction_agreement("k")
+    assert found.verdict == "selections and predictions both differ: noise"
+
+
+def test_agreement_of_predictions_is_fleiss_kappa():
+    tests = [[0, 1, 2], [0, 1, 3], [0, 2, 3]]
+    predicted = [[0, 1, 1], [0, 1, 0], [1, 1, 0]]
+    result = made({"a": {"sets": subsets(0.9, 3), "predicted": predicted}}, tests=tests)
+    found = result.prediction_agreement("a")
+    agreeing = 2 + 2 + 2 + 2  # rows 0 (2 of 6 ordered pairs), 1, 2 and 3 (both of 2)
+    assert found.observed == pytest.approx(agreeing / 12)
+    assert found.expected == pytest.approx((4 / 9) ** 2 + (5 / 9) ** 2)
+    assert found.value == pytest.approx((found.observed - found.expected) / (1 - found.expected))
+    assert found.n_rows == 4
+
+
+def test_predictions_of_numbers_agree_by_the_intraclass_correlation():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 4))
+    from sklearn.feature_selection import f_regression
+    from sklearn.linear_model import LinearRegression
+
+    plan = hf.Study(
+        selectors={"k": SelectKBest(f_regression, k=2)}, perturbation=hf.Bootstrap(8), estimator=LinearRegression()
+    )
+    found = plan.run(X, X[:, 0] + X[:, 1] + 0.1 * rng.standard_normal(80)).prediction_agreement("k")
+    assert 0.95 < found.value <= 1
+    assert np.isnan(found.observed)
+
+
+def test_single_folds_share_no_held_out_row():
+    result = made(
+        {"a": {"sets": subsets(0.9, 3), "predicted": [[0], [1], [0]], "scores": noisy(0.5, 3)}},
+        tests=[[0], [1], [2]],
+        design="folds",
+    )
+    found = result.prediction_agreement("a")
+    assert np.isnan(found.value)
+    assert found.verdict.startswith("no row was held out by two runs")

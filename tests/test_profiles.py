@@ -1,0 +1,183 @@
+"""Stability against size and against the sample; knots; mean ranks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import SelectKBest
+from sklearn.neighbors import KNeighborsClassifier
+
+import holdfast as hf
+from holdfast.tradeoff.knots import entering, knots_of
+from results import made, noisy
+
+
+def weights(core, d=100, n_runs=30, seed=0, spread=0.3):
+    """The first ``core`` features in nearly the same order, the others in any."""
+    rng = np.random.default_rng(seed)
+    ordered = np.concatenate([10 + np.arange(core)[::-1], np.zeros(d - core)])
+    return ordered + rng.standard_normal((n_runs, d)) * np.where(np.arange(d) < core, spread, 1.0)
+
+
+SIZES = [1, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40, 55, 75, 100]
+
+
+@pytest.mark.parametrize("core", [5, 12, 20, 40])
+def test_the_knot_is_where_random_features_begin(core):
+    found = made({"a": {"weights": weights(core)}}, n_features=100).profile("a", sizes=SIZES)
+    assert found.knots == [core]
+    after = found.frame[(found.frame["size"] > core) & (found.frame["size"] < 100)]
+    assert (after["entering"].abs() < 0.1).all()
+    assert (found.frame["entering"][found.frame["size"] <= core] > 0.5).all()
+
+
+def test_random_orders_have_no_knot_and_no_stability():
+    found = made({"a": {"weights": weights(0)}}, n_features=100).profile("a", sizes=SIZES)
+    assert found.knots == []
+    assert found.frame["stability"].iloc[:-1].abs().max() < 0.1
+    assert np.isnan(found.frame["stability"].iloc[-1])  # all features are no selection
+
+
+def test_features_of_no_weight_are_ordered_at_random_not_by_column():
+    zeros = weights(10)
+    zeros[:, 10:] = 0
+    found = made({"a": {"weights": zeros}}, n_features=100).profile("a", sizes=SIZES)
+    assert found.knots == [8, 12] or found.knots == [12]  # twelve is the first size with all ten
+    assert found.frame["entering"].iloc[SIZES.index(20)] == pytest.approx(0, abs=0.1)
+
+
+def test_features_may_enter_at_random_and_in_order_again():
+    rng = np.random.default_rng(0)
+    level = np.repeat([30.0, 20.0, 10.0, 0.0], [8, 300, 20, 72])
+    order = np.where(np.isin(level, [20, 0]), rng.standard_normal((30, 400)), -np.arange(400) * 0.01)
+    result = made({"a": {"weights": level + order}}, n_features=400)
+    assert result.profile("a", sizes=[4, 8, 16, 32, 64, 308, 318, 328, 350, 375]).knots == [8, 328]
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "nogueira", "kuncheva"])
+def test_the_random_baseline_is_what_random_orders_have(measure):
+    result = made({"a": {"weights": np.random.default_rng(1).random((60, 40))}}, n_features=40)
+    frame = result.profile("a", measure, sizes=[2, 10, 30]).frame
+    assert np.allclose(frame["stability"], frame["random"], atol=0.03)
+
+
+def test_intervals_and_values_are_those_of_the_cut_runs():
+    result = made({"a": {"weights": weights(10)}}, n_features=100)
+    row = result.profile("a", sizes=[7]).frame.iloc[0]
+    expected = hf.stability(result.preferences("a").top(7))
+    assert (row["stability"], row["low"], row["high"]) == pytest.approx((expected.value, *expected.ci()))
+
+
+def test_entering_is_zero_on_average_for_features_that_enter_at_random():
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(200):
+        order = rng.permuted(np.tile(np.arange(30), (2, 1)), axis=1)
+        overlaps = {k: np.array([len(set(order[0, :k]) & set(order[1, :k]))], dtype=float) for k in (5, 12, 20)}
+        values.append(entering(overlaps, 30)[0])
+    assert np.abs(np.mean(values, axis=0)).max() < 0.05
+
+
+def test_knots_need_two_random_steps_or_the_end():
+    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.9, 0.0, 0.0], 0.2) == [3]
+    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.0, 0.9, 0.1], 0.2) == [1, 4]
+    assert knots_of([1, 2, 3], [0.9, 0.9, np.nan], 0.2) == []
+
+
+def test_a_selector_with_sizes_has_a_profile_with_scores():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 12)), np.arange(60) % 2
+    X[:, :3] += y[:, None]
+    sizes = hf.Candidates(SelectKBest(), {"k": [1, 3, 6]})
+    result = hf.Study(selectors={"anova": sizes}, perturbation=hf.Bootstrap(10), estimator=KNeighborsClassifier(3)).run(
+        X, y
+    )
+    frame = result.profile("anova").frame
+    assert frame["size"].tolist() == [1, 3, 6]
+    assert frame["score"].tolist() == [result.summary()["accuracy"][f"anova(k={k})"] for k in (1, 3, 6)]
+
+
+def test_blocks_are_measured_inside():
+    blocks = np.repeat(range(15), 2).tolist()
+    result = made({"a": {"weights": weights(12)}}, n_features=100, design="pairs", blocks=blocks)
+    assert result.profile("a", sizes=SIZES).knots == [12]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: r.profile("b"), "Expected a candidate that gives rankings or weights"),
+        (lambda r: r.profile("a", "spearman"), "Expected a measure of subsets for a profile"),
+        (lambda r: r.profile("a", tolerance=1), "Expected a tolerance from 0 to below 1"),
+        (lambda r: r.fraction_profile(), "Expected a study with hf.Shrink, got one of runs"),
+        (lambda r: r.mean_ranks("alpha"), "Expected candidates that set 'alpha', got none"),
+        (lambda r: r.mean_ranks(of="speed"), "Expected 'stability' or a score"),
+    ],
+)
+def test_errors_are_one_sentence(call, message):
+    result = made({"a": {"weights": weights(5)}, "b": {"sets": [[0, 1]] * 30}}, n_features=100)
+    with pytest.raises(ValueError, match=message):
+        call(result)
+
+
+# Shrinking samples
+
+
+def test_agreement_and_score_by_fraction():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 15)), np.arange(80) % 2
+    X[:, :3] += y[:, None]
+    plan = hf.Study(
+        selectors={"k": SelectKBest(k=3)},
+        perturbation=hf.Shrink(8, (0.25, 0.75)),
+        estimator=KNeighborsClassifier(3),
+    )
+    result = plan.run(X, y)
+    found = result.fraction_profile()
+    assert found["fraction"].tolist() == [0.25, 0.75, 1.0]
+    assert found["agreement"].tolist()[:2] == result.shrinkage("k")["agreement"].tolist()
+    assert np.isnan(found["agreement"].iloc[2])
+    assert found["agreement"].iloc[0] < found["agreement"].iloc[1]
+    whole = result.scores[result.scores["run"].str.endswith("at 1")]["accuracy"]
+    assert found["score"].iloc[2] == pytest.approx(whole.mean())
+    assert result.pareto().frame["score"]["k"] == pytest.approx(whole.mean())
+    assert (found["low"] <= found["agreement"]).iloc[:2].all()
+
+
+# Mean ranks
+
+
+def test_ties_share_the_best_rank():
+    table = pd.DataFrame({"a": [0.5, 0.5, 0.9], "b": [0.5, 0.4, 0.1], "c": [0.5, 0.6, 0.1 + 1e-15]})
+    assert hf.mean_ranks(table).tolist() == pytest.approx([(1 + 2 + 1) / 3, (1 + 3 + 2) / 3, (1 + 1 + 2) / 3])
+    assert hf.mean_ranks(-table, higher_is_better=False).equals(hf.mean_ranks(table))
+
+
+def test_the_totals_of_the_2009_tables_follow():
+    """Five methods that tie at the first and the last of d sizes: ranks total 15 - 20 / d (Wine: 13.46)."""
+    d = 13
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((d, 5)))
+    table.iloc[[0, -1]] = 0.5
+    assert hf.mean_ranks(table).sum() == pytest.approx(15 - 20 / d)
+
+
+def test_settings_are_ranked_over_a_parameter():
+    sets = {("x", 1): 0, ("y", 1): 0, ("x", 2): 1, ("y", 2): 0}
+    candidates = {
+        f"m({a}, {k})": {
+            "family": "m",
+            "settings": {"a": a, "top": k},
+            "sets": [[0, 1 + run * unsteady] for run in range(10)],
+            "scores": noisy(0.8, 10),
+        }
+        for (a, k), unsteady in sets.items()
+    }
+    found = made(candidates).mean_ranks("top")
+    assert found["rank"].to_dict() == {"m(a=y)": 1.0, "m(a=x)": 1.5}
+    assert found["conditions"].tolist() == [2, 2]
+
+
+def test_undefined_rows_are_left_out_and_nothing_left_is_an_error():
+    assert hf.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]})).tolist() == [2, 1]
+    with pytest.raises(ValueError, match="Expected at least one row"):
+        hf.mean_ranks(pd.DataFrame({"a": [np.nan]}))
