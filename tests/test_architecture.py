@@ -19,7 +19,13 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"typer": {"cli", "__main__"}, "rich": {"cli", "__main__"}, "pyarrow": {"tables"}, "numba": {"kernels"}}
+ONLY_IN = {
+    "typer": {"cli", "__main__"},
+    "rich": {"cli", "__main__"},
+    "pyarrow": {"tables"},
+    "numba": {"kernels"},
+    "torch": {"kernels"},
+}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
