@@ -5,6 +5,7 @@ dozens of steps that use it, so that it is used again while the residual falls, 
 Problems that are solved drop out. The host looks at the batch once per iteration, at two numbers per problem.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ TOLERANCE = {"float64": 1e-10, "float32": 3e-5}
 """Residual, beside the dual variables, at which a fit is solved."""
 ROUNDING = {"float64": 1e-8, "float32": 1e-3}
 """Residual at which a fit is solved as well as rounding allows, if it falls no further."""
+BLURRED = {"float64": 1e-6, "float32": 1e-1}
+"""Rounding of the margins Ka, at most, at which a fit is not to be trusted."""
 WORTHWHILE = 0.3
 """An inverse is used again while it makes the residual fall to this share or less."""
 ALL = slice(None)
@@ -61,11 +64,18 @@ class Fits:
         """Set the inverses of these problems, at their curvature."""
         raise NotImplementedError
 
+    def penalty(self) -> Array:
+        """Penalty of v, as a column."""
+        raise NotImplementedError
+
+    def sharp(self) -> Array:
+        """Whether rounding leaves the margins alone, as a column; large terms that cancel do not show in a residual."""
+        raise NotImplementedError
+
     def solve(self, max_iter: int, given_up: Mask) -> Mask:
         """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
         P, name = len(self.has_inverse), self.lib.float_name
-        self.g, self.curvature = self.differentiate(ALL, self.f)
-        residual = self.lib.host(self.residual(ALL))[:, 0].astype(np.float64)
+        residual = self._start()
         before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), given_up.copy()
         for iteration in range(max_iter + 1):
             stuck = fresh & (residual > 0.5 * before) & (residual <= ROUNDING[name])
@@ -77,7 +87,18 @@ class Fits:
             self.invert(np.flatnonzero(fresh))
             before[live] = residual[live]
             residual[live] = self._step(live, fresh, few=2 * live.size <= P)
-        return given_up | ~solved
+        return given_up | ~solved | ~self.lib.host(self.sharp())[:, 0]
+
+    def _start(self) -> NDArray[np.float64]:
+        """Begin at nothing where the objective exceeds that of no model at all; returns the residuals."""
+        xp = self.lib.xp
+        margin = self.y * self.f
+        loss = xp.log1p(xp.exp(-abs(margin))) + 0.5 * (abs(margin) - margin) - math.log(2)
+        good = total(self.cost * loss) + self.penalty() <= 0
+        self.move_to(ALL, *(xp.where(good, x, 0.0) for x in (self.v, self.b, self.f)))
+        seen = self.lib.host(xp.stack([self.residual(ALL)[:, 0], 1.0 * good[:, 0]])).astype(np.float64)
+        self.has_inverse &= seen[1] > 0
+        return seen[0]
 
     def _step(self, live: NDArray[np.int64], fresh: Mask, few: bool) -> NDArray[np.float64]:
         """Step those that live and return their residuals; where they are not few the others are carried along."""
@@ -102,12 +123,12 @@ class Fits:
         return seen[0][moving]
 
     def _steep(self, g: Array, df: Array, t: Array, slope: Array, straight: Array, curved: Array) -> Array:
-        """Whether the objective rises steeply at the end of a step.
+        """Whether the objective rises noticeably at the end of a step.
 
         The objective is convex: its slope tells enough, and keeps its digits where differences of values have none.
         """
         noise = 1e-14 if self.lib.float_name == "float64" else 1e-6
-        return total(g * df) + straight + t * curved > -0.5 * slope + noise * total(abs(g * df))
+        return total(g * df) + straight + t * curved > -0.1 * slope + noise * total(abs(g * df))
 
     def _shorten(
         self, at: Array, v: Array, b: Array, f: Array, dv: Array, db: Array, df: Array,
@@ -131,7 +152,7 @@ class DualFits(Fits):
         self.K, self.n_rows = K, n_rows
         self.inverses = lib.full(tuple(K.shape), 0.0)  # (1 + SKS)⁻¹
         self.border = lib.full(tuple(y.shape), 0.0)  # (K + S⁻²)⁻¹1
-        self.tiny = 1e-300 if lib.float_name == "float64" else 1e-30
+        self.least, self.tiny = (1e-14, 1e-300) if lib.float_name == "float64" else (1e-6, 1e-30)
 
     def residual(self, at: Any) -> Array:
         v, g = self.v[at], self.g[at]
@@ -140,12 +161,21 @@ class DualFits(Fits):
             apart = self.lib.xp.maximum(apart, abs(total(v)) / self.n_rows[at])
         return apart / size
 
+    def penalty(self) -> Array:
+        return 0.5 * total(self.v * (self.f - self.b))
+
+    def sharp(self) -> Array:
+        diagonal = self.lib.array(np.arange(self.y.shape[1]))
+        norm = self.lib.xp.sqrt(abs(self.K[:, diagonal, diagonal]))
+        rounding = 2e-16 if self.lib.float_name == "float64" else 1e-7
+        return rounding * self.lib.amax(norm) * total(norm * abs(self.v)) < BLURRED[self.lib.float_name]
+
     def invert(self, which: NDArray[np.int64]) -> None:
         lib, n = self.lib, self.y.shape[1]
         diagonal = lib.array(np.arange(n))
         for part in parts(which.size, 32 * n * n, lib):
             at = part if which.size == len(self.has_inverse) else lib.array(which[part])
-            S = lib.xp.sqrt(self.curvature[at] + self.tiny)
+            S = lib.xp.sqrt(self.curvature[at] + self.cost[at] * self.least + self.tiny)
             B = self.K[at] * S[:, :, None]
             B *= S[:, None, :]
             B[:, diagonal, diagonal] += 1
@@ -201,6 +231,12 @@ class PrimalFits(Fits):
         if self.intercept:
             apart = self.lib.xp.maximum(apart, abs(total(g)) / g.shape[1] ** 0.5)
         return apart / self.lib.xp.sqrt(total(g * g))
+
+    def penalty(self) -> Array:
+        return 0.5 * total(self.v * self.v)
+
+    def sharp(self) -> Array:
+        return self.b == self.b
 
     def invert(self, which: NDArray[np.int64]) -> None:
         lib, (_, p, n) = self.lib, self.Z.shape

@@ -20,7 +20,7 @@ from .resampled import Columns, Data, Scale, drawn_columns, given, moments
 TIE = 1e-9
 """Weights tie if they differ by less than this, relative to the one at the cut."""
 LOST = 1e-3
-"""Share of its trace that a Gram matrix may shrink to by subtraction before rounding asks to build it anew."""
+"""Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""
 SLIGHT = 0.25
 """Share of the features dropped up to which the inverses of the step before are worth a try."""
 
@@ -59,7 +59,7 @@ def lockstep_elimination(
     dtype: str = "float64",
     whole: bool = True,
     memory: float = 2e9,
-    max_iter: int = 100,
+    max_iter: int = 1000,
 ) -> list[LockstepPaths]:
     """Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample and setting.
 
@@ -125,7 +125,7 @@ def lockstep_finals(
     device: str = "cpu",
     dtype: str = "float64",
     memory: float = 2e9,
-    max_iter: int = 100,
+    max_iter: int = 1000,
 ) -> Finals:
     """Fit on the k selected features of every resample, (settings ×) M × k columns, with each C of ``C_finals``.
 
@@ -287,13 +287,13 @@ class _Paths:
             more = lib.xp.where(lib.take(self.kind, first) > 0, (self.growth**2 - 1) ** 0.5, 0.0)
             for part in parts(self.P, 24 * most * self.n, lib):
                 lib.add_gram(K[part], self._gathered(first, part) * more[part][:, :, None], 1.0)
-        self.trace = self._trace(K)
+        self.diagonal = self._diagonal(K)
         n_rows = (self.cost > 0).sum(1)[:, None]
         return DualFits(lib, self.y, self.cost, K, n_rows, self.intercept)
 
-    def _trace(self, K: Array) -> Array:
-        diagonal = self.lib.array(np.arange(self.n))
-        return K[:, diagonal, diagonal].sum(1)
+    def _diagonal(self, K: Array) -> Array:
+        rows = self.lib.array(np.arange(self.n))
+        return K[:, rows, rows]
 
     def _next_dual(self, dual: DualFits, size: int) -> DualFits:
         """Take what was dropped out of K, or build it anew where that is cheaper or safer; follow the optimum."""
@@ -302,7 +302,8 @@ class _Paths:
         if n_dropped < size:
             for part in parts(self.P, 16 * n_dropped * self.n, self.lib):
                 self.lib.add_gram(dual.K[part], self._gathered(self.dropped, part), -1.0)
-            lost = np.flatnonzero(self.lib.host(self._trace(dual.K) <= LOST * self.trace))
+            lost_rows = (self._diagonal(dual.K) <= LOST * self.diagonal) & (self.diagonal > 0)
+            lost = np.flatnonzero(self.lib.host(lost_rows.any(1)))
         for part in parts(lost.size, 32 * size * self.n, self.lib):
             self._rebuild(dual, self.lib.array(lost[part]))
         if n_dropped > SLIGHT * (size + n_dropped):
@@ -313,7 +314,7 @@ class _Paths:
     def _rebuild(self, dual: DualFits, at: Array) -> None:
         K = self.lib.full((len(at), self.n, self.n), 0.0)
         self.lib.add_gram(K, self._stretched(at), 1.0)
-        dual.K[at], self.trace[at] = K, self._trace(K)
+        dual.K[at], self.diagonal[at] = K, self._diagonal(K)
 
     def _weights(self, a: Array) -> Array:
         """Weights of the active columns: all columns of a resample at once, or the gathered ones where they are few."""
