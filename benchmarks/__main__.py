@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import measures, rfe
+from benchmarks import hybrid_rfe, measures, rfe
 from benchmarks.timing import COLUMNS, Row
 
-BENCHMARKS = {**measures.BENCHMARKS, **rfe.BENCHMARKS}
+BENCHMARKS = {**measures.BENCHMARKS, **rfe.BENCHMARKS, **hybrid_rfe.BENCHMARKS}
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
 VERSIONS = "holdfast", "numpy", "scipy", "numba", "scikit-learn", "statsmodels"
