@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import filters, measures, rfe, study
+from benchmarks import filters, hybrid_rfe, measures, rfe, study
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-BENCHMARKS = measures.BENCHMARKS | study.BENCHMARKS | filters.BENCHMARKS | rfe.BENCHMARKS
+BENCHMARKS = measures.BENCHMARKS | study.BENCHMARKS | filters.BENCHMARKS | rfe.BENCHMARKS | hybrid_rfe.BENCHMARKS
 VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate"
 
 

@@ -47,12 +47,12 @@ def ridge_rfe() -> Iterator[Row]:
         for (n, d), ratio in zip(SHAPES, ratios, strict=True):
             rows, sizes = Rows.of(n, d), elimination_sizes(d, N_KEPT, 0.2)
             ours = partial(ridge_elimination, rows.X, rows.y, rows.counts, sizes=sizes, scale=scale)
-            equal = _same(ours(), _loop(_rotated_newton, rows, sizes, scale))
-            shared = _shared(ours(), _loop(_lbfgs, rows, sizes, scale))
+            equal = same(ours(), _loop(rotated_newton, rows, sizes, scale))
+            shared = shared_share(ours(), _loop(lbfgs, rows, sizes, scale))
             yield Row(
                 what=f"ridge-logistic elimination, {scale!r}, {n} × {d:,} to {N_KEPT}",
                 ours=best_time(ours) / N_RESAMPLES,
-                peer=best_time(partial(_loop, _lbfgs, rows, sizes, scale), at_least=2) / N_CHECKED,
+                peer=best_time(partial(_loop, lbfgs, rows, sizes, scale), at_least=2) / N_CHECKED,
                 peer_name="scikit-learn lbfgs, tol 1e-10",
                 equal=f"{equal}; peer shares {shared:.0%}",
                 ratio_to_reach=ratio,
@@ -71,7 +71,7 @@ def svm_rfe() -> Iterator[Row]:
                 ours=best_time(ours) / N_RESAMPLES,
                 peer=best_time(peer, at_least=2) / N_CHECKED,
                 peer_name="scikit-learn SVC, tol 1e-8",
-                equal=_same(ours(), peer()),
+                equal=same(ours(), peer()),
                 ratio_to_reach=ratio,
             )
 
@@ -84,11 +84,11 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
 # Peers
 
 
-def _lbfgs(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
+def lbfgs(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
     return LogisticRegression(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights).coef_[0]
 
 
-def _rotated_newton(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
+def rotated_newton(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
     """To the optimum, in the space that the rows span."""
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
     model = LogisticRegression(solver="newton-cholesky", tol=1e-11, max_iter=200)
@@ -120,7 +120,7 @@ def _eliminated(
     return columns, w
 
 
-def _same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
+def same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
     """Tell how far the weights are apart; raise if they are far, or if the sets differ."""
     apart = 0.0
     for m, (columns, w) in enumerate(expected):
@@ -132,6 +132,6 @@ def _same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
     return f"yes, to {apart:.0e}"
 
 
-def _shared(ours: Paths, expected: list[tuple[Any, Floats]]) -> float:
+def shared_share(ours: Paths, expected: list[tuple[Any, Floats]]) -> float:
     """Share of the selected features that are the same."""
     return float(np.mean([np.isin(ours.selected[m], columns).mean() for m, (columns, _) in enumerate(expected)]))

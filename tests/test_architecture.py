@@ -34,6 +34,7 @@ ONLY_IN = {
     "sqlite3": {"study"},
     "altair": {"plots"},
     "vl_convert": {"plots"},
+    "torch": {"kernels"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

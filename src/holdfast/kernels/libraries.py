@@ -1,0 +1,135 @@
+"""The functions by which NumPy and torch differ, under one name, for code that runs on both, on a CPU or on CUDA.
+
+Needs NumPy alone, and torch where it is asked for.
+"""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = Any  # of NumPy or torch
+PRECISIONS = "float64", "float32"
+
+
+class NumpyLibrary:
+    """NumPy, with the few functions that torch has by another name."""
+
+    def __init__(self, dtype: str, memory: float) -> None:
+        self.xp: Any = np
+        self.dtype: Any = np.dtype(dtype)
+        self.float_name, self.memory = dtype, memory
+
+    def array(self, values: NDArray[Any]) -> Array:
+        """Numbers of the library's precision; masks and indices as they are."""
+        return values.astype(self.dtype) if values.dtype.kind == "f" else values
+
+    def host(self, values: Array) -> NDArray[Any]:
+        """Return a NumPy array."""
+        return np.asarray(values)
+
+    def full(self, shape: tuple[int, ...], value: float, dtype: str | None = None) -> Array:
+        """Return an array of one value."""
+        return np.full(shape, value, dtype=dtype or self.dtype)
+
+    def amax(self, values: Array) -> Array:
+        """Largest of each row, as a column."""
+        return np.max(values, axis=1, keepdims=True)
+
+    def miss(self, margin: Array) -> Array:
+        """1 / (1 + exp(margin)), without overflow."""
+        e = np.exp(-np.abs(margin))
+        return np.where(margin > 0, e, 1.0) / (1 + e)
+
+    def take(self, values: Array, places: Array) -> Array:
+        """Entries of each row at its places."""
+        return np.take_along_axis(values, places, axis=1)
+
+    def put(self, values: Array, places: Array, entries: Any) -> None:
+        """Set entries of each row at its places."""
+        np.put_along_axis(values, places, entries, axis=1)
+
+    def kth_largest(self, values: Array, k: int) -> Array:
+        """k-th largest of each row, as a column."""
+        place = values.shape[1] - k
+        return np.partition(values, place, axis=1)[:, place : place + 1]
+
+    def inverse(self, B: Array) -> Array:
+        """Inverses of positive definite matrices."""
+        return np.linalg.inv(B)
+
+    def add_gram(self, K: Array, R: Array, sign: float) -> None:
+        """K ± RᵀR."""
+        K += sign * (R.swapaxes(1, 2) @ R)
+
+
+class TorchLibrary(NumpyLibrary):
+    """torch on a device."""
+
+    def __init__(self, dtype: str, memory: float, device: str) -> None:
+        super().__init__(dtype, memory)
+        self.xp = importlib.import_module("torch")
+        self.dtype, self.device = getattr(self.xp, dtype), self.xp.device(device)
+
+    def array(self, values: NDArray[Any]) -> Array:
+        tensor = self.xp.from_numpy(np.require(values, requirements=["C", "W"]))
+        return tensor.to(device=self.device, dtype=self.dtype if tensor.is_floating_point() else None)
+
+    def host(self, values: Array) -> NDArray[Any]:
+        return values.cpu().numpy()
+
+    def full(self, shape: tuple[int, ...], value: float, dtype: str | None = None) -> Array:
+        of = getattr(self.xp, dtype) if dtype else self.dtype
+        return self.xp.full(shape, value, dtype=of, device=self.device)
+
+    def amax(self, values: Array) -> Array:
+        return values.amax(1, keepdim=True)
+
+    def miss(self, margin: Array) -> Array:
+        return self.xp.sigmoid(-margin)
+
+    def take(self, values: Array, places: Array) -> Array:
+        return self.xp.gather(values, 1, places)
+
+    def put(self, values: Array, places: Array, entries: Any) -> None:
+        values.scatter_(1, places, entries)
+
+    def kth_largest(self, values: Array, k: int) -> Array:
+        return values.kthvalue(values.shape[1] - k + 1, 1, keepdim=True).values
+
+    def inverse(self, B: Array) -> Array:
+        """By triangular solves and a product, which are batched on every device; a general inverse is not."""
+        L = self.xp.linalg.cholesky_ex(B)[0]
+        eye = self.xp.eye(B.shape[1], dtype=B.dtype, device=B.device)
+        root = self.xp.linalg.solve_triangular(L, eye.expand_as(B), upper=False)
+        return root.mT @ root
+
+    def add_gram(self, K: Array, R: Array, sign: float) -> None:
+        K.baddbmm_(R.mT, R, alpha=sign)
+
+
+def library(xp: str, device: str, dtype: str, memory: float) -> NumpyLibrary:
+    """Return the library of this name."""
+    if xp not in ("numpy", "torch") or dtype not in PRECISIONS or (xp == "numpy" and device != "cpu"):
+        known = " or ".join(PRECISIONS)
+        raise ValueError(f"Expected numpy on the cpu, or torch, in {known}, got {xp} on {device} in {dtype}.")
+    return NumpyLibrary(dtype, memory) if xp == "numpy" else TorchLibrary(dtype, memory, device)
+
+
+def times(A: Array, x: Array) -> Array:
+    """Ax for each problem."""
+    return (A @ x[:, :, None])[:, :, 0]
+
+
+def total(x: Array) -> Array:
+    """Sum of each row, as a column."""
+    return x.sum(1)[:, None]
+
+
+def parts(n_items: int, bytes_each: float, lib: NumpyLibrary) -> Iterator[slice]:
+    """Slices whose temporary arrays take at most an eighth of the memory."""
+    length = max(1, int(lib.memory / 8 // max(bytes_each, 1)))
+    for start in range(0, n_items, length):
+        yield slice(start, min(start + length, n_items))
