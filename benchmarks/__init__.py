@@ -1,4 +1,4 @@
-"""How fast and how small the measures are, each beside a peer in the same run: ``python -m benchmarks [name ...]``."""
+"""How fast and how small the library is, each beside a peer in the same run: ``python -m benchmarks [name ...]``."""
 
 import os
 

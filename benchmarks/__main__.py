@@ -10,12 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measures import BENCHMARKS
+from benchmarks import elastic_net, measures
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-VERSIONS = "holdfast", "numpy", "scipy", "numba", "statsmodels"
+VERSIONS = "holdfast", "numpy", "scipy", "numba", "statsmodels", "scikit-learn", "glum"
+BENCHMARKS = measures.BENCHMARKS | elastic_net.BENCHMARKS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
