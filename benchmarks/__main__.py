@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import filters, hybrid_rfe, measures, rfe, study
+from benchmarks import elastic_net, filters, hybrid_rfe, measures, rfe, study
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-BENCHMARKS = measures.BENCHMARKS | study.BENCHMARKS | filters.BENCHMARKS | rfe.BENCHMARKS | hybrid_rfe.BENCHMARKS
-VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate"
+PARTS = (measures, study, filters, rfe, hybrid_rfe, elastic_net)
+BENCHMARKS = {name: run for part in PARTS for name, run in part.BENCHMARKS.items()}
+VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate", "glum"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -223,8 +223,10 @@ class Machine:
         return {"xp": "torch", "device": self.device, "memory": self.memory}
 
 
-def speed(machine: Machine, data: Data, references: Path | None, repeats: int) -> dict[str, Any]:
-    """Seconds per elimination, the mean over the grid, and how many sets are those of the compiled form."""
+def speed(
+    machine: Machine, data: Data, references: Path | None, repeats: int
+) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """Seconds per elimination, the mean over the grid, how many sets are those of the compiled form; and the sets."""
     say(f"{data.name} {data.X.shape[0]} × {data.X.shape[1]}, {len(data.counts)} bootstraps")
     warm_up, _ = machine.seconds(lambda: machine.selected(data.first(20), SPEED))
     say(f"  warm-up on 20 bootstraps {warm_up:.2f} s")
@@ -241,13 +243,14 @@ def speed(machine: Machine, data: Data, references: Path | None, repeats: int) -
     result = {
         "n": data.X.shape[0], "d": data.X.shape[1], "resamples": len(data.counts), "settings": len(SPEED),
         "seconds_per_elimination": best, "all_seconds": times, "limit": SECONDS.get(data.name),
-        "reached": best <= SECONDS.get(data.name, math.inf) if len(data.counts) >= 1000 else None, "warm_up_seconds": warm_up,
+        "reached": best <= SECONDS.get(data.name, math.inf) if len(data.counts) >= 1000 else None,
+        "warm_up_seconds": warm_up,
         "finals_seconds_per_elimination": finals_time / len(SPEED), "finals": len(C_FINALS),
         "peak_bytes": machine.peak_bytes(), "mean_accuracy": np.nanmean(accuracy, axis=2).max(axis=1).tolist(),
     }  # fmt: skip
     result |= compared(data, selected, references)
     say(f"  {json.dumps({k: result.get(k) for k in ('seconds_per_elimination', 'limit', 'reached', 'equal_share')})}")
-    return result
+    return result, selected
 
 
 def compared(data: Data, selected: NDArray[np.int64], references: Path | None) -> dict[str, Any]:
@@ -357,7 +360,8 @@ def results(chosen: argparse.Namespace, machine: Machine) -> Iterator[tuple[str,
         try:
             elapsed, data = machine.seconds(lambda path=path: load(path, chosen.resamples))  # type: ignore[misc]
             if chosen.mode == "speed":
-                figures = speed(machine, data, chosen.references, chosen.repeats)
+                figures, selected = speed(machine, data, chosen.references, chosen.repeats)
+                np.savez_compressed(chosen.out.parent / f"{data.name}_selected.npz", selected=selected.astype(np.int32))
             else:
                 figures = protocol(machine, data, chosen.results, chosen.block)
             yield data.name, figures | {"load_seconds": elapsed}

@@ -251,6 +251,17 @@ def test_the_lowest_of_equal_columns_carries_the_weight(family):
     np.testing.assert_allclose(shared[..., :20], -shared[..., 40:], atol=1e-7)
 
 
+def test_nearly_dependent_columns_are_told_apart():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 150)) + 1e-3 * rng.normal(size=(60, 150))
+    y = np.where(X[:, 0] + rng.logistic(size=60) > 0, 1.0, -1.0)
+    c = bootstraps(60, 1)
+    paths = elastic_net_paths(X, y, c, family="logistic", lambda_min_ratio=1e-3)
+    intercepts = intercepts_of_standardised(paths, X, c[0])
+    for k, lam in enumerate(paths.lambdas[0]):
+        assert violation(X, y, c[0], dense(paths, 150)[0, k], intercepts[k], lam, 1, "logistic") < 1e-7
+
+
 def test_constant_columns_get_nothing():
     X, y = draw(30, 10)
     X[:, 4] = 0.1
@@ -299,6 +310,8 @@ def test_what_cannot_be_solved_is_told(monkeypatch):
         ({"counts": -np.ones((1, 30))}, "not negative"),
         ({"y": np.arange(30)}, "-1 and 1"),
         ({"y": np.full(30, np.nan)}, "finite numbers"),
+        ({"X": draw(30, 5)[0] * 1e200}, "squares can be computed"),
+        ({"X": draw(30, 5)[0] * 1e-200}, "squares can be computed"),
         ({"family": "poisson"}, "'logistic' or 'linear'"),
         ({"l1_ratio": 0}, "l1_ratio above 0"),
         ({"lambdas": [0.1, 0]}, "positive, finite"),

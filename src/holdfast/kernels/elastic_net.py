@@ -182,6 +182,11 @@ def _standardise(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
     columns, means, scales = room[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
     largest = _standardise_columns(X, rows, weights, slope, columns, means, scales)
+    if not (np.isfinite(scales).all() and (scales > 0).all() and 0 < scale < np.inf):
+        raise ValueError(
+            f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
+            f"rescale the columns of X, or y."
+        )
     data = Data(columns, target, weights, spread, family == "linear")
     return _Standardised(data, means, scales, mean, scale, intercept, largest)
 

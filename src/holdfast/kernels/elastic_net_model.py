@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from holdfast.kernels.elastic_net_state import BLOCK, FACTORED, GRAM, MADE, RIDGE, STALE, SUPPORT, WEIGHT
+from holdfast.kernels.elastic_net_state import BLOCK, DUAL, FACTORED, GRAM, MADE, RIDGE, STALE, SUPPORT, WEIGHT
 from holdfast.kernels.jit import summing_step
 
 MAX_PASSES = 200
@@ -130,45 +130,51 @@ def factor(model, v, l2):  # type: ignore[no-untyped-def]
 
     A support larger than the data has rows is solved through l2 + Zᵀ Z, where Z are the model's rows.
     """
-    L, rows, support, size = model.L, model.rows, model.support, model.L.shape[0]
-    valid, before, n = model.counts[FACTORED], model.counts[SUPPORT], 0
+    counts, support, n = model.counts, model.support, 0
+    valid, before = counts[FACTORED], counts[SUPPORT]
     for k in range(v.size):
         if v[k] != 0:
             if support[n] != k:
                 valid, support[n] = min(valid, n), k
             n += 1
-    if model.numbers[RIDGE] != l2 or (n != before and max(n, before) > size):
+    dual = l2 > 0 and n > model.rows.shape[1]
+    if model.numbers[RIDGE] != l2 or counts[DUAL] != dual or (dual and n != before):
         valid = 0
-    model.numbers[RIDGE], model.counts[SUPPORT], model.counts[FACTORED] = l2, n, 0
-    if n > size:
-        if valid < n and not _factor_dual(L, rows, support, n, l2):
-            return False
-        model.counts[FACTORED] = n
-        return True
+    model.numbers[RIDGE], counts[SUPPORT], counts[DUAL], counts[FACTORED] = l2, n, dual, n
+    if dual:
+        if valid == n or _factor_dual(model, n, l2):
+            return True
+        valid = counts[DUAL] = 0
+    return _factor_primal(model, valid, n, l2)
+
+
+@summing_step
+def _factor_primal(model, valid, n, l2):  # type: ignore[no-untyped-def]
+    L, rows, support, size = model.L, model.rows, model.support, model.rows.shape[1]
     for i in range(valid, n):
         own = rows[support[i]]
         for j in range(i + 1):
             L[i, j] = own[support[j]] if model.counts[GRAM] else dot(own, rows[support[j]])
         L[i, i] += l2
-        if not _eliminate(L, i):
+        if not _eliminate(L, i) or i == size:  # no more columns than rows are independent
             model.counts[FACTORED] = i
             return False
-    model.counts[FACTORED] = n
     return True
 
 
 @summing_step
-def _factor_dual(L, rows, support, n, l2):  # type: ignore[no-untyped-def]
-    for i in range(L.shape[0]):
+def _factor_dual(model, n, l2):  # type: ignore[no-untyped-def]
+    L, size = model.L, model.rows.shape[1]
+    for i in range(size):
         for j in range(i):
             L[i, j] = 0
         L[i, i] = l2
     for k in range(n):
-        z = rows[support[k]]
-        for i in range(L.shape[0]):
+        z = model.rows[model.support[k]]
+        for i in range(size):
             add_times(z[i], z[: i + 1], L[i, : i + 1])
     independent = True
-    for i in range(L.shape[0]):
+    for i in range(size):
         independent = independent and _eliminate(L, i)
     return independent
 
@@ -190,7 +196,7 @@ def _eliminate(L, i):  # type: ignore[no-untyped-def]
 def solve_factored(model, x, l2, dual):  # type: ignore[no-untyped-def]
     """Replace x by the solution on the support."""
     L, n = model.L, model.counts[SUPPORT]
-    if n <= L.shape[0]:
+    if not model.counts[DUAL]:
         _substitute(L, n, x)
         return
     for i in range(dual.size):
@@ -236,11 +242,12 @@ def minimise_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-unt
         independent = factor(model, v, l2)
         if settled and independent:
             return
-        while not independent and model.counts[SUPPORT] <= model.L.shape[0]:
-            _slide(model, l1, l2, v, moved, step.x)
+        for _ in range(n):  # each time one weight fewer
+            if independent and _go_to_optimum(model, pull, l1, l2, v, moved, step.x, step.dual):
+                break
+            if not independent:
+                _slide(model, l1, l2, v, moved, step.x)
             independent = factor(model, v, l2)
-        if independent:
-            _go_to_optimum(model, pull, l1, l2, v, moved, step.x, step.dual)
 
 
 @summing_step
@@ -265,13 +272,13 @@ def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore
 
 @summing_step
 def _go_to_optimum(model, pull, l1, l2, v, moved, x, dual):  # type: ignore[no-untyped-def]
-    """Go to the optimum on the support, or as far as the first weight that reaches zero."""
+    """Go to the optimum on the support, or as far as the first weight that reaches zero; tell whether all the way."""
     for i in range(model.counts[SUPPORT]):
         k = model.support[i]
         already = moved[k] if model.counts[GRAM] else dot(model.rows[k], moved)
         x[i] = pull[k] - already - l2 * v[k] - (l1 if v[k] > 0 else -l1)
     solve_factored(model, x, l2, dual)
-    _go(model, model.counts[SUPPORT], 1.0, x, v, moved)
+    return _go(model, model.counts[SUPPORT], 1.0, x, v, moved)
 
 
 @summing_step
@@ -299,7 +306,7 @@ def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _go(model, n, farthest, x, v, moved):  # type: ignore[no-untyped-def]
-    """Add x to the first n weights of the support, as far as the first that reaches zero."""
+    """Add x to the first n weights of the support, as far as the first that reaches zero; tell whether none does."""
     length, first = farthest, -1
     for i in range(n):
         w = v[model.support[i]]
@@ -310,3 +317,4 @@ def _go(model, n, farthest, x, v, moved):  # type: ignore[no-untyped-def]
         change = -v[k] if i == first else length * x[i]
         v[k] += change
         add_times(change, model.rows[k, : moved.size], moved)
+    return first < 0

@@ -146,14 +146,15 @@ def _scan(data, point, work, level):  # type: ignore[no-untyped-def]
     moved = np.sqrt(moved) * (1 + 1e-9)
     for j in range(bound.size):
         bound[j] += moved
-    lowest = np.inf
+    n_above, highest = 0, 0.0
     for j in range(bound.size):
         if bound[j] >= level * (1 - 1e-6):
             bound[j] = abs(dot(data.X[j], r))
-            if bound[j] > level:
-                lowest = min(lowest, bound[j])
-    if lowest == np.inf:
+            n_above += bound[j] > level
+            highest = max(highest, bound[j])
+    if n_above == 0:
         return False
+    lowest = _lowest_to_come(bound, level, highest, 20 + work.size[0])
     for j in range(bound.size):  # by rising column, so that of equal ones the lowest comes first
         if bound[j] >= lowest * (1 - TIED):
             n = work.size[0]
@@ -161,6 +162,20 @@ def _scan(data, point, work, level):  # type: ignore[no-untyped-def]
             work.older[0, n] = work.older[1, n] = work.older[2, n] = 0
             work.size[0] = n + 1
     return True
+
+
+@summing_step
+def _lowest_to_come(bound, level, highest, most):  # type: ignore[no-untyped-def]
+    """The least of the values above level; above a higher one while there are too many, unless they tie."""
+    while True:
+        n_above, lowest = 0, highest
+        for j in range(bound.size):
+            if bound[j] > level:
+                n_above += 1
+                lowest = min(lowest, bound[j])
+        if n_above <= most or highest - level <= TIED * highest:
+            return lowest
+        level = (level + highest) / 2
 
 
 @summing_step
@@ -319,18 +334,31 @@ def _solve_at(data, point, work, model, step, l1, l2, tolerance):  # type: ignor
 
 
 @summing_step
-def _extrapolate(data, point, work, t):  # type: ignore[no-untyped-def]
-    """Start from the parabola through the weights at the last three lambdas, whose logarithms t are."""
+def _extrapolate(data, point, work, t, l1, l2):  # type: ignore[no-untyped-def]
+    """Start on the parabola through the weights at the last three lambdas, over their logarithms t, if it is lower."""
+    n = work.size[0]
+    start = point.numbers[LOSS] + _penalty(work.w[:n], work.w, 0.0, l1, l2)
     a = (t[3] - t[1]) * (t[3] - t[0]) / ((t[2] - t[1]) * (t[2] - t[0]))
     b = (t[3] - t[2]) * (t[3] - t[0]) / ((t[1] - t[2]) * (t[1] - t[0]))
     c = 1 - a - b
-    for k in range(work.size[0]):
+    for k in range(n):
         w0, w1, w2 = work.older[0, k], work.older[1, k], work.older[2, k]
         if w0 * w1 > 0:  # a weight that came since has no slope yet
             new = a * w0 + b * w1 + c * w2 if w0 * w2 > 0 else w0 + (t[3] - t[2]) / (t[2] - t[1]) * (w0 - w1)
             work.w[k] = new if new * w0 > 0 else w0
     before = work.older_intercepts
     point.numbers[INTERCEPT] = a * before[0] + b * before[1] + c * before[2]
+    _settle(data, point, work)
+    if not point.numbers[LOSS] + _penalty(work.w[:n], work.w, 0.0, l1, l2) <= start:
+        for k in range(n):
+            work.w[k] = work.older[0, k]
+        point.numbers[INTERCEPT] = before[0]
+        _settle(data, point, work)
+
+
+@summing_step
+def _settle(data, point, work):  # type: ignore[no-untyped-def]
+    """Fill in what follows from the weights and the intercept."""
     for i in range(point.f.size):
         point.f[i] = point.numbers[INTERCEPT]
     add_rows(data.X, work.ids, work.size[0], work.w, point.f)
@@ -383,11 +411,11 @@ def _kernel(sources: int) -> Any:
         record and call again) or NOT_CONVERGED.
         """
         if at[0] == 0 and sources:
-            point.numbers[LOSS], point.numbers[SURPLUS] = _look(data, point.f, point.r, point.W)
+            _settle(data, point, work)
         for k in range(at[0], grid.shape[1]):
             at[0] = k
             if k >= 3:
-                _extrapolate(data, point, work, grid[0, k - 3 : k + 1])
+                _extrapolate(data, point, work, grid[0, k - 3 : k + 1], grid[1, k], grid[2, k])
             if not _solve_at(data, point, work, model, step, grid[1, k], grid[2, k], grid[3, k]):
                 return NOT_CONVERGED
             if grid[4, k] > 0:

@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 INTERCEPT, LOSS, SURPLUS = range(3)  # in Point.numbers; the surplus is the sum of r, 0 at the optimum
 WEIGHT, RIDGE = range(2)  # in Model.numbers: sum of W, and the l2 that is in the factor
-SUPPORT, FACTORED, MADE, GRAM, STALE = range(5)  # in Model.counts: numbers of features, then two flags
+SUPPORT, FACTORED, MADE, GRAM, STALE, DUAL = range(6)  # in Model.counts: numbers of features, then flags
 SHIFT, OLD_SHIFT, OLD_SQUARE = range(3)  # in Step.numbers: changes of the intercept; the last is 0 for a fresh start
 BLOCK = 1024  # rows of data whose part of the working set stays in the cache
 
@@ -57,7 +57,7 @@ class Model(NamedTuple):
     mean: Floats
     curvature: Floats
     rows: Floats  # with GRAM the centred Gram matrix, else the centred columns times root W
-    L: Floats  # Cholesky factor on the support, its diagonal inverted
+    L: Floats  # Cholesky factor on the support, or with DUAL on the rows of data, its diagonal inverted
     support: Ints
     scaled: Floats
     counts: Ints
@@ -100,8 +100,8 @@ def start(data: Data, intercept: float) -> tuple[Point, Working, Model, Step]:
     work = Working(
         np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n), size
     )
-    rows, L, support = np.empty((d, width)), np.empty((width, width)), np.zeros(d, np.int64)
-    counts = np.array([0, 0, 0, 0, 1])
+    rows, L, support = np.empty((d, width)), np.empty((width + 1, width + 1)), np.zeros(d, np.int64)
+    counts = np.array([0, 0, 0, 0, 1, 0])
     model = Model(np.zeros(n), np.zeros(d), np.zeros(d), rows, L, support, np.zeros(BLOCK), counts, np.zeros(2))
     v, pull, x, old, delta = np.zeros((5, d))
     image, f, r, W = np.zeros((4, n))
