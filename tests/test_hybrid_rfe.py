@@ -109,6 +109,20 @@ def test_a_grid_is_taken_from_few_eliminations_and_scored_by_its_own_models():
         assert scored == pytest.approx(np.mean(alone.predict(X[split.test]) == y[split.test]))
 
 
+def test_lock_step_selects_the_same():
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, y = data(9)
+    grid = {"n_forced": [0, 2], "C": [0.1, 1.0], "shrinkage": [0.5]}
+    found = [
+        hf.Study(
+            selectors={"h": hf.Candidates(of.HybridRFE(5, device=device), grid)}, perturbation=hf.Bootstrap(8)
+        ).run(X, y)
+        for device in ("cpu", "torch")
+    ]
+    for candidate in found[0].candidates:
+        assert found[0].preferences(candidate) == found[1].preferences(candidate)
+
+
 def test_more_forced_than_kept_fails_that_candidate_alone():
     X, y = data(8)
     candidates = hf.Candidates(of.HybridRFE(n_forced=5), {"n_features": [3, 8]})
@@ -127,6 +141,7 @@ def test_more_forced_than_kept_fails_that_candidate_alone():
         ({"shrinkage": 0.0, "n_forced": 1}, r"Expected a shrinkage in \(0, 1\], got 0"),
         ({"C": -1.0}, "Expected a positive C, got -1"),
         ({"complement": "none"}, "Expected complement='hybrid' or 'independent', got 'none'"),
+        ({"device": "tpu"}, "Expected device='cpu', 'cuda' or 'torch', got 'tpu'"),
         ({"scale": "none"}, "Expected scale='split' or 'full', got 'none'"),
     ],
 )

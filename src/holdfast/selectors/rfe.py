@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selectors.base import Floats, Found, Ints, Resamples, Selector, Target
@@ -51,6 +52,9 @@ class HybridRFE(Predicts, Selector):
     complement : {"hybrid", "independent"}
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).
+    device : {"cpu", "cuda", "torch"}
+        Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU or
+        (to try it) on the processor. The selected sets are the same.
 
     Attributes
     ----------
@@ -90,12 +94,18 @@ class HybridRFE(Predicts, Selector):
         standardize: bool = True,
         scale: Scale = "split",
         complement: Literal["hybrid", "independent"] = "hybrid",
+        device: Literal["cpu", "cuda", "torch"] = "cpu",
     ) -> None:
         self.n_features, self.n_forced, self.criterion, self.C, self.shrinkage = (
             n_features, n_forced, criterion, C, shrinkage,
         )  # fmt: skip
         self.C_final, self.drop, self.fit_intercept, self.standardize = C_final, drop, fit_intercept, standardize
-        self.scale, self.complement = scale, complement
+        self.scale, self.complement, self.device = scale, complement, device
+
+    @property
+    def block_size(self) -> int:
+        """How many resamples a study should hand over at a time, at least."""
+        return 1 if self.device == "cpu" else 1000
 
     # What all resamples share
 
@@ -176,11 +186,22 @@ class HybridRFE(Predicts, Selector):
         smallest = min(one._wanted(n_features) for one in sound) - (0 if together else self.n_forced)
         sizes = elimination_sizes(n_features, max(1, smallest), self.drop)
         hybrid: dict[str, Any] = {"forced": ready.forced, "shrinkage": self.shrinkage} if together else {}
-        order = orders(self._fits(ready, self.C, sizes=sizes, **hybrid))
+        order = orders(self._eliminated(ready, sizes=sizes, **hybrid))
         if together:
             return order
         first = np.argsort(~np.take_along_axis(ready.forced, order, axis=1), axis=1, kind="stable")
         return np.take_along_axis(order, first, axis=1)
+
+    def _eliminated(self, ready: "Ready", **how: Any) -> Paths:
+        if self.device == "cpu":
+            return self._fits(ready, self.C, **how)
+        if self.device not in ("cuda", "torch"):
+            raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
+        (paths,) = lockstep_elimination(
+            ready.data, ready.labels, ready.resamples.counts, C=self.C, intercept=self.fit_intercept,
+            scale=ready.shared.kernel_scale, xp="torch", device="cuda" if self.device == "cuda" else "cpu", **how,
+        )  # fmt: skip
+        return Paths(*paths)
 
     def _fits(self, ready: "Ready", C: float, **how: Any) -> Paths:
         scale = ready.shared.kernel_scale
