@@ -151,18 +151,16 @@ def test_a_fit_that_calls_exit_is_a_failure(serial):
 # Time limits
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=heavy)])
 def test_a_fit_that_never_ends_is_ended_and_told(n_jobs):
-    study = study_of({"endless": Endless(), "anova": anova()}, n=8)
-    begun = time.monotonic()
-    result = quietly(study, X, Y, time_limit=0.5, n_jobs=n_jobs)
-    assert time.monotonic() - begun < 30
+    study = study_of({"endless": Endless(), "anova": anova()})
+    result = quietly(study, X, Y, time_limit=3, n_jobs=n_jobs)
     assert result.complete
-    assert result.failures["run"].tolist() == deaths()
+    assert result.failures["run"].tolist() == deaths(5)
     assert set(result.failures["candidate"]) == {"endless"}
     assert set(result.failures["stage"]) == {"time limit"}
-    assert set(result.failures["error"]) == {"The fit did not end within 0.5 seconds."}
-    calm = quietly(study_of({"endless": Raising(), "anova": anova()}, n=8), X, Y)
+    assert set(result.failures["error"]) == {"The fit did not end within 3 seconds."}
+    calm = quietly(study_of({"endless": Raising(), "anova": anova()}), X, Y)
     one, two = (outcome_tables(each)["outcomes"] for each in (calm, result))
     assert one.equals(two)
 
@@ -208,9 +206,9 @@ def _assert_only_deaths(result, told, n=8):
 
 
 def test_all_sizes_of_a_fit_that_died_are_failures():
-    study = study_of({"dying": hf.Candidates(Dying(-99), top=[2, 3])}, n=2)
+    study = study_of({"dying": hf.Candidates(Dying(-99), top=[2, 3])}, n=1)
     result = quietly(study, X, Y, n_jobs=2)
-    assert len(result.failures) == 4
+    assert len(result.failures) == 2
     assert result.complete
 
 
@@ -250,10 +248,12 @@ def test_a_pool_that_a_fit_killed_once_costs_nothing(tmp_path):
 
 # Stopping
 
-WAYS = [{}, {"n_jobs": 2}, pytest.param({"time_limit": 60}, marks=heavy), {"n_jobs": 2, "time_limit": 60}]
+ENDED = {"n_jobs": 2, "time_limit": 60}
+STOPPED = [{}, {"n_jobs": 2}, pytest.param({"time_limit": 60}, marks=heavy), pytest.param(ENDED, marks=heavy)]
+INTERRUPTED = [{}, ENDED, pytest.param({"time_limit": 60}, marks=heavy), pytest.param({"n_jobs": 2}, marks=heavy)]
 
 
-@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("how", STOPPED, ids=str)
 def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
     study = study_of({"raising": hf.Candidates(Raising(), {"above": [9, RARE]}), "slow": Slow()}, n=30)
     with pytest.raises(
@@ -266,7 +266,7 @@ def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
     assert_same(quietly(study, X, Y, store=tmp_path / "s.db"), quietly(study, X, Y))
 
 
-@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("how", INTERRUPTED, ids=str)
 def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
     study = study_of({"slow": hf.Candidates(Slow(), {"seconds": [0.02, 0.03]}), "anova": anova()}, n=30)
 
