@@ -53,8 +53,8 @@ class HybridRFE(Predicts, Selector):
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).
     device : {"cpu", "cuda", "torch"}
-        Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU or
-        (to try it) on the processor. The selected sets are the same.
+        Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU
+        or (to try it) on the processor. The selected sets are the same.
 
     Attributes
     ----------
