@@ -42,8 +42,10 @@ def test_rows_kept_aside_are_called_so_and_other_columns_refused(data, study):
     X, y = data
     result = study.run(X[:40], y[:40])
     assert result.final_features("k(k=2)", X[40:], y[40:]).selected_on == "20 rows that are not those of the study"
-    with pytest.raises(ValueError, match=r"Expected the features of the study \(8, a first\), got 7 others"):
+    with pytest.raises(ValueError, match="Expected X with all features of the study, got none named 'h'"):
         result.final_features("k(k=2)", X.drop(columns="h"), y)
+    with pytest.raises(ValueError, match=r"Expected the features of the study \(8, a first\), got 8 others"):
+        result.final_features("k(k=2)", X[list("hgfedcba")], y)
 
 
 def test_a_loaded_study_needs_its_plan(data, study, tmp_path):
