@@ -60,13 +60,15 @@ def test_a_study_from_a_file_equals_the_library_s(folder):
 
 
 def test_several_values_make_several_candidates(folder):
-    found = told(*STUDY, "-s", "anova:k=2|3", "-s", "l1:C=0.1|1", "-s", "forest:n_estimators=3,top=2|4", "-n", 4)
+    found = told(
+        *STUDY, "-s", "anova:k=2|3", "-s", "lasso:lam=0.2|0.05", "-s", "forest:n_estimators=3,top=2|4", "-n", 4
+    )
     names = [row["candidate"] for row in found["candidates"]]
     assert names == [
         "anova(n_features=2)",
         "anova(n_features=3)",
-        "l1(C=0.1)",
-        "l1(C=1)",
+        "lasso(lam=0.2)",
+        "lasso(lam=0.05)",
         "forest(top=2)",
         "forest(top=4)",
     ]
@@ -134,7 +136,7 @@ def test_a_wanted_width_and_a_known_data_set(folder):
 
 def test_selectors_are_listed():
     names = {row["name"] for row in told("selectors")}
-    assert {"anova", "l1", "knn"} <= names
+    assert {"anova", "lasso", "knn"} <= names
     assert "anova" in call("selectors").stdout
 
 

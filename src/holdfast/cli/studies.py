@@ -64,7 +64,7 @@ def study(
 
     **Examples**
 
-    `holdfast study patients.csv --target status -s anova:k=10 -s l1:C=0.1 --estimator knn`
+    `holdfast study patients.csv --target status -s anova:k=10 -s lasso:lam=0.1 --estimator knn`
 
     `holdfast study genes.parquet --target relapse -s "anova:k=5|10|20" --perturb pairs -n 50 --store study.db -j -1`
 

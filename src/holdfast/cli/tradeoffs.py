@@ -18,7 +18,7 @@ STUDY = (
     "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "groups",
     "missing", "categorical", "store", "time_limit", "seed", "jobs",
 )  # fmt: skip
-USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "l1:C=0.02|0.1|0.5"], "estimator": "linear"}
+USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"], "estimator": "linear"}
 
 
 @app.command()
@@ -57,7 +57,7 @@ def tradeoff(
 
     **Examples**
 
-    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "l1:C=0.05|0.1" --store study.db`
+    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:lam=0.1|0.1" --store study.db`
 
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import (
     RFE,
-    SelectFromModel,
     SelectKBest,
     f_regression,
     mutual_info_classif,
     mutual_info_regression,
 )
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -56,13 +55,6 @@ def _k_best(score: tuple[Any, Any]) -> Make:
     return lambda task, k=10: SelectKBest(score[task == "regression"], k=k)
 
 
-def _l1(task: str, C: float = 0.1) -> Any:
-    if task == "regression":
-        return make_pipeline(StandardScaler(), SelectFromModel(Lasso(alpha=1 / C, max_iter=10_000), threshold=1e-9))
-    model = LogisticRegression(l1_ratio=1, C=C, solver="saga", max_iter=10_000)
-    return make_pipeline(StandardScaler(), SelectFromModel(model, threshold=1e-9))
-
-
 def _rfe(task: str, k: int = 10, step: float = 0.1) -> Any:
     model = Ridge() if task == "regression" else LogisticRegression(max_iter=10_000)
     return make_pipeline(StandardScaler(), RFE(model, n_features_to_select=k, step=step))
@@ -71,6 +63,29 @@ def _rfe(task: str, k: int = 10, step: float = 0.1) -> Any:
 def _forest(task: str, n_estimators: int = 100) -> Any:
     make = RandomForestRegressor if task == "regression" else RandomForestClassifier
     return make(n_estimators=n_estimators)
+
+
+def _base(name: str, task: str, **parameters: Any) -> Any:
+    return _made(name, SELECTORS, "selector", task, parameters)
+
+
+def _stability(
+    task: str,
+    base: str = "lasso",
+    q: int = 10,
+    threshold: float = 0.75,
+    resampling: str = "pairs",
+    n: int | None = None,
+) -> Any:
+    return of.StabilitySelection(_base(base, task), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
+
+
+def _ensemble(task: str, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank") -> Any:
+    return of.EnsembleSelector(_base(base, task), n_features, n_resamples=n, aggregate=aggregate)
+
+
+def _grouped(task: str, base: str = "lasso", n_features: int = 10, threshold: float = 0.8) -> Any:
+    return of.GroupedSelector(_base(base, task, n_features=n_features), threshold=threshold)
 
 
 def _classes_only(make: Make, summary: str) -> Named:
@@ -97,7 +112,11 @@ SELECTORS: dict[str, Named] = {
     "mutual_info": Named(
         _k_best((mutual_info_classif, mutual_info_regression)), "most mutual information, by nearest neighbours"
     ),
-    "l1": Named(_l1, "a weight in an L1-penalised linear model of strength 1/C"),
+    "lasso": Named(of.ElasticNetPath, "a weight in a lasso of strength lam, or the first n_features to enter its path"),
+    "lasso_cv": Named(of.ElasticNetCV, "a weight in a lasso whose strength is chosen inside the split"),
+    "stability_selection": Named(_stability, "often among the first q to enter a base selector's order, on halves"),
+    "ensemble": Named(_ensemble, "best mean rank of a base selector over resamples"),
+    "grouped": Named(_grouped, "a base selector's choice among groups of correlated features"),
     "rfe": Named(_rfe, "recursive elimination by a linear model"),
     "forest": Named(_forest, "importance in a random forest; top=10 unless said"),
     "random": Named(of.RandomSelector, "any, at random: a baseline"),
