@@ -74,7 +74,7 @@ def _stability(
     base: str = "lasso",
     q: int = 10,
     threshold: float = 0.75,
-    resampling: str = "pairs",
+    resampling: Any = "pairs",
     n: int | None = None,
 ) -> Any:
     return of.StabilitySelection(_base(base, task), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
