@@ -239,12 +239,11 @@ def speed(
     for _ in range(2):
         finals_time, accuracy = machine.seconds(lambda: machine.accuracies(data, selected))
     assert accuracy is not None
-    best = float(np.median(times))
+    best, limit = float(np.median(times)), SECONDS.get(data.name)
     result = {
         "n": data.X.shape[0], "d": data.X.shape[1], "resamples": len(data.counts), "settings": len(SPEED),
-        "seconds_per_elimination": best, "all_seconds": times, "limit": SECONDS.get(data.name),
-        "reached": best <= SECONDS.get(data.name, math.inf) if len(data.counts) >= 1000 else None,
-        "warm_up_seconds": warm_up,
+        "seconds_per_elimination": best, "all_seconds": times, "warm_up_seconds": warm_up, "limit": limit,
+        "reached": best <= limit if limit and len(data.counts) >= 1000 else None,
         "finals_seconds_per_elimination": finals_time / len(SPEED), "finals": len(C_FINALS),
         "peak_bytes": machine.peak_bytes(), "mean_accuracy": np.nanmean(accuracy, axis=2).max(axis=1).tolist(),
     }  # fmt: skip

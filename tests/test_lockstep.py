@@ -111,6 +111,15 @@ def test_separable_data_with_little_penalty():
     assert_same(paths, ridge_elimination(X, y, sizes=[100, 50], C=1e5, scale="full"))
 
 
+def test_a_fit_that_is_solved_before_it_begins_is_left_alone():
+    X, y = correlated(30, 6, 0.3)
+    X[1:, 5] = 0  # constant in the first resample: it falls, and the optimum stays where it was
+    counts = np.ones((4, 30)) + bootstraps(y, 4)
+    counts[0, 0] = 0
+    (paths,) = lockstep_elimination(X, y, counts, [6, 5])
+    assert_same(paths, ridge_elimination(X, y, counts, sizes=[6, 5]))
+
+
 @pytest.mark.parametrize("xp", LIBRARIES)
 def test_memory_is_nothing_to_the_result(xp):
     X, y = correlated(30, 80, 0.3)

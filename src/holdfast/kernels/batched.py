@@ -72,6 +72,7 @@ class Fits:
         """Whether rounding leaves the margins alone, as a column; large terms that cancel do not show in a residual."""
         raise NotImplementedError
 
+    @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
     def solve(self, max_iter: int, given_up: Mask) -> Mask:
         """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
         P, name = len(self.has_inverse), self.lib.float_name
@@ -110,7 +111,7 @@ class Fits:
         flags = lib.array(np.stack([moving, moving & ~fresh[taken]], axis=1))
         t = lib.xp.where(flags[:, :1] & ~((slope >= 0) & flags[:, 1:]), 1.0, 0.0 * slope)
         # an inverse of another problem may point uphill: no step then, and the residual asks for its own
-        self.move_to(at, v + t * dv, b + t * db, f + t * df)
+        self.move_to(at, *(lib.xp.where(t > 0, x + t * dx, x) for x, dx in ((v, dv), (b, db), (f, df))))
         steep = (t > 0) & self._steep(self.g[at], df, t, slope, straight, curved)
         seen = lib.host(lib.xp.stack([self.residual(at)[:, 0], 1.0 * steep[:, 0]])).astype(np.float64)
         again = np.flatnonzero(seen[1])

@@ -89,18 +89,18 @@ def lockstep_elimination(
     ArithmeticError
         If a fit was given up.
     """
-    ns = library(xp, device, dtype, memory)
+    lib = library(xp, device, dtype, memory)
     data = given(X, y, counts, scale)
     d, sizes = data.X.shape[1], np.asarray(sizes, dtype=np.int64)
     settings = _settings(C, shrinkage, forced, len(data.counts), d)
     _check_sizes(sizes, settings, d)
     n_drawn, G = int((data.counts > 0).sum(axis=1).max()), len(settings.C)
-    block = _block_size(memory, 8 * d * n_drawn + G * (24 * n_drawn**2 + 80 * d))
+    block = _block_size(memory, 8 * d * n_drawn + G * (24 * n_drawn * max(n_drawn, min(d, len(data.y))) + 80 * d))
     parts = []
     for start in range(0, len(data.counts), block):
         here = slice(start, start + block)
-        columns = drawn_columns(ns, data, here)
-        path = _Paths(ns, columns, settings.of(here), sizes, intercept, whole)
+        columns = drawn_columns(lib, data, here)
+        path = _Paths(lib, columns, settings.of(here), sizes, intercept, whole, wide=d > len(data.y))
         parts.append(path.run(max_iter))
         path = columns = None  # type: ignore[assignment]  # before the next block asks for memory
     joined = [np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)]
@@ -131,7 +131,7 @@ def lockstep_finals(
 
     The other parameters are those of :func:`lockstep_elimination`; no feature is forced.
     """
-    ns = library(xp, device, dtype, memory)
+    lib = library(xp, device, dtype, memory)
     data, chosen = given(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
     C = _positive("C", np.atleast_1d(np.asarray(C_finals, dtype=np.float64)))
     sets = chosen[None] if chosen.ndim == 2 else chosen
@@ -139,7 +139,7 @@ def lockstep_finals(
     if len(data.counts) != M:
         raise ValueError(f"Expected selected columns of {len(data.counts)} resamples, got {M}.")
     block = _block_size(memory, S * F * (24 * k * n + 24 * k**2 + 80 * n))
-    parts = [_finals(ns, data, sets[:, m : m + block], C, slice(m, m + block), intercept, max_iter)
+    parts = [_finals(lib, data, sets[:, m : m + block], C, slice(m, m + block), intercept, max_iter)
              for m in range(0, M, block)]  # fmt: skip
     coef, b, decision, unsolved = (np.concatenate(arrays, axis=2) for arrays in zip(*parts, strict=True))
     _check_solved(np.where(unsolved, k, 0).reshape(S * F, M), max_iter)
@@ -215,9 +215,10 @@ class _Paths:
 
     def __init__(
         self, lib: NumpyLibrary, columns: Columns, settings: _Settings, sizes: NDArray[np.int64], intercept: bool,
-        whole: bool,
+        whole: bool, wide: bool,
     ) -> None:  # fmt: skip
         self.lib, self.columns, self.sizes, self.intercept, self.whole = lib, columns, sizes, intercept, whole
+        self.wide = wide
         self.M, self.d, self.n = columns.Z.shape
         self.G = G = len(settings.C)
         self.P = P = self.M * G
@@ -244,7 +245,7 @@ class _Paths:
         """Pass all sizes; returns settings × resamples of what LockstepPaths has, and of sizes given up at."""
         dual, w, b = None, self.lib.full((self.P, self.d), 0.0), self.lib.full((self.P, 1), 0.0)
         for step, size in enumerate(self.sizes.tolist()):
-            if 2 * size > self.n:
+            if self.wide and 2 * size > self.n:
                 dual = self._first_dual() if dual is None else self._next_dual(dual, size)
                 self._fit(dual, size, max_iter)
                 w, b = self._weights(dual.v), dual.b
