@@ -85,6 +85,11 @@ def test_a_class_by_its_path_and_every_perturbation_work(folder):
         assert told(*STUDY, "--perturb", perturb, "-s", "anova:k=2")["splits"] == splits
 
 
+def test_names_may_be_written_with_hyphens(folder):
+    found = told(*STUDY, "-s", "hybrid-rfe:k=3,n_forced=1|2", "-n", 3, "--estimator", "naive-bayes")
+    assert [row["candidate"] for row in found["candidates"]] == ["hybrid-rfe(n_forced=1)", "hybrid-rfe(n_forced=2)"]
+
+
 def test_groups_and_covariates_are_passed_on(folder):
     table = pd.read_csv("patients.csv").assign(patient=[row // 3 for row in range(120)])
     table.to_csv("patients.csv", index=False)

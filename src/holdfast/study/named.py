@@ -163,6 +163,7 @@ def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: 
     Values of the selector's own parameters make one family, which may share its work; others make one family each.
     ``k`` is short for ``n_features``.
     """
+    name = _underscored(name, SELECTORS)
     given = {_spelled(name, key): value for key, value in parameters.items()}
     top = given.pop("top", 10 if name == "forest" else None)
     grid = {key: value for key, value in given.items() if isinstance(value, list)}
@@ -179,6 +180,11 @@ def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: 
     }
 
 
+def _underscored(name: str, known: Mapping[str, Named]) -> str:
+    """A known name, also if it was written with hyphens."""
+    return name.replace("-", "_") if name.replace("-", "_") in known else name
+
+
 def _spelled(name: str, parameter: str) -> str:
     known = inspect.signature(SELECTORS[name].make).parameters if name in SELECTORS else ()
     return "n_features" if parameter == "k" and "n_features" in known else parameter
@@ -186,7 +192,7 @@ def _spelled(name: str, parameter: str) -> str:
 
 def named_estimator(name: str, parameters: Mapping[str, Any], task: str) -> Any:
     """An estimator by its name, or by the dotted path of its class."""
-    return _made(name, ESTIMATORS, "estimator", task, parameters)
+    return _made(_underscored(name, ESTIMATORS), ESTIMATORS, "estimator", task, parameters)
 
 
 def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int | None) -> Perturbation:
