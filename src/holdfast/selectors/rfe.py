@@ -14,6 +14,9 @@ from holdfast.selectors.elimination import Scale, ranks_of
 from holdfast.selectors.filters import Filter, Golub, Variance, checked_bins
 from holdfast.selectors.models import LinearClassifier, Predicts
 
+DEVICE_BYTES = 40e9
+"""About how much of an accelerator's memory is used at a time."""
+
 CRITERIA = {"variance": Variance, "golub": Golub}
 
 
@@ -77,7 +80,6 @@ class HybridRFE(Predicts, Selector):
     1.0
     """
 
-    served: ClassVar[tuple[str, ...]] = ("n_features", "C_final")
     most_classes: ClassVar[int | None] = 2
 
     def __init__(
@@ -101,6 +103,11 @@ class HybridRFE(Predicts, Selector):
         )  # fmt: skip
         self.C_final, self.drop, self.fit_intercept, self.standardize = C_final, drop, fit_intercept, standardize
         self.scale, self.complement, self.device = scale, complement, device
+
+    @property
+    def served(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Parameters of which one piece of work serves all values; in lock-step, settings run side by side."""
+        return ("n_features", "C_final", *(() if self.device == "cpu" else ("C", "shrinkage", "n_forced")))
 
     @property
     def block_size(self) -> int:
@@ -139,14 +146,17 @@ class HybridRFE(Predicts, Selector):
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
-        data = (X - shared.shift) / shared.unit
-        forced = self._forced(shared, X, target, resamples)
-        ready = Ready(data, _labels(target, resamples), target, resamples, forced, shared)
-        sound = [one for one in selectors if one._wanted(X.shape[1]) >= self.n_forced]
-        order = self._orders(ready, sound)
-        founds = {id(one): one._finals(ready, order) for one in sound}
+        data, labels = (X - shared.shift) / shared.unit, _labels(target, resamples)
+        eliminations = []
+        for some in _alike(selectors):
+            forced = some[0]._forced(shared, X, target, resamples)
+            sound = [one for one in some if one._wanted(X.shape[1]) >= one.n_forced]
+            eliminations.append((Ready(data, labels, target, resamples, forced, shared), sound))
+        found: dict[int, list[Found]] = {}
+        for (ready, sound), order in zip(eliminations, self._all_orders(eliminations), strict=True):
+            found |= {id(one): one._finals(ready, order) for one in sound}
         return [
-            [founds[id(one)][run] if id(one) in founds else one._too_many() for one in selectors]
+            [found[id(one)][run] if id(one) in found else one._too_many() for one in selectors]
             for run in range(len(resamples.seeds))
         ]
 
@@ -176,32 +186,45 @@ class HybridRFE(Predicts, Selector):
             raise ValueError(f"Expected a number for each of {n_features} features, got shape {numbers.shape}.")
         return numbers
 
-    def _orders(self, ready: "Ready", sound: Sequence[Self]) -> NDArray[Any]:
-        """Features of each resample, from the last to the first to fall."""
+    def _all_orders(self, eliminations: Sequence["Elimination"]) -> list[NDArray[Any]]:
+        """For each elimination, the features of each resample, from the last to the first to fall."""
         if self.complement not in ("hybrid", "independent"):
             raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
-        n_features, together = ready.data.shape[1], self.complement == "hybrid"
-        if not sound:
-            return np.empty((len(ready.forced), 0), np.int64)
-        smallest = min(one._wanted(n_features) for one in sound) - (0 if together else self.n_forced)
-        sizes = elimination_sizes(n_features, max(1, smallest), self.drop)
-        hybrid: dict[str, Any] = {"forced": ready.forced, "shrinkage": self.shrinkage} if together else {}
-        order = orders(self._eliminated(ready, sizes=sizes, **hybrid))
-        if together:
-            return order
-        first = np.argsort(~np.take_along_axis(ready.forced, order, axis=1), axis=1, kind="stable")
-        return np.take_along_axis(order, first, axis=1)
-
-    def _eliminated(self, ready: "Ready", **how: Any) -> Paths:
-        if self.device == "cpu":
-            return self._fits(ready, self.C, **how)
-        if self.device not in ("cuda", "torch"):
+        if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        (paths,) = lockstep_elimination(
-            ready.data, ready.labels, ready.resamples.counts, C=self.C, intercept=self.fit_intercept,
-            scale=ready.shared.kernel_scale, xp="torch", device="cuda" if self.device == "cuda" else "cpu", **how,
+        found: dict[int, NDArray[Any]] = {}
+        for sizes, places in _schedules(eliminations, self).items():
+            some = [eliminations[place] for place in places]
+            paths = self._one_by_one(some, sizes) if self.device == "cpu" else self._side_by_side(some, sizes)
+            found |= {place: orders(path) for place, path in zip(places, paths, strict=True)}
+        nothing = np.empty((len(eliminations[0][0].forced), 0), np.int64)
+        ordered = [found.get(place, nothing) for place in range(len(eliminations))]
+        if self.complement == "hybrid":
+            return ordered
+        return [_forced_first(order, ready.forced) for order, (ready, _) in zip(ordered, eliminations, strict=True)]
+
+    def _one_by_one(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
+        """Compiled for this processor."""
+        together = self.complement == "hybrid"
+        return [
+            self._fits(
+                ready, sound[0].C, sizes=sizes, forced=ready.forced if together else None,
+                shrinkage=sound[0].shrinkage if together else 1.0,
+            )
+            for ready, sound in eliminations
+        ]  # fmt: skip
+
+    def _side_by_side(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
+        """In lock-step over resamples and settings."""
+        ready, together = eliminations[0][0], self.complement == "hybrid"
+        paths = lockstep_elimination(
+            ready.data, ready.labels, ready.resamples.counts, sizes, C=[sound[0].C for _, sound in eliminations],
+            forced=np.array([each.forced for each, _ in eliminations]) if together else None,
+            shrinkage=[sound[0].shrinkage if together else 1.0 for _, sound in eliminations],
+            intercept=self.fit_intercept, scale=ready.shared.kernel_scale, xp="torch",
+            device="cuda" if self.device == "cuda" else "cpu", memory=DEVICE_BYTES if self.device == "cuda" else 2e9,
         )  # fmt: skip
-        return Paths(*paths)
+        return [Paths(*one) for one in paths]
 
     def _fits(self, ready: "Ready", C: float, **how: Any) -> Paths:
         scale = ready.shared.kernel_scale
@@ -250,6 +273,38 @@ class Ready(NamedTuple):
         """The two classes of a resample."""
         assert self.target.classes is not None
         return self.target.classes[self.target.present(self.resamples.counts[run])]
+
+
+Elimination = tuple[Ready, Sequence[HybridRFE]]
+
+
+def _alike(selectors: Sequence[HybridRFE]) -> list[list[Any]]:
+    """Selectors that one elimination serves, together."""
+    groups: dict[Any, list[Any]] = {}
+    for one in selectors:
+        groups.setdefault((one.C, one.shrinkage, one.n_forced), []).append(one)
+    return list(groups.values())
+
+
+def _schedules(eliminations: Sequence[Elimination], selector: HybridRFE) -> dict[tuple[int, ...], list[int]]:
+    """Places of the eliminations that pass the same sizes; those that nobody wants are left out."""
+    schedules: dict[tuple[int, ...], list[int]] = {}
+    for place, (ready, sound) in enumerate(eliminations):
+        if sound:
+            n_features = ready.data.shape[1]
+            alone = 0 if selector.complement == "hybrid" else sound[0].n_forced
+            smallest = max(1, min(one._wanted(n_features) for one in sound) - alone)
+            sizes = elimination_sizes(n_features, smallest, selector.drop)
+            schedules.setdefault(tuple(sizes.tolist()), []).append(place)
+    return schedules
+
+
+def _forced_first(order: NDArray[Any], forced: NDArray[np.bool_]) -> NDArray[Any]:
+    """The order with forced features before all others."""
+    if not order.size:
+        return order
+    first = np.argsort(~np.take_along_axis(forced, order, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(order, first, axis=1)
 
 
 def _labels(target: Target, resamples: Resamples) -> Floats:
