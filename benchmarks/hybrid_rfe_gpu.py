@@ -347,7 +347,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--block", type=int, default=19, help="settings at a time")
+    parser.add_argument("--block", type=int, default=38, help="settings at a time")
     parser.add_argument("--memory", type=float, help="bytes at a time (half of what is free, at most 50 GB)")
     parser.add_argument("--worthwhile", type=float, help="use an inverse again while the residual falls to this share")
     return parser.parse_args(given)

@@ -95,7 +95,8 @@ def lockstep_elimination(
     settings = _settings(C, shrinkage, forced, len(data.counts), d)
     _check_sizes(sizes, settings, d)
     n_drawn, G = int((data.counts > 0).sum(axis=1).max()), len(settings.C)
-    block = _block_size(memory, 8 * d * n_drawn + G * (24 * n_drawn * max(n_drawn, min(d, len(data.y))) + 80 * d))
+    each = 8 * d * n_drawn + G * (24 * n_drawn * max(n_drawn, min(d, len(data.y))) + 80 * d)
+    block = _block_size(memory, each, G)
     parts = []
     for start in range(0, len(data.counts), block):
         here = slice(start, start + block)
@@ -138,7 +139,7 @@ def lockstep_finals(
     (S, M, k), n, F = sets.shape, len(data.y), len(C)
     if len(data.counts) != M:
         raise ValueError(f"Expected selected columns of {len(data.counts)} resamples, got {M}.")
-    block = _block_size(memory, S * F * (24 * k * n + 24 * k**2 + 80 * n))
+    block = _block_size(memory, S * F * (24 * k * n + 24 * k**2 + 80 * n), S * F)
     parts = [_finals(lib, data, sets[:, m : m + block], C, slice(m, m + block), intercept, max_iter)
              for m in range(0, M, block)]  # fmt: skip
     coef, b, decision, unsolved = (np.concatenate(arrays, axis=2) for arrays in zip(*parts, strict=True))
@@ -203,8 +204,9 @@ def _check_solved(unsolved: NDArray[np.int64], max_iter: int) -> None:
         )
 
 
-def _block_size(memory: float, bytes_each: float) -> int:
-    return max(1, int(memory // bytes_each))
+def _block_size(memory: float, bytes_each: float, problems_each: int) -> int:
+    """Resamples at a time: what the memory holds, and no more problems than every library on a device takes at once."""
+    return max(1, min(int(memory // bytes_each), 65535 // problems_each))
 
 
 # Paths
