@@ -1,7 +1,10 @@
 """The shape of the code base: imports go one way, public names are documented, modules stay small."""
 
 import ast
+import importlib
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +113,23 @@ def test_modules_stay_small_and_have_a_docstring():
         assert ast.get_docstring(ast.parse(text)), f"{path.name} has no docstring"
         assert text.count("\n") <= 450, f"{path.name} has grown too long"
         assert path.stem not in ("utils", "helpers", "common")
+
+
+def test_public_names_are_imported_when_they_are_used():
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    typed = {
+        alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    for name in holdfast.__all__:
+        assert holdfast._HOME[name] == typed[name], name
+        assert getattr(holdfast, name) is getattr(importlib.import_module(typed[name]), name)
+    assert set(holdfast.__all__) == set(holdfast._HOME) <= set(dir(holdfast))
+    with pytest.raises(AttributeError, match="module 'holdfast' has no attribute 'nothing'"):
+        holdfast.nothing  # noqa: B018
+
+
+def test_the_command_s_help_needs_no_heavy_library():
+    heavy = "sklearn", "pandas", "numba", "scipy", "altair"
+    program = f"import sys, holdfast.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
 import holdfast as hf
-from holdfast.cli import app
+from holdfast.cli import app, run
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -168,7 +168,7 @@ def test_selectors_are_listed():
         (["resume", "python.db"], "Expected a study that holdfast study began"),
     ],
 )
-def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
+def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkeypatch, capsys):
     (folder / "odd.toml").write_text("colour = 1")
     (folder / "bad.toml").write_text("= 1")
     from sklearn.feature_selection import SelectKBest
@@ -176,12 +176,13 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
     hf.Study(selectors={"a": SelectKBest(k=1)}, perturbation=hf.Bootstrap(2)).run(
         X.iloc[:, :3], Y, store=folder / "python.db"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "holdfast", *arguments], capture_output=True, text=True, check=False, cwd=folder
-    )
-    assert done.returncode == 2, done.stderr
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.setattr(sys, "argv", ["holdfast", *arguments])
+    with pytest.raises(SystemExit) as left:
+        run()
+    told = capsys.readouterr().err
+    assert left.value.code == 2, told
+    assert message in told
+    assert "Traceback" not in told
 
 
 def test_ctrl_c_says_how_to_resume(folder):
