@@ -1,5 +1,6 @@
 """From a study to a summary: which candidate, its features, the others beside it, the choice."""
 
+import inspect
 import math
 import warnings
 from collections import Counter
@@ -12,7 +13,7 @@ import pandas as pd
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
-from holdfast.measures import Measure
+from holdfast.measures import Measure, find
 from holdfast.plots.text import clean
 from holdfast.preferences import Preferences
 from holdfast.report.causes import causes_of
@@ -20,7 +21,7 @@ from holdfast.report.method import method_of, references_of
 from holdfast.report.summary import Feature, Features, Score, Selector, Stability, Summary, Tradeoff
 from holdfast.report.verdict import verdict_of
 from holdfast.study import StudyResult
-from holdfast.tradeoff import check_list, final_features
+from holdfast.tradeoff import RULES, check_list, final_features
 
 MOST_SHOWN = 100
 SELDOM = 0.1  # share of the runs below which a feature is only in the table
@@ -76,6 +77,7 @@ def summarise(
         Heading of the report.
     """
     check_level(level)
+    _check(result, rule, rule_options, metric, measure, threshold)
     asked = Question(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, data=data
     )
@@ -95,6 +97,31 @@ def summarise(
         method=method_of(result, tradeoff, stability, features, level),
         references=references_of(result, tradeoff, stability),
     )  # fmt: skip
+
+
+def _check(
+    result: StudyResult,
+    rule: str,
+    rule_options: Mapping[str, Any],
+    metric: str | None,
+    measure: str | Measure | None,
+    threshold: float,
+) -> None:
+    """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
+    if rule not in RULES:
+        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}.")
+    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
+    for name in rule_options:
+        if name not in known:
+            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
+    if rule == "at-least" and "stability" not in rule_options:
+        raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
+    if metric is not None and metric not in result.metrics:
+        raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
+    if measure is not None:
+        find(measure)
+    if not 0 < threshold < 1:
+        raise ValueError(f"Expected a threshold above 0 and below 1, got {threshold}.")
 
 
 # Stabilities
@@ -152,7 +179,7 @@ def _features(result: StudyResult, candidate: str, asked: Question) -> Features 
         cut = runs if top is None else runs.top(top)
         table = feature_table(cut, level=asked.level)
         names = table["feature"][table["frequency"] >= SELDOM].tolist()[:MOST_SHOWN]
-        final = final_features(result, candidate, threshold=max(asked.threshold, 0.01), level=asked.level, top=top)
+        final = final_features(result, candidate, threshold=asked.threshold, level=asked.level, top=top)
         shown = _checked(names, result, candidate, asked, top)
     return Features(
         n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
@@ -204,14 +231,15 @@ def _tradeoff(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             choice = result.choose(asked.rule, **options, **rule_options)
-            front = result.pareto(**options, n_draws=2).front
+            front = result.pareto(**options, n_draws=2)
     except ValueError as error:
         return Tradeoff(missing=str(error)), {}
-    row = choice.score_interval
+    row: Any = front.frame.loc[asked.candidate or choice.candidate]
     told = Tradeoff(
-        candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric, score=choice.score,
-        score_low=float(row.low), score_high=float(row.high), baseline=guessing(result, choice.metric),
-        front=tuple(str(name) for name in front.index), measured_on=choice.measured_on, optimistic=not choice.nested,
+        candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
+        score=float(row["score"]), score_low=float(row["score_low"]), score_high=float(row["score_high"]),
+        baseline=guessing(result, choice.metric),
+        front=tuple(str(name) for name in front.front.index), measured_on=choice.measured_on, optimistic=not choice.nested,
     )  # fmt: skip
     return told, {str(name): str(why) for name, why in choice.beaten["why_not"].items()}
 

@@ -13,7 +13,6 @@ from holdfast.study import StudyResult
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-MOST_BARS = 25
 MOST_IN_FOREST = 40
 
 
@@ -32,10 +31,7 @@ def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]"
     name: str | None = summary.candidate
     if summary.features.top is not None:
         runs, name = result.preferences(summary.candidate).top(summary.features.top), None
-    return {
-        "frequencies": plots.plot_frequencies(runs, name, level=summary.level, most=MOST_BARS),
-        "map": plots.plot_selection_map(runs, name, order="frequency"),
-    }
+    return {"map": plots.plot_selection_map(runs, name, order="frequency")}
 
 
 def _of_candidates(result: StudyResult, summary: Summary, measure: Any, data: Any) -> "dict[str, AnyChart]":

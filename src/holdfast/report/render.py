@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
+ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
 MOST_CANDIDATES = 50
 MOST_CSV = 1_500_000
@@ -44,7 +45,8 @@ def write_report(result: StudyResult, path: str | Path, *, format: Format | None
     format : {"html", "md", "json"}, optional
         By default what the file's name ends in.
     **options
-        As for :func:`summarise`: candidate, rule, metric, measure, level, threshold, data, title.
+        As for :func:`summarise`: candidate, rule, metric, measure, level, threshold, data, title; or ``summary``, one
+        that was made before.
 
     Returns
     -------
@@ -52,19 +54,18 @@ def write_report(result: StudyResult, path: str | Path, *, format: Format | None
         The file.
     """
     path = Path(path)
-    wanted = format or path.suffix.lower().lstrip(".").replace("markdown", "md").replace("htm", "html")
-    wanted = wanted.replace("htmll", "html")
-    if wanted not in FORMATS:
+    wanted = format or ENDINGS.get(path.suffix.lower())
+    if wanted is None:
         raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")
-    path.write_text(render(result, wanted, **options), encoding="utf-8")  # type: ignore[arg-type]
+    path.write_text(render(result, wanted, **options), encoding="utf-8")
     return path
 
 
-def render(result: StudyResult, format: Format = "html", **options: Any) -> str:
+def render(result: StudyResult, format: Format = "html", *, summary: Summary | None = None, **options: Any) -> str:
     """Return the report of a study as text; parameters as for :func:`write_report`."""
     if format not in FORMATS:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
-    summary = summarise(result, **options)
+    summary = summary or summarise(result, **options)
     if format == "json":
         return json.dumps(summary.to_dict(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
     if format == "md":
@@ -160,7 +161,7 @@ def _scale(summary: Summary) -> dict[str, Any] | None:
 def csv_link(features: Features) -> dict[str, Any]:
     """The feature table as an address that holds it whole, and how many features it holds."""
     text, kept = csv_text(features)
-    coded = base64.b64encode(text.encode()).decode()
+    coded = base64.b64encode(text.encode(errors="replace")).decode()
     return {"href": f"data:text/csv;charset=utf-8;base64,{coded}", "kept": kept, "all": len(features.table)}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 
-Standing: TypeAlias = Literal["holds", "partly", "fails", "unsure", "no signal", "unknown"]
+Standing: TypeAlias = Literal["holds", "partly", "fails", "unsure", "weak signal", "no signal", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +15,8 @@ class Verdict:
     Attributes
     ----------
     standing : str
-        ``holds``, ``partly``, ``fails``, ``unsure`` (the interval leaves it open), ``no signal`` (predicts no better
-        than guessing) or ``unknown``.
+        ``holds``, ``partly``, ``fails``, ``unsure`` (the interval leaves it open), ``weak signal`` (not surely better
+        than guessing), ``no signal`` (no better than guessing) or ``unknown``.
     headline : str
         The same in a few words.
     sentences : tuple of str
@@ -126,6 +126,8 @@ class Tradeoff:
         Why there is no choice.
     optimistic : bool
         Whether choosing and measuring was on the same resamples.
+    score, score_low, score_high : float
+        The score of the candidate that the report is about, on held-out rows.
     baseline : float
         The score of guessing; ``nan`` if it is not known for this score.
     """
@@ -145,7 +147,12 @@ class Tradeoff:
 
     @property
     def guesses(self) -> bool:
-        """Whether the chosen candidate predicts no better than guessing, as far as one can tell."""
+        """Whether the candidate predicts no better than guessing, by half of the lower arm of its interval."""
+        return bool((self.score + self.score_low) / 2 <= self.baseline)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the interval of the score holds that of guessing."""
         return bool(self.score_low <= self.baseline)
 
 

@@ -11,12 +11,13 @@ HEADLINES: dict[Standing, str] = {
     "partly": "The selection holds in part.",
     "fails": "The selection does not hold.",
     "unsure": "It is too early to say whether the selection holds.",
+    "weak signal": "It is not sure that the selected features carry information.",
     "no signal": "Nothing shows that the selected features carry information.",
     "unknown": "The stability could not be measured.",
 }
 SHARED = (
-    "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure noise "
-    "this stability stays above 0 and some features come back often; shuffle the target and run the study again to see "
+    "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
+    "noise this stability stays above 0 and some features come back often; shuffle the target and run the study again to see "
     "how much noise alone gives."
 )
 SCOPES = {
@@ -53,6 +54,8 @@ def standing_of(stability: Stability, tradeoff: Tradeoff, features: Features | N
         return "unknown"
     if tradeoff.guesses:
         return "no signal"
+    if tradeoff.doubtful:
+        return "weak signal"
     if math.isnan(stability.low):
         return "unsure"
     if stability.low >= 0.75:
@@ -92,10 +95,14 @@ def _what_to_use(
             f"{number(tradeoff.score)}, guessing {number(tradeoff.baseline)}), so features that come back may be noise "
             "that these data repeat."
         )
+    if standing == "weak signal":
+        return (
+            f"Wait for more samples before using {name}: {counted(len(trusted), 'feature')} came back again and again, "
+            f"but its {tradeoff.metric} of {number(tradeoff.score)} is not surely better than guessing "
+            f"({number(tradeoff.baseline)})."
+        )
     chosen = len(result.candidates) > 1 and tradeoff.candidate == candidate
-    scored = (
-        f" ({tradeoff.metric} {number(tradeoff.score)} on held-out rows)" if tradeoff.candidate == candidate else ""
-    )
+    scored = "" if math.isnan(tradeoff.score) else f" ({tradeoff.metric} {number(tradeoff.score)} on held-out rows)"
     use = f"Use {name}{scored}" if chosen else f"Of {name}{scored}"
     often = f"surely selected in more than {percent(features.threshold)} of the runs"
     if not trusted:
@@ -119,13 +126,13 @@ def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff) -> 
     failed = len(result.failures)
     if failed:
         told.append(
-            f"{counted(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out; if they failed for a reason "
-            "that has to do with the data, the stability looks better than it is."
+            f"{counted(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out; if the data were the "
+            "reason, the stability looks better than it is."
         )
     if tradeoff.missing:
         told.append(
-            "A selection can be stable and useless: a selector that always takes the same features is perfectly stable. "
-            f"How well the features predict is not known here ({tradeoff.missing.rstrip('.')})."
+            "A selection can be stable and useless: a selector that always takes the same features is perfectly "
+            f"stable. How well the features predict is not known here ({tradeoff.missing.rstrip('.')})."
         )
     elif tradeoff.optimistic and len(result.candidates) > 1:
         told.append(
