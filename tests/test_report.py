@@ -185,7 +185,14 @@ def test_every_section_stands_in_order(study):
     page = render(study)
     places = [page.index(f'<section id="{name}">') for name in SECTIONS]
     assert places == sorted(places)
-    for words in ("The features to trust", "Stand-ins", "Optimistic:", "BibTeX", "Save features.csv", "Data fingerprint"):
+    for words in (
+        "The features to trust",
+        "Stand-ins",
+        "Optimistic:",
+        "BibTeX",
+        "Save features.csv",
+        "Data fingerprint",
+    ):
         assert words in page
     assert page.count("figure-") >= 3
 
@@ -227,7 +234,7 @@ def test_hostile_names_in_markdown_and_json(hostile):
     assert "<script" not in text
     assert "<img" not in text
     assert not re.search(r"(?<!\\)\]\(javascript", text)
-    rows = [line for line in text.splitlines() if line.startswith("| ") and "holds" in line or "chance |" in line]
+    rows = [line for line in text.splitlines() if (line.startswith("| ") and "holds" in line) or "chance |" in line]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in rows)
     data = json.loads(render(hostile, "json"))
     assert {row["feature"] for row in data["features"]["table"]} <= set(HOSTILE)
@@ -302,16 +309,13 @@ def test_odd_studies_have_a_report(name):
 
 
 def test_an_unfinished_study_says_so(tmp_path):
-    class Stop(Exception):
-        pass
-
     def stop(progress):
         if progress.done >= 4:
-            raise Stop
+            raise InterruptedError
 
     X, y = table(["a", "b", "c", "d"])
     plan = hf.Study(selectors={"anova": SelectKBest(k=2)}, perturbation=hf.Bootstrap(400))
-    with pytest.raises(Stop):
+    with pytest.raises(InterruptedError):
         plan.run(X, y, store=tmp_path / "study.db", progress=stop)
     result = hf.load(tmp_path / "study.db")
     assert not result.complete
@@ -325,7 +329,8 @@ def test_an_unfinished_study_says_so(tmp_path):
 def test_the_ending_says_what_to_write(study, tmp_path):
     assert study.report(tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert write_report(study, tmp_path / "r.md").read_text(encoding="utf-8").startswith("# ")
-    assert json.loads(write_report(study, tmp_path / "r.txt", format="json").read_text(encoding="utf-8"))["level"] == 0.95
+    text = write_report(study, tmp_path / "r.txt", format="json").read_text(encoding="utf-8")
+    assert json.loads(text)["level"] == 0.95
     with pytest.raises(ValueError, match=r"ends in \.html"):
         study.report(tmp_path / "r.pdf")
     with pytest.raises(ValueError, match="Expected format"):
@@ -355,7 +360,8 @@ def test_the_demo_writes_a_report(tmp_path):
     path = tmp_path / "demo.html"
     found = json.loads(answer("demo", "-n", "10", "-o", path, "--quiet", "--json"))
     assert found["report"] == str(path)
-    assert {one["family"] for one in found["summary"]["selectors"]} == {"anova", "mrmr", "relieff", "lasso", "hybrid_rfe"}
+    families = {one["family"] for one in found["summary"]["selectors"]}
+    assert families == {"anova", "mrmr", "relieff", "lasso", "hybrid_rfe"}
     assert found["summary"]["features"]["alike_checked"]
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 

@@ -311,6 +311,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, as_js
 
 
 def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
+    """Print a table of all candidates, and what went wrong."""
     from rich.markup import escape
 
     out = console()

@@ -201,7 +201,7 @@ def _checked(names: list[Any], result: StudyResult, candidate: str, asked: Quest
             stand_ins=tuple(_name(one) for one in row["stand_ins"]),
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
-        )  # fmt: skip
+        )
         for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
     )
 
@@ -238,8 +238,8 @@ def _tradeoff(
     told = Tradeoff(
         candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
         score=float(row["score"]), score_low=float(row["score_low"]), score_high=float(row["score_high"]),
-        baseline=guessing(result, choice.metric),
-        front=tuple(str(name) for name in front.front.index), measured_on=choice.measured_on, optimistic=not choice.nested,
+        baseline=guessing(result, choice.metric), front=tuple(str(name) for name in front.front.index),
+        measured_on=choice.measured_on, optimistic=not choice.nested,
     )  # fmt: skip
     return told, {str(name): str(why) for name, why in choice.beaten["why_not"].items()}
 
@@ -270,7 +270,7 @@ def _selectors(
     frame, letters = _scored(result), _letters(result, estimates, asked)
     rows = []
     for name in result.candidates:
-        row = frame.loc[name]
+        row: Any = frame.loc[name]
         found = estimates[name]
         size = math.nan if isinstance(found, str) or found.mean_size is None else found.mean_size
         scores = tuple(

@@ -81,10 +81,8 @@ def _turns(features: Features) -> Cause | None:
             "Give the report the data (result.report(…, data=X)) to see whether these features are correlated. If they "
             "are, report them as a group."
         )
-    return Cause(
-        kind="stand-ins", title=title, help=helps,
-        evidence=f"{len(taking)} features take turns and make {percent(_round(share))} of the variation: {example}. {why}",
-    )  # fmt: skip
+    total = f"{len(taking)} features take turns and make {percent(_round(share))} of the variation"
+    return Cause(kind="stand-ins", title=title, evidence=f"{total}: {example}. {why}", help=helps)
 
 
 def _near_the_cut(features: Features, selectors: Sequence[Selector], candidate: str) -> Cause | None:
@@ -106,8 +104,8 @@ def _near_the_cut(features: Features, selectors: Sequence[Selector], candidate: 
             f"make {percent(_round(share))} of the variation.{smaller}"
         ),
         help=(
-            f"Select fewer features: about {len(core)} hold. result.profile(…) shows the stability against the number "
-            "of features, for selectors that rank."
+            f"Select fewer features, such as the {len(features.trusted) or len(core)} that hold. result.profile(…) shows "
+            "the stability against the number of features, for selectors that rank."
         ),
     )
 
@@ -150,8 +148,8 @@ def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
         kind="small sample",
         title="There are few samples for so many features",
         evidence=(
-            f"{counted(rows, 'sample')} stand against {counted(columns, 'feature')} to choose from, and the stability is "
-            f"surely below 0.75 (at most {number(stability.high)})."
+            f"{counted(rows, 'sample')} stand against {counted(columns, 'feature')} to choose from, and the stability "
+            f"is surely below 0.75 (at most {number(stability.high)})."
         ),
         help=(
             "More samples help most. A study with hf.Shrink(…) shows how the agreement grows with the size of the "
@@ -174,8 +172,8 @@ def _stable_but_worse(
                 kind="hybrid",
                 title="A more stable selector predicts less well",
                 evidence=(
-                    f"{short(one.candidate, 40)} has a stability of {number(one.stability.value)}, but a "
-                    f"{tradeoff.metric} of {score:.3f} instead of {tradeoff.score:.3f}."
+                    f"{short(one.candidate, 40)} has a stability of {number(one.stability.value)}, but "
+                    f"{tradeoff.metric} {score:.3f} instead of {tradeoff.score:.3f}."
                 ),
                 help=(
                     "A hybrid may have both: selectors.HybridRFE keeps some features of a stable filter and lets an "

@@ -28,7 +28,7 @@ MEASURES = {
 }
 RULES = {
     "one-se": "as the most stable one within one standard error of the best {metric}",
-    "not-worse": "as the most stable one that did not predict significantly worse than the best (Kalousis et al., 2005)",
+    "not-worse": "as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
     "accuracy": "by the best {metric}",
     "knee": "at the knee of the front of {metric} and stability",
     "at-least": "by the best {metric} among those that are stable enough",
@@ -116,10 +116,8 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     told = [
         ("Data", f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}, {plan['task']}"),
-        (
-            "Runs",
-            f"{len(result.stored.splits)} {design_in_words(result)}" + (f" {_settings(settings)}" if settings else ""),
-        ),
+        ("Runs", f"{len(result.stored.splits)} {design_in_words(result)}"),
+        *([("Settings of the runs", _settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Model that was scored", _model(plan["estimator"])),
         ("Scores", ", ".join(result.metrics) if plan["estimator"] is not None else "none"),
@@ -136,7 +134,7 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
-    return "(" + ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items()) + ")"
+    return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
 def _model(estimator: Any) -> str:

@@ -17,8 +17,8 @@ HEADLINES: dict[Standing, str] = {
 }
 SHARED = (
     "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
-    "noise this stability stays above 0 and some features come back often; shuffle the target and run the study again to see "
-    "how much noise alone gives."
+    "noise this stability stays above 0 and some features come back often; shuffle the target and run the study "
+    "again to see how much noise alone gives."
 )
 SCOPES = {
     "pairs": "Runs are compared on disjoint halves of the data, which share no rows: the stability tells how far two "
