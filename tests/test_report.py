@@ -95,6 +95,8 @@ def rounded(value):
         return {key: rounded(one) for key, one in value.items() if key not in left_out}
     if isinstance(value, list):
         return [rounded(one) for one in value if not (isinstance(one, list) and one[0] == "Run")]
+    if isinstance(value, str):
+        return value.replace(f"holdfast {hf.__version__}", "holdfast")
     return round(value, 3) if isinstance(value, float) else value
 
 

@@ -237,7 +237,8 @@ def _tradeoff(
     row: Any = front.frame.loc[asked.candidate or choice.candidate]
     told = Tradeoff(
         candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
-        score=float(row["score"]), score_low=float(row["score_low"]), score_high=float(row["score_high"]),
+        score=float(row["score"]), score_error=float(row["score_se"]),
+        score_low=float(row["score_low"]), score_high=float(row["score_high"]),
         baseline=guessing(result, choice.metric), front=tuple(str(name) for name in front.front.index),
         measured_on=choice.measured_on, optimistic=not choice.nested,
     )  # fmt: skip

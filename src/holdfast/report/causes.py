@@ -11,6 +11,7 @@ from holdfast.study import StudyResult
 
 MATTERS = 0.2  # share of the variation from which on a cause is told
 CALM = 0.9  # stability from which on there is little to explain
+ENOUGH = 10  # runs from which on frequencies tell features apart
 WIDE = 0.1  # half width of an interval that more runs should narrow
 NARROW = 0.05
 
@@ -28,10 +29,11 @@ def causes_of(
     if candidate is None or features is None or math.isnan(stability.value):
         return ()
     found: list[Cause | None] = [_no_signal(tradeoff)]
+    enough = features.n_runs >= ENOUGH
     if not stability.low >= CALM:
         found += [
-            _turns(features),
-            _near_the_cut(features, selectors, candidate),
+            _turns(features) if enough else None,
+            _near_the_cut(features, selectors, candidate) if enough else None,
             _changing_size(result, candidate),
             _small_sample(result, stability),
             _stable_but_worse(result, stability, selectors, tradeoff),
@@ -94,7 +96,8 @@ def _near_the_cut(features: Features, selectors: Sequence[Selector], candidate: 
         return None
     mean_size = sum(row["frequency"] for row in features.table)
     places = mean_size - sum(one.frequency for one in core)
-    smaller = _smaller(selectors, candidate)
+    smaller, holding = _smaller(selectors, candidate), len(features.trusted)
+    fewer = holding if len(core) < holding < mean_size - 0.5 else len(core)
     return Cause(
         kind="near the cut",
         title="Features near the cut come and go",
@@ -104,8 +107,8 @@ def _near_the_cut(features: Features, selectors: Sequence[Selector], candidate: 
             f"make {percent(_round(share))} of the variation.{smaller}"
         ),
         help=(
-            f"Select fewer features, such as the {len(features.trusted) or len(core)} that hold. result.profile(…) shows "
-            "the stability against the number of features, for selectors that rank."
+            f"Select fewer features, such as {fewer} instead of {mean_size:.0f}. result.profile(…) shows the stability "
+            "against the number of features, for selectors that rank."
         ),
     )
 

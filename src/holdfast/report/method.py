@@ -90,7 +90,7 @@ def _sentences(
     if not tradeoff.missing:
         rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
         told.append(
-            f"Prediction was measured as {tradeoff.metric} of {_model(meta['plan']['estimator'])} on the rows held out "
+            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
             "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
         )
         if len(result.candidates) > 1:
@@ -119,8 +119,8 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
         ("Runs", f"{len(result.stored.splits)} {design_in_words(result)}"),
         *([("Settings of the runs", _settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
-        ("Model that was scored", _model(plan["estimator"])),
-        ("Scores", ", ".join(result.metrics) if plan["estimator"] is not None else "none"),
+        ("Model that was scored", _model(result)),
+        ("Scores", ", ".join(result.metrics) if len(result.stored.scores) else "none"),
     ]
     if plan["keep"]:
         told.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
@@ -137,12 +137,12 @@ def _settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
-def _model(estimator: Any) -> str:
-    """The classes of a model, without their parameters."""
+def _model(result: StudyResult) -> str:
+    """The classes of the model that was scored, without their parameters."""
+    estimator = result.stored.meta["plan"]["estimator"]
     if estimator is None:
-        return "none"
-    found = _classes(estimator)
-    return " after ".join(reversed(found)) if found else "the selector's own model"
+        return "the selector's own model" if len(result.stored.scores) else "none"
+    return " after ".join(reversed(_classes(estimator))) or "a model of one's own"
 
 
 def _classes(described: Any) -> list[str]:

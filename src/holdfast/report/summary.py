@@ -126,7 +126,7 @@ class Tradeoff:
         Why there is no choice.
     optimistic : bool
         Whether choosing and measuring was on the same resamples.
-    score, score_low, score_high : float
+    score, score_error, score_low, score_high : float
         The score of the candidate that the report is about, on held-out rows.
     baseline : float
         The score of guessing; ``nan`` if it is not known for this score.
@@ -138,6 +138,7 @@ class Tradeoff:
     reason: str | None = None
     metric: str | None = None
     score: float = math.nan
+    score_error: float = math.nan
     score_low: float = math.nan
     score_high: float = math.nan
     baseline: float = math.nan
@@ -147,8 +148,8 @@ class Tradeoff:
 
     @property
     def guesses(self) -> bool:
-        """Whether the candidate predicts no better than guessing, by half of the lower arm of its interval."""
-        return bool((self.score + self.score_low) / 2 <= self.baseline)
+        """Whether the candidate is not even one standard error better than guessing."""
+        return bool(self.score - self.score_error <= self.baseline)
 
     @property
     def doubtful(self) -> bool:

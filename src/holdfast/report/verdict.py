@@ -91,7 +91,7 @@ def _what_to_use(
     name, trusted = short(candidate, 60), features.trusted
     if standing == "no signal":
         return (
-            f"Use none of it yet: {name} predicts no better than guessing ({tradeoff.metric} "
+            f"Use none of it yet: {name} predicts about as well as guessing ({tradeoff.metric} "
             f"{number(tradeoff.score)}, guessing {number(tradeoff.baseline)}), so features that come back may be noise "
             "that these data repeat."
         )
