@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app, run
 from holdfast.cli.parsing import parse_measure
-from holdfast.datasets import load_example
 from holdfast.tables import write_preferences
 
 FEATURES = ("age", "dose", "sex", "pulse", "weight")
@@ -414,15 +413,23 @@ def test_measures_in_json():
     assert all(rows[name]["bounded"] == measure.properties.bounded for name, measure in hf.MEASURES.items())
 
 
-def test_demo_shows_numbers_and_frequencies():
-    lines = answer("demo").stdout.splitlines()
-    best = load_example().top(10)
-    estimate = hf.stability(best)
-    low, high = estimate.ci()
-    assert [cells(line) for line in lines if line.split()[:1] == ["nogueira"]] == [
-        ["nogueira", f"{estimate.value:.3f}", f"[{low:.3f}, {high:.3f}]", estimate.strength]
-    ]
-    assert sum("█" in line for line in lines) == np.count_nonzero(best.frequency * 20 >= 0.5)
+def test_demo_shows_verdict_choice_and_frequencies(folder):
+    told = answer("demo", "-n", "8", "--quiet").stdout
+    assert "The stability is" in told.splitlines()[1]
+    assert "10 candidates on 8 splits" in told
+    assert "The choice:" in told
+    assert sum("█" in line for line in told.splitlines()) >= 5
+    assert (folder / "holdfast-demo.html").exists()
+
+
+def test_commands_are_grouped_and_mistakes_are_mended():
+    text = plain(answer("--help").stdout)
+    panels = ["Start here", "Studies", "Decide and report", "Selections from elsewhere", "Exit codes"]
+    assert [text.index(panel) for panel in panels] == sorted(text.index(panel) for panel in panels)
+    wrong = CliRunner().invoke(app, ["mesure"])
+    assert wrong.exit_code == 2
+    assert "Did you mean" in plain(wrong.output)
+    assert "--format" in plain(CliRunner().invoke(app, ["report", "--formt", "md"]).output)
 
 
 def test_version():

@@ -222,7 +222,7 @@ _HOMES = {
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
-_PARTS = ("datasets", "plots", "selectors", "testing")
+_PARTS = ("datasets", "plots", "report", "selectors", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,11 +7,19 @@ import typer
 
 app = typer.Typer(
     name="holdfast",
-    help="Which selected features hold fast: the stability of feature selection, measured.",
+    help="Which selected features hold fast: the stability of feature selection, measured.\n\n"
+    "Begin with `holdfast demo`. For your own data: `holdfast study data.csv --target COLUMN -s anova:k=10 --estimator "
+    "knn --store study.db`, then `holdfast report study.db`. Each command explains itself: `holdfast study --help`.",
+    epilog="Exit codes: 0 done, 2 the input or the options need mending (one sentence on stderr says how), 130 stopped "
+    "by Ctrl-C (what was finished is kept). Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+START, ELSEWHERE = "Start here", "Selections from elsewhere"
+STUDIES, DECIDE = "Studies: select on many versions of your data", "Decide and report"
+"""Groups of commands in the help text."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of the intervals.")]

@@ -1,28 +1,97 @@
-"""The command that shows what there is, on an embedded example."""
+"""The command that shows what there is: a whole study on embedded data, and its report."""
 
-from holdfast.cli.app import app
-from holdfast.cli.printing import console, print_estimates
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import START, Json, app
+from holdfast.cli.printing import console, notes, print_json
+from holdfast.cli.studies import print_summary
+
+if TYPE_CHECKING:
+    from holdfast.report import Summary
+    from holdfast.study import StudyResult
+
+TITLE = "Breast cancer: which measurements of a biopsy hold?"
 
 
-@app.command()
-def demo() -> None:
-    """Measure an embedded example: 20 bootstraps of the breast-cancer data, features weighed by their F value."""
-    from holdfast.datasets import load_example
-    from holdfast.inference.agreement import kalousis
-    from holdfast.inference.estimate import stability
+@app.command(rich_help_panel=START)
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes.")] = Path(
+        "holdfast-demo.html"
+    ),
+    resamples: Annotated[int, typer.Option("--resamples", "-n", metavar="N", help="Number of bootstraps.")] = 100,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run a whole study on embedded data: five selectors, 100 bootstraps, accuracy and stability, a choice, a report.
 
-    weights = load_example()
-    best = weights.top(10)
-    out = console()
-    out.print(
-        f"[bold]Do the ten best features of the breast-cancer data hold?[/]\n"
-        f"{weights.n_runs} bootstraps, {weights.n_features} features, each run keeps its 10 best by ANOVA F.\n"
+    The data are 569 biopsies of breast tumours with 30 measurements each.
+
+    **Examples**
+
+    `holdfast demo`
+
+    `holdfast demo --output report.html --json`
+    """
+    from holdfast.datasets import load
+    from holdfast.report import summarise, write_report
+
+    data = load("breast_cancer")
+    if not quiet:
+        console(stderr=True).print(
+            f"Do the selected features hold? Five selectors run on {resamples} bootstraps of the breast-cancer data."
+        )
+    with notes():
+        result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
+        summary = summarise(result, data=data.X, title=TITLE)
+        write_report(result, output, summary=summary)
+    if as_json:
+        print_json({"report": str(output), "summary": summary.to_dict()})
+    else:
+        _print(result, summary, output)
+
+
+def _study(resamples: int) -> Any:
+    """Two settings of each of five selectors, scored by logistic regression."""
+    from holdfast.resampling import Bootstrap
+    from holdfast.selectors import MRMR, AnovaF, ElasticNetPath, HybridRFE, ReliefF
+    from holdfast.study import Candidates, Study
+    from holdfast.study.named import named_estimator
+
+    sizes = {"n_features": [5, 10]}
+    return Study(
+        selectors={
+            "anova": Candidates(AnovaF(), sizes),
+            "mrmr": Candidates(MRMR(), sizes),
+            "relieff": Candidates(ReliefF(ranges="full"), sizes),
+            "lasso": Candidates(ElasticNetPath(), sizes),
+            "hybrid_rfe": Candidates(HybridRFE(criterion="golub"), {"n_features": [10], "n_forced": [0, 5]}),
+        },
+        perturbation=Bootstrap(resamples),
+        estimator=named_estimator("linear", {}, "classification"),
+        random_state=0,
     )
-    three = kalousis(weights, 10)
-    print_estimates(best, [*stability(best, ["nogueira", "jaccard"]), three.ranks, three.weights], 0.95, out=out)
-    out.print("\n[bold]How often each feature was kept[/]")
-    order = sorted(range(best.n_features), key=lambda feature: -best.frequency[feature])
-    for feature in order:
-        if best.counts[feature]:
-            bar = "█" * round(20 * best.frequency[feature])
-            out.print(f"{best.features[feature]:>24}  {bar:<20} {best.frequency[feature]:.0%}")
+
+
+def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
+    from rich.markup import escape
+
+    out = console()
+    out.print(f"[bold]{summary.verdict.headline}[/]")
+    for sentence in summary.verdict.sentences:
+        out.print(escape(sentence), soft_wrap=True)
+    out.print("")
+    print_summary(result, result.summary(), summary.level)
+    out.print("")
+    if summary.tradeoff.reason:
+        out.print(f"The choice: {escape(summary.tradeoff.reason)}", soft_wrap=True)
+    if summary.features is not None:
+        out.print(f"\n[bold]How often {escape(str(summary.candidate))} selected each feature[/]")
+        for one in summary.features.shown:
+            bar = "█" * round(20 * one.frequency)
+            out.print(f"{escape(one.feature):>24}  {bar:<20} {one.frequency:>4.0%}  {one.verdict}")
+    out.print(f"\nThe report is in {escape(str(output))}: open it in a browser.", soft_wrap=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from holdfast.cli.app import Json, Level, app
+from holdfast.cli.app import ELSEWHERE, Json, Level, app
 from holdfast.cli.parsing import literal, parse_measure
 from holdfast.cli.printing import console, notes, print_comparisons, print_estimates, print_json, table
 
@@ -30,7 +30,7 @@ UndefinedOption = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=ELSEWHERE)
 def measure(
     file: Annotated[Path, typer.Argument(help="Selections: a matrix (CSV, TSV, Parquet) or lists (JSON, text).")],
     measures: Annotated[
@@ -83,7 +83,7 @@ def measure(
         print_estimates(preferences, estimates, level)
 
 
-@app.command()
+@app.command(rich_help_panel=ELSEWHERE)
 def compare(
     files: Annotated[list[Path], typer.Argument(help="Selections of two or more selectors, one file each.")],
     measure_text: Annotated[
@@ -147,7 +147,7 @@ def compare(
         print_comparisons(wanted.label, found)
 
 
-@app.command("measures")
+@app.command("measures", rich_help_panel=ELSEWHERE)
 def list_measures(
     show_properties: Annotated[
         bool, typer.Option("--properties", help="Show which properties hold, and in brackets where the papers differ.")

@@ -25,11 +25,12 @@ def notes() -> Iterator[None]:
         print(f"holdfast: note: {one.message}", file=sys.stderr)
 
 
-def console() -> Any:
-    """Where results are printed."""
+def console(*, stderr: bool = False) -> Any:
+    """Where results are printed; with ``stderr`` where progress is told."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    alive = (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(highlight=False, stderr=stderr, width=None if alive else 160)
 
 
 def table(*columns: str) -> Any:

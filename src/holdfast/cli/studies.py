@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli import options
-from holdfast.cli.app import Json, Level, app
+from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_named
 from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
 
@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
 NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
 
 
-@app.command()
+@app.command(rich_help_panel=STUDIES)
 def study(
     ctx: typer.Context,
     data: options.Data = None,
@@ -89,7 +89,7 @@ def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     return {key: str(one) if isinstance(one, Path) else one for key, one in said.items()}
 
 
-@app.command()
+@app.command(rich_help_panel=STUDIES)
 def resume(
     store: options.StoreFile, jobs: options.Jobs = None, quiet: options.Quiet = False, as_json: Json = False
 ) -> None:
@@ -110,7 +110,7 @@ def resume(
     _print_study(ran(wanted, quiet), None, 0.95, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=STUDIES)
 def show(
     store: options.StoreFile, measure: options.MeasureText = None, level: Level = 0.95, as_json: Json = False
 ) -> None:
@@ -127,7 +127,7 @@ def show(
     _print_study(load(store), measure, level, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=STUDIES)
 def export(
     store: options.StoreFile,
     parquet: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the Parquet files.")],
@@ -144,7 +144,7 @@ def export(
         typer.echo(str(path))
 
 
-@app.command("selectors")
+@app.command("selectors", rich_help_panel=STUDIES)
 def list_selectors(as_json: Json = False) -> None:
     """List the selectors and estimators that have names; classes can be given by their dotted path too."""
     from holdfast.study.named import ESTIMATORS, SELECTORS, parameters_of
@@ -307,10 +307,11 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, as_js
             }
         )
         return
-    _print_summary(result, summary, level)
+    print_summary(result, summary, level)
 
 
-def _print_summary(result: "StudyResult", summary: Any, level: float) -> None:
+def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
+    """Print a table of all candidates, and what went wrong."""
     from rich.markup import escape
 
     out = console()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from holdfast.cli import options
-from holdfast.cli.app import Json, Level, app
+from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import console, interval_text, notes, number, print_json, table
 from holdfast.cli.studies import DEFAULTS, given, ran
@@ -21,7 +21,7 @@ STUDY = (
 USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"], "estimator": "linear"}
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDE)
 def tradeoff(
     ctx: typer.Context,
     data: options.Data = None,
@@ -62,10 +62,10 @@ def tradeoff(
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """
     result = ran({**DEFAULTS, **USUAL, **given(ctx, STUDY)}, quiet)
-    _decide(result, rule, metric, measure, level, _rule_options(rule, at_least, weight, uncorrected), as_json)
+    _decide(result, rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected), as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDE)
 def choose(
     store: options.StoreFile,
     rule: options.Rule = "one-se",
@@ -87,11 +87,11 @@ def choose(
     """
     from holdfast.study import load
 
-    chosen = _rule_options(rule, at_least, weight, uncorrected)
+    chosen = rule_options(rule, at_least, weight, uncorrected)
     _decide(load(store), rule, metric, measure, level, chosen, as_json)
 
 
-def _rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:
+def rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:
     """Options of the rule; one that belongs to another rule is refused."""
     found: dict[str, dict[str, Any]] = {
         "at-least": {} if at_least is None else {"stability": at_least},

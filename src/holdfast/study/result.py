@@ -341,6 +341,12 @@ class StudyResult:
 
         return tradeoff.ranked_settings(self, over, **options)
 
+    def report(self, path: str | Path = "report.html", **options: Any) -> Path:
+        """Write a report into one file, .html, .md or .json (see :func:`holdfast.report.write_report`)."""
+        from holdfast import report
+
+        return report.write_report(self, path, **options)
+
     # A pilot
 
     def _pilot(self, candidate: str) -> Pilot | None:

@@ -1,0 +1,69 @@
+"""The command that writes a report."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.parsing import parse_measure
+from holdfast.cli.printing import notes
+from holdfast.cli.tradeoffs import rule_options
+
+
+@app.command(rich_help_panel=DECIDE)
+def report(
+    store: options.StoreFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; report.html if not said.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", metavar="html|md|json", help="What to write, if the name is silent.")
+    ] = None,
+    candidate: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which candidate to report; the chosen one if not said.")
+    ] = None,
+    rule: options.Rule = "one-se",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    at_least: options.AtLeast = None,
+    weight: options.Weight = None,
+    uncorrected: options.Uncorrected = False,
+    threshold: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the runs that a trusted feature surely exceeds.")
+    ] = 0.5,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")] = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a study's report into one file that needs no network: verdict, features to trust, choice, causes, method.
+
+    With --json the report is printed as JSON and no file is written.
+
+    **Examples**
+
+    `holdfast report study.db -o report.html`
+
+    `holdfast report study.db --format md --rule not-worse`
+    """
+    from holdfast.report import render, write_report
+    from holdfast.study import load
+
+    asked: dict[str, Any] = {
+        "candidate": candidate, "rule": rule, "metric": metric, "level": level, "threshold": threshold,
+        "measure": None if measure is None else parse_measure(measure), **({} if title is None else {"title": title}),
+        **rule_options(rule, at_least, weight, uncorrected),
+    }  # fmt: skip
+    if format not in (None, "html", "md", "json"):
+        raise ValueError(f"Expected --format html, md or json, got {format!r}.")
+    with notes():
+        result = load(store)
+        if as_json:
+            typer.echo(render(result, "json", **asked), nl=False)
+            return
+        path = output or Path(f"report.{format or 'html'}")
+        written = write_report(result, path, format=format, **asked)  # type: ignore[arg-type]
+    if not quiet:
+        typer.echo(str(written))

@@ -1,0 +1,159 @@
+"""How it was done: a paragraph for a paper, and settings, seeds, versions and the data's fingerprint."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast import __version__
+from holdfast.plots.text import counted, percent, short
+from holdfast.report.references import references
+from holdfast.report.summary import Features, Method, Reference, Stability, Tradeoff
+from holdfast.study import StudyResult
+
+DESIGNS = {
+    "Bootstrap": "bootstrap samples of the data",
+    "Subsample": "random parts of the rows",
+    "ComplementaryPairs": "random halves of the rows, in pairs that share no row",
+    "Folds": "training sets of repeated cross-validation",
+    "NestedFolds": "inner folds of each training fold of a nested cross-validation",
+    "Noise": "copies of the data with added noise",
+    "Shrink": "bootstrap samples and smaller parts of them",
+    "Reseed": "repetitions on all rows with new random numbers",
+}
+MEASURES = {
+    "nogueira": "the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as agreement by "
+    "chance, 1: all runs select the same features)",
+    "spearman": "the mean rank correlation of the runs (Kalousis, Prados and Hilario, 2005)",
+    "weight_correlation": "the mean correlation of the runs' weights (Kalousis, Prados and Hilario, 2005)",
+}
+RULES = {
+    "one-se": "as the most stable one within one standard error of the best {metric}",
+    "not-worse": "as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
+    "accuracy": "by the best {metric}",
+    "knee": "at the knee of the front of {metric} and stability",
+    "at-least": "by the best {metric} among those that are stable enough",
+    "weighted": "by a weighted sum of {metric} and stability",
+}
+
+
+def method_of(
+    result: StudyResult, tradeoff: Tradeoff, stability: Stability, features: Features | None, level: float
+) -> Method:
+    """The method of a study."""
+    provenance = result.provenance
+    sessions = provenance["sessions"]
+    return Method(
+        paragraph=" ".join(_sentences(result, tradeoff, stability, features, level)),
+        facts=tuple(_facts(result, provenance)),
+        selectors=provenance["selectors"],
+        plan={key: value for key, value in provenance["plan"].items() if key != "data"},
+        versions=sessions[-1]["versions"] if sessions else {},
+        fingerprint=provenance["plan"]["data"],
+        failures=tuple((str(text), int(count)) for text, count in result.failures["error"].value_counts().items())[:10],
+        notes=tuple((str(a), str(b), int(c)) for a, b, c in result.notes.itertuples(index=False, name=None))[:20],
+    )
+
+
+def references_of(result: StudyResult, tradeoff: Tradeoff, stability: Stability) -> tuple[Reference, ...]:
+    """What to cite, with what for."""
+    used = {}
+    measure = (stability.measure or "").split("(")[0]
+    classes = " ".join(result.stored.meta["selectors"].values())
+    if measure in ("nogueira", ""):
+        used["nogueira2018"] = "the measure of stability"
+    if tradeoff.rule == "not-worse" or measure in ("spearman", "weight_correlation"):
+        used["kalousis2005"] = "the rule of the choice" if tradeoff.rule == "not-worse" else "the measure of stability"
+    if measure == "gulgezen" or "MRMR" in classes:
+        used["gulgezen2009"] = "the stability of mRMR"
+    if "HybridRFE" in classes:
+        used["hamer2020"] = "the hybrid elimination, and accuracy and stability as a front"
+    if not tradeoff.missing:
+        used["nadeau2003"] = "standard errors of scores over overlapping training sets"
+    return references(used)
+
+
+def _sentences(
+    result: StudyResult, tradeoff: Tradeoff, stability: Stability, features: Features | None, level: float
+) -> list[str]:
+    meta = result.stored.meta
+    data, seed = meta["plan"]["data"], meta["plan"]["random_state"]
+    what = f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}"
+    names = ", ".join(short(name, 40) for name in result.families)
+    told = [
+        f"The stability of feature selection was assessed with holdfast {__version__}.",
+        f"{_capital(counted(len(result.candidates), 'candidate'))} ({counted(len(result.families), 'selector')}: "
+        f"{names}) ran on {len(result.stored.splits)} {design_in_words(result)} ({what}; random seed {seed}).",
+    ]
+    if stability.measure:
+        measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
+        told.append(f"Stability was measured by {measure}, with {percent(level)} confidence intervals over the runs.")
+    if not tradeoff.missing:
+        rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
+        told.append(
+            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
+            "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
+        )
+        if len(result.candidates) > 1:
+            told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
+    if features is not None:
+        told.append(
+            f"A feature counts as stable if the lower end of the {percent(level)} Wilson interval of its selection "
+            f"frequency is above {percent(features.threshold)}."
+        )
+    told.append("All figures describe the variation over resamples of this data set, not over new samples.")
+    return told
+
+
+def design_in_words(result: StudyResult) -> str:
+    """What runs were trained on."""
+    name = str(result.stored.meta["plan"]["perturbation"].get("perturbation"))
+    return DESIGNS.get(name, "given training sets")
+
+
+def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    plan, sessions = provenance["plan"], provenance["sessions"]
+    data, until = plan["data"], provenance["until"]
+    settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
+    told = [
+        ("Data", f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}, {plan['task']}"),
+        ("Runs", f"{len(result.stored.splits)} {design_in_words(result)}"),
+        *([("Settings of the runs", _settings(settings))] if settings else []),
+        ("Random seed", str(plan["random_state"])),
+        ("Model that was scored", _model(result)),
+        ("Scores", ", ".join(result.metrics) if len(result.stored.scores) else "none"),
+    ]
+    if plan["keep"]:
+        told.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
+    if provenance["prefilter"]:
+        told.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
+    if until:
+        told.append(("Number of runs", f"settled by a pilot of {until['pilot']} for ± {until['half_width']:g}"))
+    if sessions:
+        told.append(("Run", f"{sessions[0]['started']} to {sessions[-1]['ended'] or 'now'}"))
+    return told
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
+
+
+def _model(result: StudyResult) -> str:
+    """The classes of the model that was scored, without their parameters."""
+    estimator = result.stored.meta["plan"]["estimator"]
+    if estimator is None:
+        return "the selector's own model" if len(result.stored.scores) else "none"
+    return " after ".join(reversed(_classes(estimator))) or "a model of one's own"
+
+
+def _classes(described: Any) -> list[str]:
+    if isinstance(described, Mapping):
+        ((path, parameters),) = list(described.items())[:1] or ((("", {})),)
+        steps = parameters.get("steps") if isinstance(parameters, Mapping) else None
+        if steps:
+            return [name for step in steps for name in _classes(step[1])]
+        return [str(path).rpartition(".")[2]]
+    return [str(described).rpartition(".")[2]] if isinstance(described, str) else []
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

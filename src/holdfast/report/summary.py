@@ -1,0 +1,239 @@
+"""What a report says, as plain typed data: one summary, from which every rendering is made."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, TypeAlias
+
+Standing: TypeAlias = Literal["holds", "partly", "fails", "unsure", "weak signal", "no signal", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The answer in two sentences.
+
+    Attributes
+    ----------
+    standing : str
+        ``holds``, ``partly``, ``fails``, ``unsure`` (the interval leaves it open), ``weak signal`` (not surely better
+        than guessing), ``no signal`` (no better than guessing) or ``unknown``.
+    headline : str
+        The same in a few words.
+    sentences : tuple of str
+        How stable and how sure; what to use.
+    cautions : tuple of str
+        What the number does not say, and what is odd about this study.
+    """
+
+    standing: Standing
+    headline: str
+    sentences: tuple[str, str]
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stability:
+    """A stability with its interval; ``nan`` where there is none, and why."""
+
+    measure: str | None
+    value: float
+    low: float
+    high: float
+    strength: str | None
+    runs: int
+    reason: str | None
+    scope: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """How often a feature was selected, which others stood in for it, and what that means."""
+
+    feature: str
+    count: int
+    frequency: float
+    low: float
+    high: float
+    stand_ins: tuple[str, ...]
+    with_stand_ins: float
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Features:
+    """The features of the candidate that the report is about.
+
+    Attributes
+    ----------
+    shown : tuple of Feature
+        Those that at least a tenth of the runs selected, the most frequent first, 100 at the most.
+    table : tuple of dict
+        Every feature that was ever selected: feature, count, frequency, low, high.
+    top : int or None
+        Cut of rankings or weights; None for subsets.
+    alike_checked : bool
+        Whether stand-ins were checked to be correlated; without the data they are told by turns alone.
+    """
+
+    n_features: int
+    n_runs: int
+    threshold: float
+    shown: tuple[Feature, ...]
+    table: tuple[Mapping[str, Any], ...]
+    bound: str
+    top: int | None
+    alike_checked: bool
+
+    @property
+    def trusted(self) -> tuple[Feature, ...]:
+        """The features that were surely selected in more than the threshold of the runs."""
+        return tuple(one for one in self.shown if one.verdict == "holds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A mean score with its standard error."""
+
+    metric: str
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selector:
+    """One candidate beside the others."""
+
+    candidate: str
+    family: str
+    stability: Stability
+    scores: tuple[Score, ...]
+    size: float
+    seconds: float
+    failures: int
+    letters: str
+    on_front: bool
+    chosen: bool
+    why_not: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tradeoff:
+    """The choice between accuracy and stability, or why there is none.
+
+    Attributes
+    ----------
+    missing : str or None
+        Why there is no choice.
+    optimistic : bool
+        Whether choosing and measuring was on the same resamples.
+    score, score_error, score_low, score_high : float
+        The score of the candidate that the report is about, on held-out rows.
+    baseline : float
+        The score of guessing; ``nan`` if it is not known for this score.
+    """
+
+    missing: str | None = None
+    candidate: str | None = None
+    rule: str | None = None
+    reason: str | None = None
+    metric: str | None = None
+    score: float = math.nan
+    score_error: float = math.nan
+    score_low: float = math.nan
+    score_high: float = math.nan
+    baseline: float = math.nan
+    front: tuple[str, ...] = ()
+    measured_on: str | None = None
+    optimistic: bool = False
+
+    @property
+    def guesses(self) -> bool:
+        """Whether the candidate is not even one standard error better than guessing."""
+        return bool(self.score - self.score_error <= self.baseline)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the interval of the score holds that of guessing."""
+        return bool(self.score_low <= self.baseline)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """Something that makes the selection vary: the numbers that show it, and what would help."""
+
+    kind: str
+    title: str
+    evidence: str
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """Something to cite."""
+
+    key: str
+    text: str
+    link: str
+    bibtex: str
+    used: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How it was done: in a paragraph for a paper, and in detail."""
+
+    paragraph: str
+    facts: tuple[tuple[str, str], ...]
+    selectors: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    versions: Mapping[str, str]
+    fingerprint: Mapping[str, Any]
+    failures: tuple[tuple[str, int], ...]
+    notes: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """All that a report says.
+
+    Attributes
+    ----------
+    title : str
+        Heading of the report.
+    level : float
+        Level of all intervals.
+    candidate : str or None
+        The candidate that the report is about; None if none has finished a run.
+    stability : Stability
+        Its stability.
+    verdict, features, selectors, tradeoff, causes, method, references
+        The sections, in the order of the report. ``features`` is None without a candidate.
+    """
+
+    title: str
+    level: float
+    candidate: str | None
+    verdict: Verdict
+    stability: Stability
+    features: Features | None
+    selectors: tuple[Selector, ...]
+    tradeoff: Tradeoff
+    causes: tuple[Cause, ...]
+    method: Method
+    references: tuple[Reference, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON: undefined numbers are None."""
+        return _plain(self)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,386 @@
+"""The report: its numbers, its sections, that no name can do harm, and that odd studies have one too."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
+from typer.testing import CliRunner
+
+import holdfast as hf
+from holdfast.cli import app
+from holdfast.report import render, summarise, write_report
+from holdfast.report.render import csv_text
+from holdfast.selectors import AnovaF, RandomSelector
+
+GOLDEN = Path(__file__).parent / "report_summary.json"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"double\" 'single' `tick` |pipe| [link](javascript:alert(1)) **bold**",
+    "😀 naïve 漢字",
+    "x" * 500,
+    "</script><img src=x onerror=alert(2)>",
+    "=cmd|' /C calc'!A0",
+    "{{ 7 * 7 }} {% raw %}",
+    "nul \x00 \u202egnp.exe",
+]
+SECTIONS = ["verdict", "features", "selectors", "tradeoff", "causes", "method"]
+
+
+def table(names, n=60, signal=2.0):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, len(names))), columns=names)
+    y = (signal * (X.iloc[:, 0] + X.iloc[:, 1]) + rng.normal(size=n) > 0).astype(int)
+    return X, y
+
+
+def studied(perturbation, names=None, *, estimator=None, store=None, signal=2.0, **selectors):
+    X, y = table(names or [f"gene {i}" for i in range(12)], signal=signal)
+    study = hf.Study(
+        selectors=selectors or {"anova": AnovaF(n_features=3)}, perturbation=perturbation, estimator=estimator,
+        random_state=0,
+    )  # fmt: skip
+    return study.run(X, y, store=store)
+
+
+@pytest.fixture(scope="module")
+def study():
+    sizes = hf.Candidates(AnovaF(), {"n_features": [2, 4]})
+    return studied(hf.Bootstrap(20), estimator=GaussianNB(), anova=sizes, random=RandomSelector(n_features=3))
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    any_of_them = hf.Candidates(RandomSelector(), {"n_features": [4, 5]})
+    return studied(hf.Bootstrap(12), HOSTILE, estimator=GaussianNB(), **{"<b>random</b>": any_of_them})
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags with their attributes, texts, and the scripts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self.scripts, self.where = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.where = tag
+
+    def handle_endtag(self, tag):
+        self.where = ""
+
+    def handle_data(self, data):
+        if self.where == "script":
+            self.scripts.append((self.tags[-1][1], data))
+        elif self.where != "style":
+            self.texts.append(data)
+
+
+def rounded(value):
+    """A summary without what changes from machine to machine, its numbers rounded."""
+    if isinstance(value, dict):
+        left_out = ("versions", "plan", "seconds", "bibtex")
+        return {key: rounded(one) for key, one in value.items() if key not in left_out}
+    if isinstance(value, list):
+        return [rounded(one) for one in value if not (isinstance(one, list) and one[0] == "Run")]
+    if isinstance(value, str):
+        return value.replace(f"holdfast {hf.__version__}", "holdfast")
+    return round(value, 3) if isinstance(value, float) else value
+
+
+# The summary
+
+
+def test_the_summary_is_the_golden_one(study):
+    found = rounded(json.loads(render(study, "json")))
+    if os.environ.get("HOLDFAST_WRITE_GOLDEN"):
+        GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    assert found == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+
+def test_numbers_are_those_of_the_study(study):
+    summary = summarise(study)
+    choice = study.choose()
+    assert (summary.candidate, summary.tradeoff.reason) == (choice.candidate, choice.reason)
+    estimate = study.stability(choice.candidate)
+    assert (summary.stability.value, summary.stability.low) == (estimate.value, estimate.ci().low)
+    assert summary.tradeoff.front == tuple(study.pareto().front.index)
+    checked = hf.check_list([one.feature for one in summary.features.shown], study, choice.candidate)
+    assert [one.verdict for one in summary.features.shown] == checked["verdict"].tolist()
+    assert len(summary.features.table) == len(study.features_of(choice.candidate))
+    assert summary.tradeoff.optimistic
+
+
+def test_a_candidate_can_be_asked_for(study):
+    summary = summarise(study, candidate="random", data=table([f"gene {i}" for i in range(12)])[0])
+    assert summary.candidate == "random"
+    assert summary.verdict.standing in ("fails", "unsure", "no signal", "weak signal")
+    assert not summary.features.trusted
+    assert summary.features.alike_checked
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": "best"}, "Expected a rule"),
+        ({"rule": "at-least"}, "Expected stability="),
+        ({"weight": 0.3}, "Expected options of one-se"),
+        ({"metric": "auc"}, "Expected one of the study's scores"),
+        ({"measure": "nogueria"}, "nogueria"),
+        ({"candidate": "lasso"}, "Expected one of the candidates"),
+        ({"threshold": 1.5}, "Expected a threshold"),
+        ({"level": 95}, "level"),
+    ],
+)
+def test_wrong_options_are_refused(study, options, words):
+    with pytest.raises(ValueError, match=words):
+        summarise(study, **options)
+
+
+# Honesty
+
+
+def test_noise_is_not_oversold():
+    names = [f"gene {i}" for i in range(300)]
+    noise = studied(hf.Bootstrap(20), names, estimator=GaussianNB(), signal=0.0, anova=AnovaF(n_features=5))
+    summary = summarise(noise)
+    assert summary.stability.low > 0  # resamples share rows
+    assert summary.verdict.standing == "no signal"
+    assert summary.verdict.sentences[1].startswith("Use none of it yet")
+    assert "Even on pure noise" in summary.verdict.cautions[0]
+    assert summary.causes[0].kind == "no signal"
+    assert "The features to trust" not in render(noise)
+
+
+def test_designs_say_what_they_speak_about():
+    pairs = summarise(studied(hf.ComplementaryPairs(6)))
+    assert "two studies of half this size" in pairs.verdict.cautions[0]
+    assert "random numbers" in summarise(studied(hf.Reseed(6), random=RandomSelector(n_features=3))).verdict.cautions[0]
+
+
+def test_causes_need_numbers_that_show_them(study):
+    kinds = {one.kind for one in summarise(study, candidate="random").causes}
+    assert "near the cut" not in kinds  # no feature is in nearly every run
+    same = hf.Study(selectors={"all": AnovaF(n_features=2)}, perturbation=hf.Reseed(200))
+    X, y = table(["a", "b", "c", "d"])
+    stable = summarise(same.run(X, y))
+    assert stable.verdict.standing == "holds"
+    assert stable.causes == ()
+
+
+# The page
+
+
+def test_every_section_stands_in_order(study):
+    page = render(study)
+    places = [page.index(f'<section id="{name}">') for name in SECTIONS]
+    assert places == sorted(places)
+    for words in (
+        "The features to trust",
+        "Stand-ins",
+        "Optimistic:",
+        "BibTeX",
+        "Save features.csv",
+        "Data fingerprint",
+    ):
+        assert words in page
+    assert page.count("figure-") >= 3
+
+
+def test_nothing_is_fetched_and_only_our_scripts_may_run(study):
+    text = render(study)
+    page = Page(text)
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
+        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes), (tag, attributes)
+        address = attributes.get("href", "#")
+        assert address.startswith(("#", "data:text/csv", "https://doi.org/", "https://jmlr.org/")), address
+    policy = next(one["content"] for _, one in page.tags if one.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    for attributes, script in page.scripts:
+        code = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert attributes.get("type") == "application/json" or f"'sha256-{code}'" in policy
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
+    assert f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'" in policy
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_hostile_names_are_only_text(hostile, study):
+    evil, calm = Page(render(hostile)), Page(render(study))
+    assert {tag for tag, _ in evil.tags} <= {tag for tag, _ in calm.tags} | {"details", "summary"}
+    assert len([one for one in evil.scripts if "type" not in one[0]]) == 2
+    text = "".join(evil.texts)
+    assert "<script>alert(1)</script>" in text
+    assert "{{ 7 * 7 }}" in text
+    assert "49" not in [one.strip() for one in evil.texts]
+    assert "\x00" not in text
+    assert "\u202e" not in text
+    assert "x" * 500 not in text
+
+
+def test_hostile_names_in_markdown_and_json(hostile):
+    text = render(hostile, "md")
+    assert "<script" not in text
+    assert "<img" not in text
+    assert not re.search(r"(?<!\\)\]\(javascript", text)
+    rows = [line for line in text.splitlines() if (line.startswith("| ") and "holds" in line) or "chance |" in line]
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in rows)
+    data = json.loads(render(hostile, "json"))
+    assert {row["feature"] for row in data["features"]["table"]} <= set(HOSTILE)
+
+
+def test_a_spreadsheet_runs_nothing(hostile):
+    text, kept = csv_text(summarise(hostile).features)
+    assert kept == len(text.strip().splitlines()) - 1
+    assert not re.search(r'^"?[=+@-]', text, re.MULTILINE)
+    assert csv_text(summarise(hostile).features, most=0)[1] == 0
+
+
+def test_large_studies_stay_small(tmp_path):
+    """100 runs of 20,000 features: the page keeps below 5 MB."""
+    rng = np.random.default_rng(0)
+    names = [f"a gene with a long name, number {i}" for i in range(20_000)]
+    X = pd.DataFrame(rng.normal(size=(40, 20_000)).astype(np.float32), columns=names)
+    wide = hf.Study(selectors={"random": RandomSelector(n_features=300)}, perturbation=hf.Bootstrap(100))
+    result = wide.run(X, np.arange(40) % 2)
+    path = result.report(tmp_path / "wide.html")
+    assert 1e6 < path.stat().st_size < 5e6
+    assert len(summarise(result).features.table) > 10_000
+
+
+# Odd studies
+
+
+class Fails(SelectKBest):
+    """Fails where k is 1, and now and then otherwise."""
+
+    def fit(self, X, y):
+        if self.k == 1 or np.asarray(X)[:, 0].mean() > 0:
+            raise RuntimeError("<i>no</i> luck")
+        return super().fit(X, y)
+
+
+ODD = {
+    "folds": (hf.Folds(3, 2), {}),
+    "nested": (hf.NestedFolds(3, 3), {"estimator": GaussianNB()}),
+    "pairs": (hf.ComplementaryPairs(4), {"estimator": GaussianNB()}),
+    "shrink": (hf.Shrink(4, (0.5,)), {"estimator": GaussianNB()}),
+    "noise": (hf.Noise(5), {}),
+    "given": ([(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))], {"estimator": GaussianNB()}),
+    "one run": (hf.Bootstrap(1), {"estimator": GaussianNB()}),
+    "undefined": (hf.Bootstrap(5), {"all": SelectKBest(k="all"), "estimator": GaussianNB()}),
+    "weights": (hf.Bootstrap(5), {"forest": RandomForestClassifier(5)}),
+    "mixed": (hf.Bootstrap(5), {"forest": RandomForestClassifier(5), "anova": AnovaF(n_features=3)}),
+    "mixed and scored": (
+        hf.Bootstrap(5),
+        {"forest": RandomForestClassifier(5), "anova": AnovaF(n_features=3), "estimator": GaussianNB()},
+    ),
+    "some fail": (hf.Bootstrap(12), {"fails": Fails(k=3), "estimator": GaussianNB()}),
+    "all fail": (hf.Bootstrap(3), {"fails": Fails(k=1), "anova": AnovaF(n_features=2)}),
+    "nothing ran": (hf.Bootstrap(3), {"fails": Fails(k=1)}),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ODD)
+def test_odd_studies_have_a_report(name):
+    perturbation, options = ODD[name]
+    result = studied(perturbation, **options)
+    page, text = render(result), render(result, "md")
+    assert all(f'<section id="{section}">' in page for section in SECTIONS)
+    assert "nan" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).replace("resonan", "")
+    assert "<i>no</i> luck" not in page
+    assert text.startswith("# ")
+    data = json.loads(render(result, "json"))
+    assert len(data["verdict"]["sentences"]) == 2
+    if "fail" in name:
+        assert any("failed" in caution for caution in data["verdict"]["cautions"])
+
+
+def test_an_unfinished_study_says_so(tmp_path):
+    def stop(progress):
+        if progress.done >= 4:
+            raise InterruptedError
+
+    X, y = table(["a", "b", "c", "d"])
+    plan = hf.Study(selectors={"anova": SelectKBest(k=2)}, perturbation=hf.Bootstrap(400))
+    with pytest.raises(InterruptedError):
+        plan.run(X, y, store=tmp_path / "study.db", progress=stop)
+    result = hf.load(tmp_path / "study.db")
+    assert not result.complete
+    assert any("not finished" in caution for caution in summarise(result).verdict.cautions)
+    assert "not finished" in render(result)
+
+
+# Files and commands
+
+
+def test_the_ending_says_what_to_write(study, tmp_path):
+    assert study.report(tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert write_report(study, tmp_path / "r.md").read_text(encoding="utf-8").startswith("# ")
+    text = write_report(study, tmp_path / "r.txt", format="json").read_text(encoding="utf-8")
+    assert json.loads(text)["level"] == 0.95
+    with pytest.raises(ValueError, match=r"ends in \.html"):
+        study.report(tmp_path / "r.pdf")
+    with pytest.raises(ValueError, match="Expected format"):
+        render(study, "pdf")
+
+
+def answer(*arguments):
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert (result.exit_code, result.exception) == (0, None), result.output
+    return result.stdout
+
+
+def test_the_command_writes_reports(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    studied(hf.Bootstrap(6), estimator=GaussianNB(), store="study.db")
+    assert answer("report", "study.db", "-o", "a.html").strip() == "a.html"
+    assert answer("report", "study.db", "--format", "md", "--quiet") == ""
+    assert answer("report", "study.db", "--title", "Ours", "-o", "b.md").strip() == "b.md"
+    assert (tmp_path / "b.md").read_text(encoding="utf-8").startswith("# Ours")
+    assert (tmp_path / "report.md").exists()
+    assert json.loads(answer("report", "study.db", "--json"))["candidate"] == "anova"
+    with pytest.raises(ValueError, match="Expected --format"):
+        CliRunner().invoke(app, ["report", "study.db", "--format", "pdf"], catch_exceptions=False)
+
+
+def test_the_demo_writes_a_report(tmp_path):
+    path = tmp_path / "demo.html"
+    found = json.loads(answer("demo", "-n", "10", "-o", path, "--quiet", "--json"))
+    assert found["report"] == str(path)
+    families = {one["family"] for one in found["summary"]["selectors"]}
+    assert families == {"anova", "mrmr", "relieff", "lasso", "hybrid_rfe"}
+    assert found["summary"]["features"]["alike_checked"]
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+# In a browser
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed: the page is not opened")
+def test_a_browser_draws_the_report(hostile, tmp_path):
+    path = hostile.report(tmp_path / "report.html", title="<script>document.title='run'</script>")
+    done = subprocess.run(
+        [
+            "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=20000", "--dump-dom", path.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.count('data-drawn="yes"') == len(re.findall("data-holdfast-chart=", done.stdout)) >= 3
+    assert "<title>run</title>" not in done.stdout
+    assert "CONSOLE" not in done.stderr, done.stderr
