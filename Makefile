@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench validate docs clean
+.PHONY: demo test test-app check bench validate docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -12,6 +12,10 @@ demo: .venv/app
 test: .venv/dev
 	$(BIN)/python -m holdfast.kernels
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-app: .venv/dev
+	$(BIN)/python -m pytest -m browser -rs tests $(ARGS)
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 tests/test_properties.py tests/test_resampling.py tests/test_plots.py
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -22,6 +26,7 @@ bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 validate: .venv/dev
+	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2
 	$(BIN)/python tests/validity --write $(ARGS)
 
 docs: .venv/dev

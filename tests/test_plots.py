@@ -497,6 +497,7 @@ def test_a_chart_with_a_look_of_its_own_keeps_it(plain):
     assert 'data-theme="dark"' in embed.figure(plain["map"], "a", theme="dark")
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
 def test_every_chart_is_drawn_by_a_browser(hostile, tmp_path):
     path = tmp_path / "page.html"

@@ -371,6 +371,7 @@ def test_the_demo_writes_a_report(tmp_path):
 # In a browser
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed: the page is not opened")
 def test_a_browser_draws_the_report(hostile, tmp_path):
     path = hostile.report(tmp_path / "report.html", title="<script>document.title='run'</script>")
