@@ -278,6 +278,16 @@ class Selector(SelectorMixin, BaseEstimator):
         return [found] * len(selectors)
 
 
+class TogetherSelector(Selector):
+    """Base of selectors that fit all resamples in one call; write :meth:`Selector._found_many`."""
+
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
 def _refitted(
     group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
 ) -> list[Sequence[Selection | Exception]]:

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import Floats, Found, Ints, Machine, Resamples, Selector, Target, one_against_rest
+from holdfast.selectors.base import (
+    Floats,
+    Found,
+    Ints,
+    Machine,
+    Resamples,
+    Target,
+    TogetherSelector,
+    one_against_rest,
+)
 from holdfast.selectors.filters import checked_bins, tied
 
 Scale = Literal["split", "full"]
@@ -28,7 +37,7 @@ def ranks_of(order: NDArray[Any]) -> Floats:
     return ranks
 
 
-class _LinearSVM(Selector):
+class _LinearSVM(TogetherSelector):
     """What both share: columns scaled by split or in full, one machine per class where there are more than two."""
 
     C: float
@@ -36,12 +45,6 @@ class _LinearSVM(Selector):
 
     def _shared(self, X: Floats, target: Target) -> Floats | None:
         return standardised(X) if checked_bins(self.scale, "scale") == "full" else None
-
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
-        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
-        if isinstance(found, Exception):
-            raise found
-        return found
 
 
 class LinearSVMWeights(_LinearSVM):
