@@ -262,9 +262,7 @@ def _measure(result: StudyResult, names: Sequence[str], measure: str | Measure |
 
 def _point(result: StudyResult, name: str, metric: str, measure: Measure, level: float, data: Matrix | None) -> Point:
     row, stored = result.stored.row(name), result.stored
-    found = stored.scores[(stored.scores["candidate"] == row["candidate"]) & (stored.scores["metric"] == metric)]
-    scores = found.dropna(subset="value").set_index("split")["value"].sort_index()
-    scores = scores[(stored.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
+    scores = stored.scores_of(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
