@@ -629,6 +629,7 @@ class OnlyFits:
         (lambda: hf.HalfWidth(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
         (lambda: hf.HalfWidth(0.1, level=95), "Expected a level between 0 and 1"),
         (lambda: study_of().run(X, Y, on_error="stop"), "Expected on_error 'record' or 'raise', got 'stop'."),
+        (lambda: study_of().run(X, Y, until=0.05), "Expected a width as until=hf.HalfWidth(…), got 0.05."),
         (lambda: study_of().run(X, Y, time_limit=0), "Expected a time limit above 0 seconds, got 0."),
         (lambda: study_of().run(X, Y[:-1]), "Expected one label or number in y for each of 60 rows of X, got shape"),
         (lambda: study_of().run(X, X), "Expected one label or number in y for each of 60 rows of X, got shape"),
