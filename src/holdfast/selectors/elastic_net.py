@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from holdfast.kernels.elastic_net import Paths, elastic_net_paths
-from holdfast.selectors.base import Floats, Found, Ints, Machine, Resamples, Selector, Target, one_against_rest
+from holdfast.selectors.base import (
+    FitsTogether,
+    Floats,
+    Found,
+    Ints,
+    Machine,
+    Resamples,
+    Selector,
+    Target,
+    one_against_rest,
+)
 from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 
@@ -79,7 +89,7 @@ def found_at(solutions: Sequence[Solution], target: Target, counts: Ints, lam: f
     return Found("subset", columns, model, {**extras, "model_": model})
 
 
-class ElasticNetPath(_ElasticNet):
+class ElasticNetPath(_ElasticNet, FitsTogether):
     r"""Select the features with a weight in an elastic net, for classes (logistic) or numbers (linear).
 
     For each :math:`\lambda`, on glmnet's scale, the mean loss plus
@@ -140,12 +150,6 @@ class ElasticNetPath(_ElasticNet):
         if self.n_features is None:
             return min(10, n_features)
         return super()._wanted(n_features)
-
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
-        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
-        if isinstance(found, Exception):
-            raise found
-        return found
 
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
