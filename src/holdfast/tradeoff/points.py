@@ -227,7 +227,7 @@ def points_of(
     everyone = [name for name in result.candidates if name not in stopped]
     names = everyone if candidates is None else [str(name) for name in candidates]
     chosen = _measure(result, names, measure).bind(**parameters)
-    metric = _metric(result, metric)
+    metric = metric_of(result, metric)
     points = [_point(result, name, metric, chosen, level, data) for name in names]
     if all(not len(point.scores) for point in points):
         raise ValueError(
@@ -237,7 +237,8 @@ def points_of(
     return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data)
 
 
-def _metric(result: StudyResult, metric: str | None) -> str:
+def metric_of(result: StudyResult, metric: str | None) -> str:
+    """The score that is meant, the first one if none is said; raise if the study has no such score."""
     if metric is None:
         return result.metrics[0]
     if metric not in result.metrics:
