@@ -200,7 +200,7 @@ def test_candidates_without_a_score_are_beaten_for_that_reason():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": "one-sd"}, "perhaps 'one-se' is meant"),
+        ({"rule": "one-sd"}, "did you mean 'one-se'?"),
         ({"rule": "accuracy", "weight": 1}, r"Expected options of accuracy \(none\), got 'weight'"),
         ({"rule": "not-worse", "correction": "bonferroni"}, "Expected correction 'holm' or None"),
         ({"rule": "not-worse", "test": "t"}, "Expected test 'mcnemar' or 'resampled-t'"),

@@ -39,6 +39,7 @@ def told(*arguments):
 
 
 STUDY = ("study", "patients.csv", "--target", "diagnosis", "--ignore", "patient", "--quiet")
+TEXTS = ("study", "texts.csv", "--target", "ill")
 
 
 def test_a_study_from_a_file_equals_the_library_s(folder):
@@ -151,7 +152,7 @@ def test_selectors_are_listed():
         (["study"], "Expected a data file for the study, got none"),
         (["study", "patients.csv"], "Expected --target COLUMN, the column of patients.csv to be predicted, got none"),
         (["study", "nowhere.csv", "--target", "x"], "No such file or directory: nowhere.csv"),
-        ([*STUDY, "-s", "anovo"], "perhaps 'anova' is meant"),
+        ([*STUDY, "-s", "anovo"], "did you mean 'anova'?"),
         (
             [*STUDY, "-s", "anova:q=1"],
             "Expected parameters of selector anova (n_features, ties, random_state), got 'q'",
@@ -160,7 +161,17 @@ def test_selectors_are_listed():
         ([*STUDY, "-s", "sklearn.Nothing"], "Expected the path of a class for a selector, got 'sklearn.Nothing'"),
         ([*STUDY, "--perturb", "boot"], "Expected a perturbation (bootstrap, "),
         ([*STUDY, "--perturb", "folds", "-n", "5"], "Expected --resamples with runs that are drawn"),
-        ([*STUDY, "--estimator", "kn"], "perhaps 'knn' is meant"),
+        ([*STUDY, "--estimator", "kn"], "did you mean 'knn'?"),
+        ([*STUDY, "--estimator", "logistic"], "Expected an estimator (knn, "),
+        ([*TEXTS, "-s", "anova"], "pass --index 'name' or --ignore 'name'."),
+        (
+            [*TEXTS, "--index", "name"],
+            "pass --categorical 'one-hot', 'codes' or 'drop', or leave columns out with --ig",
+        ),
+        (
+            ["study", "breast_cancer", "--groups", "patient"],
+            "Expected a file for --groups, got the data set breast_can",
+        ),
         ([*STUDY, "--estimator", "knn", "--score", "speed"], "Expected scoring by names"),
         ([*STUDY, "--config", "odd.toml"], "Expected options of holdfast study in odd.toml"),
         ([*STUDY, "--config", "bad.toml"], "Expected TOML in bad.toml"),
@@ -171,6 +182,9 @@ def test_selectors_are_listed():
 def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkeypatch, capsys):
     (folder / "odd.toml").write_text("colour = 1")
     (folder / "bad.toml").write_text("= 1")
+    (folder / "texts.csv").write_text(
+        "name,sex,age,ill\n" + "".join(f"p{i},{'fm'[i % 2]},{i},{i % 3 > 0}\n" for i in range(60))
+    )
     from sklearn.feature_selection import SelectKBest
 
     hf.Study(selectors={"a": SelectKBest(k=1)}, perturbation=hf.Bootstrap(2)).run(

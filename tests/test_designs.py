@@ -226,6 +226,10 @@ def test_noise_and_new_seeds_are_runs():
         result = hf.Study(selectors={"a": SelectKBest(k=3)}, perturbation=perturbation).run(X, Y)
         assert result.design == "runs"
         assert result.scores.empty
+        scope = result.stability("a").scope
+        assert scope.startswith(
+            "this data set with noise" if isinstance(perturbation, hf.Noise) else "this data set as"
+        )
         if isinstance(perturbation, hf.Noise):
             sets = sets_of(result, "a")
             assert result.stability("a").value == pytest.approx(nogueira(sets))

@@ -140,7 +140,10 @@ def test_agreement_and_score_by_fraction():
     whole = result.scores[result.scores["run"].str.endswith("at 1")]["accuracy"]
     assert found["score"].iloc[2] == pytest.approx(whole.mean())
     assert result.pareto().frame["score"]["k"] == pytest.approx(whole.mean())
+    assert result.summary().loc["k", "accuracy"] == pytest.approx(whole.mean())
     assert (found["low"] <= found["agreement"]).iloc[:2].all()
+    with pytest.raises(ValueError, match=r"Expected one of the study's scores \(accuracy\), got 'speed'"):
+        result.fraction_profile(metric="speed")
 
 
 # Mean ranks

@@ -77,6 +77,14 @@ def test_many_fits_equal_single_ones(selector, perturbation):
             assert selection.values.tolist() == one_by_one(selector, setting, split, X, y)
 
 
+def test_many_fits_take_a_random_state_that_is_no_number():
+    X, y = data()
+    selector = of.RandomSelector(3, random_state=np.random.RandomState(4))
+    splits = list(hf.Bootstrap(3).splits(y))
+    for split, (selection,) in zip(splits, selector.refit_many([None], X, y, splits, [{}]), strict=True):
+        assert selection.values.tolist() == one_by_one(selector, {}, split, X, y)
+
+
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_a_study_is_the_same_batched_or_not(selector):
     X, y = data(1)

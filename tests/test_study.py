@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import get_scorer
+from sklearn.metrics import f1_score, get_scorer, make_scorer
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -169,6 +169,7 @@ def test_scores_may_be_callables_and_may_look_at_some_of_the_rows():
         assert mine["accuracy"] == told["accuracy"]
         assert mine["own"] == own_score(model, test, Y[split.test])
     assert study_of(estimator=KNeighborsClassifier(3), scoring=own_score).run(X, Y).metrics == ["own_score"]
+    assert study_of(scoring=make_scorer(f1_score)).run(X, Y).metrics == ["f1_score"]
 
 
 def undefined(model, X, y):
@@ -597,6 +598,11 @@ def test_tables_are_exported(tmp_path):
 # Bad input
 
 
+class OnlyFits:
+    def fit(self, X, y):
+        return self
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -623,6 +629,7 @@ def test_tables_are_exported(tmp_path):
         (lambda: hf.HalfWidth(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
         (lambda: hf.HalfWidth(0.1, level=95), "Expected a level between 0 and 1"),
         (lambda: study_of().run(X, Y, on_error="stop"), "Expected on_error 'record' or 'raise', got 'stop'."),
+        (lambda: study_of().run(X, Y, until=0.05), "Expected a width as until=hf.HalfWidth(…), got 0.05."),
         (lambda: study_of().run(X, Y, time_limit=0), "Expected a time limit above 0 seconds, got 0."),
         (lambda: study_of().run(X, Y[:-1]), "Expected one label or number in y for each of 60 rows of X, got shape"),
         (lambda: study_of().run(X, X), "Expected one label or number in y for each of 60 rows of X, got shape"),
@@ -636,6 +643,8 @@ def test_tables_are_exported(tmp_path):
         (lambda: study_of(estimator=LogisticRegression(), keep=["age"]).run(X, Y), "Expected columns of X in keep=, "),
         (lambda: study_of(estimator=LogisticRegression(), keep="f1"), "Expected a list of columns as keep=, got 'f1'."),
         (lambda: study_of(estimator=LogisticRegression(), keep=list(X)).run(X, Y), "Expected features to choose from"),
+        (lambda: study_of({"a": OnlyFits()}), "; derive its class from sklearn.base.BaseEstimator."),
+        (lambda: study_of(scoring=[own_score, own_score]).run(X, Y), "got 'own_score' twice; give a mapping from name"),
         (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names that sklearn.metrics"),
         (lambda: study_of(perturbation=hf.Folds(70)).run(X, Y), "Expected at least 70 rows for Folds("),
         (lambda: study_of(perturbation=hf.Noise(2)).run(sp.csr_matrix(X), Y), "Expected a dense X for Noise("),

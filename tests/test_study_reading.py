@@ -223,6 +223,13 @@ def test_a_size_needs_an_order():
     assert "2 failed" in repr(result)
 
 
+def test_what_has_not_run_yet_is_no_failure(tmp_path):
+    study = hf.Study(selectors={"now": Selector(), "later": Selector()}, perturbation=hf.Bootstrap(2))
+    result = study.run(X, Y, store=tmp_path / "s.db", only=["now"])
+    with pytest.raises(ValueError, match="Expected finished runs of later, got none; the study has not come so far"):
+        result.preferences("later")
+
+
 def test_rankings_and_weights_are_kept_as_they_are():
     class Ranks(Selector):
         def fit(self, X, y):

@@ -45,7 +45,8 @@ def test_a_truncated_store_is_refused_and_left_alone(length, finished, tmp_path)
     whole, path = finished.read_bytes(), tmp_path / "cut.db"
     path.write_bytes(whole[: int(length * len(whole)) if isinstance(length, float) else length])
     assert_refused(
-        path, r"Expected to use the store .*cut.db, got stopped: it is (damaged|another kind of file)|got another or an"
+        path,
+        r"Expected a study's store .* got .*cut.db: it is (damaged|another kind of file)|got another or an",
     )
 
 
@@ -54,13 +55,13 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     whole, path = bytearray(finished.read_bytes()), tmp_path / "scratched.db"
     whole[place : place + 200] = b"\xa5" * 200
     path.write_bytes(whole)
-    assert_refused(path, r"Expected to use the store .*scratched.db, got stopped: |Expected a store of format")
+    assert_refused(path, r"Expected a study's store that can be used, got .*scratched.db: |Expected a store of format")
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("do not lose me\n" * 100)
-    assert_refused(text, "notes.txt, got stopped: it is another kind of file; give another path.")
+    assert_refused(text, "notes.txt: it is another kind of file; give another path.")
     foreign = tmp_path / "foreign.db"
     with sqlite3.connect(foreign) as connection:
         connection.execute("CREATE TABLE mine (value)")
@@ -85,7 +86,9 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
 def test_a_folder_is_no_store(tmp_path):
     with pytest.raises(hf.StoreError, match="Expected a study's store, got no file at"):
         hf.load(tmp_path)
-    with pytest.raises(hf.StoreError, match=r"Expected to use the store .*, got stopped: unable to open database file"):
+    with pytest.raises(
+        hf.StoreError, match=r"Expected a study's store that can be used, got .*: unable to open database file"
+    ):
         study_of().run(X, Y, store=tmp_path)
 
 
@@ -193,7 +196,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, reques
     assert_same(hf.load(read_only / "study.db"), whole)
     for name in ("study.db", "another.db"):
         with pytest.raises(
-            hf.StoreError, match=re.escape(f"Expected to write the store {read_only / name}, got stopped: ")
+            hf.StoreError, match=re.escape(f"Expected a store that can be written, got {read_only / name}: ")
         ):
             study_of().run(X, Y, store=read_only / name)
     assert [path.name for path in read_only.iterdir()] == ["study.db"]

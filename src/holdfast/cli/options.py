@@ -32,6 +32,7 @@ PredictionTask = Annotated[
 ]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out.")]
+Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of the rows: no feature.")]
 Groups = Annotated[str | None, typer.Option(metavar="COLUMN", help="Rows of one group (patient) stay together.")]
 Missing = Annotated[
     str | None, typer.Option(metavar="error|impute-median|drop", help="What to do with missing values.")

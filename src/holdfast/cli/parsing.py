@@ -1,5 +1,6 @@
 """What texts of the command line mean: ``name:param=value,param=value``, numbers, lists of values."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ def parse_measure(text: str) -> "Measure":
         if isinstance(value, str) and not isinstance(measure.parameters.get(key, ""), str):
             raise ValueError(f"Expected a number for {key} of {measure.name}, got {value!r}.")
     return measure.bind(**parameters)
+
+
+def as_options(text: str) -> str:
+    """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
+    names = "categorical|groups|ignore|index|missing|task"
+    return re.sub(rf"\b({names})=([\w'])?", lambda one: f"--{one[1]}" + (f" {one[2]}" if one[2] else ""), text)
 
 
 def literal(text: str) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.parsing import parse_measure, parse_named
+from holdfast.cli.parsing import as_options, parse_measure, parse_named
 from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def study(
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
+    index: options.Index = None,
     groups: options.Groups = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
@@ -198,14 +199,20 @@ def _table(options: dict[str, Any]) -> "Table":
     if data is None:
         raise ValueError("Expected a data file for the study, got none; see holdfast study --help.")
     if not Path(data).exists() and data in datasets.names():
+        for key in ("ignore", "index", "groups"):
+            if options.get(key):
+                raise ValueError(f"Expected a file for --{key}, got the data set {data}, of which every column counts.")
         known = datasets.load(data)
         return Table(X=known.X, y=known.y, target=target or "target", task=known.about.task, notes=(known.description,))
     if target is None:
         raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
-    return read_table(
-        data, target, groups=options.get("groups"), ignore=options["ignore"], missing=options["missing"],
-        categorical=options["categorical"], task=options.get("task"),
-    )  # fmt: skip
+    try:
+        return read_table(
+            data, target, groups=options.get("groups"), index=options.get("index"), ignore=options["ignore"],
+            missing=options["missing"], categorical=options["categorical"], task=options.get("task"),
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(as_options(str(error))) from None
 
 
 def read(options: dict[str, Any], quiet: bool) -> "Table":

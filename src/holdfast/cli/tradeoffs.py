@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from holdfast.tradeoff import Choice, Pareto
 
 STUDY = (
-    "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "groups",
-    "missing", "categorical", "store", "time_limit", "seed", "jobs",
+    "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "index",
+    "groups", "missing", "categorical", "store", "time_limit", "seed", "jobs",
 )  # fmt: skip
 USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"], "estimator": "linear"}
 
@@ -40,6 +40,7 @@ def tradeoff(
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
+    index: options.Index = None,
     groups: options.Groups = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,

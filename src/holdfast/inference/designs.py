@@ -27,6 +27,10 @@ SCOPES = {
     "nested": "this data set in folds inside each training fold, which share most of their rows",
     "shrink": "bootstrap samples of this data set beside smaller parts of themselves",
 }
+SAME_ROWS = {
+    "Noise": "this data set with noise added to it, not new data sets",
+    "Reseed": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
+}
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,15 @@ class DesignedRuns:
         Block of each run.
     fractions : sequence of float
         Size of each run's sample as a share of the whole one of its block.
+    perturbation : str
+        Name of the perturbation, if it is known.
     """
 
     runs: Preferences
     design: str
     blocks: Sequence[int]
     fractions: Sequence[float]
+    perturbation: str = ""
 
     @property
     def stand_alone(self) -> bool:
@@ -67,7 +74,7 @@ def design_stability(
     """Measure the stability as the design of the runs asks for it."""
     if designed.stand_alone:
         estimate = stability(designed.runs, measure, data=data, undefined=undefined, **parameters)
-        return _told(estimate, designed.design)
+        return _told(estimate, designed)
     chosen = _ready(designed.runs, measure, data, parameters)
     return _of_blocks(designed, chosen, block_values(designed, chosen, undefined))
 
@@ -92,7 +99,7 @@ def design_comparisons(
     if first.stand_alone:
         runs = {name: one.runs for name, one in kept.items()}
         found = compare_many(runs, measure, level=level, data=data, undefined=undefined, **parameters)
-        return replace(found, estimates={name: _told(one, first.design) for name, one in found.estimates.items()})
+        return replace(found, estimates={name: _told(one, first) for name, one in found.estimates.items()})
     chosen = _ready(first.runs, measure, data, parameters)
     values = {name: block_values(one, chosen, undefined) for name, one in kept.items()}
     sides = {name: Side(_of_blocks(one, chosen, values[name])) for name, one in kept.items()}
@@ -175,18 +182,20 @@ def _of_blocks(designed: DesignedRuns, measure: Measure, values: Floats) -> Stab
     )
 
 
-def _told(estimate: StabilityEstimate, design: str) -> StabilityEstimate:
+def _told(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:
     """The estimate with what it speaks about; overlapping runs are never called validated."""
-    return estimate if design not in SCOPES else replace(estimate, scope=SCOPES[design], validated=False)
+    if designed.design in SCOPES:
+        return replace(estimate, scope=SCOPES[designed.design], validated=False)
+    return replace(estimate, scope=SAME_ROWS.get(designed.perturbation, estimate.scope))
 
 
 def _only(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:
     """Keep the runs of these labels, in this order."""
     place = {label: run for run, label in enumerate(designed.runs.labels or ())}
     runs = [place[label] for label in labels]
-    return DesignedRuns(
-        designed.runs.take(runs),
-        designed.design,
-        [designed.blocks[run] for run in runs],
-        [designed.fractions[run] for run in runs],
+    return replace(
+        designed,
+        runs=designed.runs.take(runs),
+        blocks=[designed.blocks[run] for run in runs],
+        fractions=[designed.fractions[run] for run in runs],
     )

@@ -134,7 +134,7 @@ class Selector(SelectorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         target = self._target(y)
         counts = whole_counts(sample_weight, X.shape[0])
-        self._check(X, target, counts)
+        self._check(target, counts)
         found = self._found(self._shared(X, target), X, target, counts, self._own_seed())
         self._keep(found, X.shape[1])
         return self
@@ -142,7 +142,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _target(self, y: Any) -> Target:
         return Target.of(y, self.needs_classes)
 
-    def _check(self, X: Floats, target: Target, counts: Ints) -> None:
+    def _check(self, target: Target, counts: Ints) -> None:
         """Raise if this resample cannot be fitted."""
         if target.classes is None:
             return
@@ -254,7 +254,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _seeds(self, seeds: Sequence[int]) -> Sequence[int]:
         """The seed of each resample: its own, unless one was set."""
         own = getattr(self, "random_state", None)
-        return seeds if own is None else [int(own)] * len(seeds)
+        return seeds if own is None else [clone(self)._own_seed()] * len(seeds)
 
     def _chosen(self, found: Found | Exception, n_features: int, cut: bool) -> Selection | Exception:
         if isinstance(found, Exception):
@@ -278,8 +278,13 @@ class Selector(SelectorMixin, BaseEstimator):
         return [found] * len(selectors)
 
 
-class TogetherSelector(Selector):
-    """Base of selectors that fit all resamples in one call; write :meth:`Selector._found_many`."""
+class FitsTogether(Selector):
+    """A selector that fits all resamples together: write :meth:`_found_many`, and a single fit follows from it."""
+
+    @abstractmethod
+    def _found_many(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Found | Exception]]: ...
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
@@ -297,7 +302,7 @@ def _refitted(
     sound = []
     for run, counts in enumerate(resamples.counts):
         try:
-            first._check(X, target, counts)
+            first._check(target, counts)
             sound.append(run)
         except ValueError as error:
             results[run] = [error] * len(group.places)

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from holdfast.kernels.elastic_net import Paths, elastic_net_paths
 from holdfast.selectors.base import (
+    FitsTogether,
     Floats,
     Found,
     Ints,
@@ -16,7 +17,6 @@ from holdfast.selectors.base import (
     Resamples,
     Selector,
     Target,
-    TogetherSelector,
     one_against_rest,
 )
 from holdfast.selectors.elimination import ranks_of
@@ -89,7 +89,7 @@ def found_at(solutions: Sequence[Solution], target: Target, counts: Ints, lam: f
     return Found("subset", columns, model, {**extras, "model_": model})
 
 
-class ElasticNetPath(_ElasticNet, TogetherSelector):
+class ElasticNetPath(_ElasticNet, FitsTogether):
     r"""Select the features with a weight in an elastic net, for classes (logistic) or numbers (linear).
 
     For each :math:`\lambda`, on glmnet's scale, the mean loss plus

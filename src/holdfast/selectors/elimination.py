@@ -8,17 +8,8 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import (
-    Floats,
-    Found,
-    Ints,
-    Machine,
-    Resamples,
-    Target,
-    TogetherSelector,
-    one_against_rest,
-)
-from holdfast.selectors.filters import checked_bins, tied
+from holdfast.selectors.base import FitsTogether, Floats, Found, Ints, Machine, Resamples, Target, one_against_rest
+from holdfast.selectors.filters import learned_on, tied
 
 Scale = Literal["split", "full"]
 
@@ -37,14 +28,14 @@ def ranks_of(order: NDArray[Any]) -> Floats:
     return ranks
 
 
-class _LinearSVM(TogetherSelector):
+class _LinearSVM(FitsTogether):
     """What both share: columns scaled by split or in full, one machine per class where there are more than two."""
 
     C: float
     scale: Scale
 
     def _shared(self, X: Floats, target: Target) -> Floats | None:
-        return standardised(X) if checked_bins(self.scale, "scale") == "full" else None
+        return standardised(X) if learned_on("scale", self.scale) == "full" else None
 
 
 class LinearSVMWeights(_LinearSVM):

@@ -189,7 +189,7 @@ class Uncertainty(Filter):
         self.n_bins, self.bins = n_bins, bins
 
     def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
-        return equal_width_codes(X, self.n_bins) if checked_bins(self.bins) == "full" else None
+        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         rows = np.flatnonzero(counts)
@@ -197,11 +197,11 @@ class Uncertainty(Filter):
         return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
 
 
-def checked_bins(bins: str, name: str = "bins") -> str:
-    """Return where something is learned, or raise."""
-    if bins not in ("split", "full"):
-        raise ValueError(f"Expected {name}='split' or 'full', got {bins!r}.")
-    return bins
+def learned_on(name: str, rows: str) -> str:
+    """Return the rows that something is learned on, or raise."""
+    if rows not in ("split", "full"):
+        raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
+    return rows
 
 
 class ReliefF(Filter):
@@ -237,7 +237,7 @@ class ReliefF(Filter):
         self.n_neighbours, self.ranges = n_neighbours, ranges
 
     def _shared(self, X: Floats, target: Target) -> Ranges | None:
-        return shared_ranges(X) if checked_bins(self.ranges, "ranges") == "full" else None
+        return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         if not isinstance(self.n_neighbours, (int, np.integer)) or self.n_neighbours < 1:

@@ -11,7 +11,7 @@ from holdfast.kernels.discretise import equal_width_codes
 from holdfast.kernels.information import Codes, Sample, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, whole_counts
-from holdfast.selectors.filters import checked_bins
+from holdfast.selectors.filters import learned_on
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
 
@@ -69,7 +69,7 @@ class MRMR(Selector):
     def _shared(self, X: Floats, target: Target) -> Codes | None:
         if self.n_bins is None:
             return _codes(X)
-        return equal_width_codes(X, self.n_bins) if checked_bins(self.bins) == "full" else None
+        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
     def _sample(self, shared: Codes | None, X: Floats, target: Target, counts: Ints) -> tuple[Sample, Ints]:
         """Codes and classes of the rows that count."""

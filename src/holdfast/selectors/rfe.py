@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
-from holdfast.selectors.base import Floats, Found, Resamples, Target, TogetherSelector
+from holdfast.selectors.base import FitsTogether, Floats, Found, Resamples, Target
 from holdfast.selectors.elimination import Scale, ranks_of
-from holdfast.selectors.filters import Filter, Golub, Variance, checked_bins
+from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
 from holdfast.selectors.models import LinearClassifier, Predicts
 
 DEVICE_BYTES = 40e9
@@ -20,7 +20,7 @@ DEVICE_BYTES = 40e9
 CRITERIA = {"variance": Variance, "golub": Golub}
 
 
-class HybridRFE(Predicts, TogetherSelector):
+class HybridRFE(Predicts, FitsTogether):
     r"""Recursive feature elimination that keeps the best features of a stable filter (Hamer and Dupont, 2020).
 
     The ``n_forced`` best features by a univariate criterion are never dropped; the elimination chooses features that
@@ -119,7 +119,7 @@ class HybridRFE(Predicts, TogetherSelector):
     def _shared(self, X: Floats, target: Target) -> "Shared":
         filter_ = self._filter()
         criterion = None if filter_ is None else filter_._shared(X, target)
-        if not self.standardize or checked_bins(self.scale, "scale") == "split":
+        if not self.standardize or learned_on("scale", self.scale) == "split":
             return Shared(criterion, np.zeros(X.shape[1]), np.ones(X.shape[1]), "split" if self.standardize else "full")
         deviation = X.std(axis=0)
         return Shared(criterion, X.mean(axis=0), np.where(deviation > 0, deviation, 1.0), "full")

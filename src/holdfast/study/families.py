@@ -45,12 +45,11 @@ class Candidates:
     top: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        is_class = isinstance(self.selector, type)
-        if is_class or not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_params"):
-            raise ValueError(
-                f"Expected a scikit-learn estimator as selector, got {self.selector!r}"
-                + ("; make one of it by calling the class." if is_class else ".")
-            )
+        is_class, fits = isinstance(self.selector, type), hasattr(self.selector, "fit")
+        if is_class or not fits or not hasattr(self.selector, "get_params"):
+            hint = "; make one of it by calling the class" if is_class else ""
+            hint = "; derive its class from sklearn.base.BaseEstimator" if fits and not is_class else hint
+            raise ValueError(f"Expected a scikit-learn estimator as selector, got {self.selector!r}{hint}.")
         known = self.selector.get_params(deep=True)
         for name in {name for setting in self.settings for name in setting}:
             if name not in known:

@@ -200,7 +200,7 @@ def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int 
     make = PERTURBATIONS.get(name)
     if make is None:
         raise ValueError(
-            f"Expected a perturbation ({', '.join(PERTURBATIONS)}), got {name!r}{_meant(name, PERTURBATIONS)}."
+            f"Expected a perturbation ({', '.join(PERTURBATIONS)}), got {name!r}{_meant(name, PERTURBATIONS)}"
         )
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     if resamples is not None:
@@ -218,25 +218,29 @@ def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameter
         if found.task not in (None, task):
             others = [other for other, one in known.items() if one.task in (None, task)]
             raise ValueError(
-                f"Expected a {what} for {task} ({', '.join(others)}), got {name!r}, which is for {found.task}."
+                f"Expected {_a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {found.task}."
             )
         both = "task" in inspect.signature(found.make).parameters
         return _called(found.make, {"task": task, **parameters} if both else parameters, f"{what} {name}")
     if "." not in name:
         raise ValueError(
-            f"Expected a {what} ({', '.join(known)}) or the dotted path of a class, got {name!r}{_meant(name, known)}."
+            f"Expected {_a(what)} ({', '.join(known)}) or the dotted path of a class, got {name!r}{_meant(name, known)}"
         )
     module, _, attribute = name.rpartition(".")
     try:
         make = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"Expected the path of a class for a {what}, got {name!r}: {error}.") from None
+        raise ValueError(f"Expected the path of a class for {_a(what)}, got {name!r}: {error}.") from None
     return _called(make, dict(parameters), f"{what} {name}")
+
+
+def _a(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def _meant(name: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(name, known, 1)
-    return f"; perhaps {close[0]!r} is meant" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _called(make: Make, parameters: Mapping[str, Any], what: str) -> Any:

@@ -265,20 +265,19 @@ class StudyResult:
             }  # fmt: skip
         return {
             **told,
-            **self._score_columns(row["candidate"]),
+            **self._score_columns(name),
             "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
             "failures": int((failures["candidate"] == row["candidate"]).sum()),
         }
 
-    def _score_columns(self, candidate: int) -> dict[str, float]:
+    def _score_columns(self, candidate: str) -> dict[str, float]:
         """Each score's mean over runs, and its standard error."""
-        mine = self.stored.scores[self.stored.scores["candidate"] == candidate]
         columns = {}
         for metric in self.metrics:
-            found = mine[mine["metric"] == metric].dropna(subset="value")
-            splits = self.stored.splits.loc[found["split"]]
-            columns[metric] = float(found["value"].mean()) if len(found) else math.nan
-            columns[f"{metric}_se"] = corrected_error(found["value"].to_numpy(), splits)
+            scores = self.stored.scores_of(candidate, metric)
+            columns[metric] = float(scores.mean()) if len(scores) else math.nan
+            values = np.asarray(scores, dtype=np.float64)
+            columns[f"{metric}_se"] = corrected_error(values, self.stored.splits.loc[scores.index])
         return columns
 
     def interval(self, candidate: str, estimate: StabilityEstimate, level: float) -> Interval:

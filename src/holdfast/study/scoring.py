@@ -24,7 +24,20 @@ def named_scoring(scoring: Any, task: str) -> dict[str, Any]:
         scoring = [scoring]
     if isinstance(scoring, Mapping):
         return {str(name): one for name, one in scoring.items()}
-    return {one if isinstance(one, str) else getattr(one, "__name__", str(one)): one for one in scoring}
+    names = [_name(one) for one in scoring]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"Expected scores of different names, got {twice[0]!r} twice; give a mapping from name to score."
+        )
+    return dict(zip(names, scoring, strict=True))
+
+
+def _name(scoring: Any) -> str:
+    """The name of a score: its own, or that of the function which a scorer was made of."""
+    if isinstance(scoring, str):
+        return scoring
+    return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", scoring))
 
 
 def scorers_of(named: Mapping[str, Any]) -> dict[str, Scorer]:

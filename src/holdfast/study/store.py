@@ -318,7 +318,7 @@ def clear_errors(path: Path) -> Iterator[None]:
             reason = f"it is damaged ({told}); restore it from a copy, or move it away and begin anew"
         else:
             reason = told
-        raise StoreError(f"Expected to use the store {path}, got stopped: {reason}.") from error
+        raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error
 
 
 @contextmanager
@@ -340,7 +340,7 @@ def _locked(place: Path, path: Path) -> int:
             handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StoreError(
-                f"Expected to write the store {path}, got stopped: {error.strerror or error}; give a path in a folder "
+                f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
                 "that can be written."
             ) from None
         try:

@@ -67,9 +67,23 @@ class Stored:
         chosen = splits["measured"].to_numpy(dtype=bool) & (found["split"].to_numpy() < (before or math.inf))
         found, splits = found[chosen], splits[chosen]
         if found.empty:
-            raise ValueError(f"Expected finished runs of {candidate}, got none; see .failures for why.")
+            failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
+            why = "see .failures for why" if failed else "the study has not come so far"
+            raise ValueError(f"Expected finished runs of {candidate}, got none; {why}.")
         runs = _preferences(found, self.features, tuple(splits["label"]))
-        return DesignedRuns(runs, self.meta["design"], splits["block"].tolist(), splits["fraction"].tolist())
+        return DesignedRuns(
+            runs,
+            self.meta["design"],
+            splits["block"].tolist(),
+            splits["fraction"].tolist(),
+            self.meta["plan"]["perturbation"]["perturbation"],
+        )
+
+    def scores_of(self, candidate: str, metric: str) -> "pd.Series[float]":
+        """A candidate's scores by split; of shrinking samples, those of the whole ones."""
+        mine = (self.scores["candidate"] == self.row(candidate)["candidate"]) & (self.scores["metric"] == metric)
+        scores = self.scores[mine].dropna(subset="value").set_index("split")["value"].sort_index()
+        return scores[(self.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
 
     def predictions(self, candidate: str) -> pd.DataFrame:
         """One row per run and held-out row: the truth and what was predicted."""

@@ -213,6 +213,8 @@ class Study:
             raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit}.")
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
+        if until is not None and not isinstance(until, HalfWidth):
+            raise ValueError(f"Expected a width as until=hf.HalfWidth(…), got {until!r}.")
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
         with opened_to_write(store) as kept, _interruption_told(kept):

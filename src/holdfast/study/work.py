@@ -30,11 +30,6 @@ class Task(NamedTuple):
     splits: tuple[int, ...]
     settings: tuple[int, ...]
 
-    @property
-    def n_fits(self) -> int:
-        """How many fits it asks for."""
-        return len(self.splits) * len(self.settings)
-
 
 class Failure(NamedTuple):
     """What went wrong, and where."""

@@ -132,8 +132,8 @@ def _split_options(rule: str, options: dict[str, Any]) -> tuple[dict[str, Any], 
     """Options of the rule, and those of the measure."""
     if rule not in RULES:
         close = difflib.get_close_matches(str(rule), RULES, 1)
-        meant = f"; perhaps {close[0]!r} is meant" if close else ""
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}{meant}.")
+        meant = f"; did you mean {close[0]!r}?" if close else "."
+        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}{meant}")
     known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
     others = {name for one in RULES.values() for name in inspect.signature(one).parameters} - {"points"} - known
     for name in options:

@@ -227,7 +227,7 @@ def points_of(
     everyone = [name for name in result.candidates if name not in stopped]
     names = everyone if candidates is None else [str(name) for name in candidates]
     chosen = _measure(result, names, measure).bind(**parameters)
-    metric = _metric(result, metric)
+    metric = metric_of(result, metric)
     points = [_point(result, name, metric, chosen, level, data) for name in names]
     if all(not len(point.scores) for point in points):
         raise ValueError(
@@ -237,7 +237,8 @@ def points_of(
     return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data)
 
 
-def _metric(result: StudyResult, metric: str | None) -> str:
+def metric_of(result: StudyResult, metric: str | None) -> str:
+    """The score that is meant, the first one if none is said; raise if the study has no such score."""
     if metric is None:
         return result.metrics[0]
     if metric not in result.metrics:
@@ -262,9 +263,7 @@ def _measure(result: StudyResult, names: Sequence[str], measure: str | Measure |
 
 def _point(result: StudyResult, name: str, metric: str, measure: Measure, level: float, data: Matrix | None) -> Point:
     row, stored = result.stored.row(name), result.stored
-    found = stored.scores[(stored.scores["candidate"] == row["candidate"]) & (stored.scores["metric"] == metric)]
-    scores = found.dropna(subset="value").set_index("split")["value"].sort_index()
-    scores = scores[(stored.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
+    scores = stored.scores_of(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():

@@ -20,7 +20,7 @@ from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.study.result import USUAL, StudyResult, corrected_error
 from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
-from holdfast.tradeoff.points import points_of
+from holdfast.tradeoff.points import metric_of, points_of
 
 SIZES = 30
 Floats = NDArray[np.float64]
@@ -244,7 +244,7 @@ def fraction_profile(
     if result.design != "shrink":
         raise ValueError(f"Expected a study with hf.Shrink, got one of {result.design}.")
     names = result.candidates if candidates is None else [str(name) for name in candidates]
-    metric = result.metrics[0] if metric is None else metric
+    metric = metric_of(result, metric)
     tables = [_fractions(result, name, measure, metric, level, data, parameters) for name in names]
     return pd.concat(tables, ignore_index=True)
 
