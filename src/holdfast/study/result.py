@@ -73,17 +73,21 @@ class StudyResult:
         """How the runs hang together: runs, folds, pairs, nested or shrink."""
         return self.stored.meta["design"]
 
+    @cached_property
+    def _ended(self) -> pd.DataFrame:
+        """Candidate and split of every fit that ended, well or not; one whose score failed is in both tables."""
+        key = ["candidate", "split"]
+        return pd.concat([self.stored.outcomes[key], self.stored.failures[key]]).drop_duplicates()
+
     @property
     def n_outcomes(self) -> int:
         """Number of fits that ended, well or not."""
-        keys = pd.concat([self.stored.outcomes[["candidate", "split"]], self.stored.failures[["candidate", "split"]]])
-        return len(keys.drop_duplicates())
+        return len(self._ended)
 
     @property
     def complete(self) -> bool:
         """Whether every candidate ran on every split, but for those that a search stopped."""
-        keys = pd.concat([self.stored.outcomes[["candidate", "split"]], self.stored.failures[["candidate", "split"]]])
-        runs = keys.drop_duplicates()["candidate"].value_counts()
+        runs = self._ended["candidate"].value_counts()
         table = self.stored.candidates
         wanted = table["candidate"][~table["name"].isin(self.stopped.index)]
         return bool((runs.reindex(wanted, fill_value=0) == len(self.stored.splits)).all())
