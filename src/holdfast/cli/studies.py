@@ -233,10 +233,13 @@ def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
         command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
     with notes(), _stopped_cleanly(options.get("store")):
-        return planned(options, found.task).run(
+        result = planned(options, found.task).run(
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
+    if result.stored.outcomes.empty:
+        raise ValueError(f"Expected some fits to work, got none that did; the first one: {result.failures['error'][0]}")
+    return result
 
 
 @contextmanager

@@ -56,10 +56,12 @@ class Queue:
         for one in outcomes:
             self.done[self.ids[one.family][one.candidate], one.split] = True
             self.failures += one.failure is not None
-        self.fitted += len(outcomes)
         fits = {(one.split, one.candidate // len(self.families[one.family].sizes)): one.seconds for one in outcomes}
         seconds = sum(fits.values()) + sum(one.score_seconds for one in outcomes)
         self.seconds[task.family] = seconds / len(task.splits)
+        if not self.fitted:  # the time that workers took to start tells nothing of those to come
+            self.begun = monotonic() - seconds
+        self.fitted += len(outcomes)
 
     def tasks(self) -> Iterator[Task]:
         """Yield what is missing: families in turn, so that all of them have come equally far."""

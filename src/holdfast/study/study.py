@@ -209,8 +209,8 @@ class Study:
         """
         if on_error not in ("record", "raise"):
             raise ValueError(f"Expected on_error 'record' or 'raise', got {on_error!r}.")
-        if time_limit is not None and not time_limit > 0:
-            raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit}.")
+        if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
+            raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit!r}.")
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
         if until is not None and not isinstance(until, HalfWidth):

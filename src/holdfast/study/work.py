@@ -170,15 +170,15 @@ def _model(context: Context, split: Split, selection: Selection) -> tuple[Any, A
     """The model that predicts from a selection, and the held-out rows as it wants them; None if there is none."""
     if context.estimator is None or selection.kind != "subset":
         return None if selection.model is None else (selection.model, take(context.X, split.test))
-    assert split.change is None  # perturbations that change the data hold no rows out
-    train, test = (context.table[np.ix_(rows, selection.values)] for rows in (split.train, split.test))
+    changed, y = (context.table, context.y) if split.change is None else split.change(context.table, context.y)
+    train, test = changed[np.ix_(split.train, selection.values)], context.table[np.ix_(split.test, selection.values)]
     if context.kept is not None:
         train, test = (
             (sp.hstack if sp.issparse(features) else np.hstack)([features, context.kept[rows]])
             for features, rows in ((train, split.train), (test, split.test))
         )
     used = np.arange(train.shape[1])
-    model = model_on(used, context.estimator, (train, context.y[split.train]), split, context.task)
+    model = model_on(used, context.estimator, (train, y[split.train]), split, context.task)
     return model, test if used.size else np.zeros((split.test.size, 1))
 
 
