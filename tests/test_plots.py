@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import holdfast as hf
@@ -507,3 +509,22 @@ def test_every_chart_is_drawn_by_a_browser(hostile, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.count('data-drawn="yes"') == len(hostile)
     assert "CONSOLE" not in done.stderr
+
+
+def test_fronts_and_profiles_of_a_study_are_drawn_as_they_are():
+    X, y = load_breast_cancer(return_X_y=True)
+    candidates = {"anova": hf.Candidates(SelectKBest(), {"k": [2, 5]})}
+    bootstraps = hf.Bootstrap(6)
+    result = hf.Study(selectors=candidates, perturbation=bootstraps, estimator=GaussianNB()).run(X[:80, :8], y[:80])
+    front = result.pareto()
+    found = plots.pareto_data(result)
+    scores = found.set_index("candidate")["score"].dropna()
+    assert scores.to_dict() == pytest.approx(front.frame["score"].dropna().to_dict())
+    assert found.set_index("candidate")["on_front"].to_dict() == front.frame["on_front"].to_dict()
+    assert plots.plot_pareto(front).to_dict() == plots.plot_pareto(result).to_dict()
+    weights = hf.Study(selectors={"ridge": RidgeClassifier()}, perturbation=bootstraps).run(X[:80, :8], y[:80])
+    profile = weights.profile("ridge")
+    drawn = plots.profile_data(profile)
+    np.testing.assert_array_equal(drawn["baseline"], profile.frame["random"])  # undefined where all are selected
+    assert drawn.loc[drawn["knot"], "size"].tolist() == profile.knots
+    assert plots.plot_profile(profile).to_dict()["layer"]

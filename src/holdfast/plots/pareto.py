@@ -25,15 +25,16 @@ OPTIONAL = {
 }  # fmt: skip
 
 
-def pareto_data(candidates: Columns, *, level: float = 0.95) -> pd.DataFrame:
+def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     """Return candidates with intervals on both axes, those on the front last, so that they are drawn on top.
 
     Parameters
     ----------
-    candidates : DataFrame, or mapping from name to column
-        ``candidate``, ``score`` and ``stability``; and if known ``family`` (which selector it belongs to), ``score_se``
-        (standard error of the score), ``low`` and ``high`` (interval of the stability), ``on_front``, ``chosen``,
-        ``settings`` (text to show) and ``group`` (points of one group are linked).
+    candidates : StudyResult, Pareto, DataFrame, or mapping from name to column
+        What ``result.pareto()`` returns, or a study, of which it is asked; or columns: ``candidate``, ``score`` and
+        ``stability``; and if known ``family`` (which selector it belongs to), ``score_se`` (standard error of the
+        score), ``low`` and ``high`` (interval of the stability), ``on_front``, ``chosen``, ``settings`` (text to show)
+        and ``group`` (points of one group are linked).
     level : float
         Level of the intervals of scores, which are made from ``score_se``.
 
@@ -52,7 +53,7 @@ def pareto_data(candidates: Columns, *, level: float = 0.95) -> pd.DataFrame:
     1         b       0.76        0.84     False
     """
     check_level(level)
-    data = table_of(candidates, NEEDED, OPTIONAL)
+    data = table_of(_columns(candidates), NEEDED, OPTIONAL)
     reach = ndtri((1 + level) / 2) * data["score_se"]
     data = data.assign(score_low=data["score"] - reach, score_high=data["score"] + reach)
     order = ["candidate", "family", "score", "score_se", "score_low", "score_high", "stability", "low", "high"]
@@ -60,15 +61,25 @@ def pareto_data(candidates: Columns, *, level: float = 0.95) -> pd.DataFrame:
     return data.sort_values(["chosen", "on_front"], kind="stable", ignore_index=True)
 
 
-def plot_pareto(candidates: Columns, *, score: str = "score", level: float = 0.95) -> "alt.LayerChart":
+def _asked(candidates: Any) -> Any:
+    """The front of a study; anything else as it is."""
+    return candidates.pareto() if hasattr(candidates, "pareto") else candidates
+
+
+def _columns(candidates: Any) -> Columns:
+    found = _asked(candidates)
+    return found.frame.reset_index().drop(columns="group") if hasattr(found, "areas") else found
+
+
+def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.95) -> "alt.LayerChart":
     """Draw score against stability, families coloured, the front as a line and the chosen point in a ring.
 
     Parameters
     ----------
-    candidates : DataFrame, or mapping from name to column
+    candidates : StudyResult, Pareto, DataFrame, or mapping from name to column
         As for :func:`pareto_data`.
-    score : str
-        Name of the score, with its unit if it has one.
+    score : str, optional
+        Name of the score, with its unit if it has one; the metric of a study, else ``"score"``.
     level : float
         Level of the intervals; those of the stability must be of the same.
 
@@ -82,6 +93,8 @@ def plot_pareto(candidates: Columns, *, score: str = "score", level: float = 0.9
     >>> print(*plots.plot_pareto(columns, score="accuracy").title.text)
     anova is chosen: accuracy 0.93 at stability 0.91 [0.83, 0.96]
     """
+    candidates = _asked(candidates)
+    score = score or str(getattr(candidates, "metric", "score"))
     data = pareto_data(candidates, level=level)
     drawn = _drawn(data.dropna(subset=["score", "stability"]))
     if drawn.empty:

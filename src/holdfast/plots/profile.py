@@ -1,7 +1,7 @@
 """Stability against the number of selected features."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 460, 260
 
 
-def profile_data(profile: Columns) -> pd.DataFrame:
+def profile_data(profile: Any) -> pd.DataFrame:
     """Return a stability profile, sorted by selector and size.
 
     Parameters
     ----------
-    profile : DataFrame, or mapping from name to column
-        ``size`` and ``stability``; and if known ``low`` and ``high`` (its interval), ``baseline`` (what random choice
-        would give), ``knot`` (True at sizes after which features enter almost at random) and ``selector``.
+    profile : SizeProfile, DataFrame, or mapping from name to column
+        What ``result.profile(…)`` returns; or columns: ``size`` and ``stability``; and if known ``low`` and ``high``
+        (its interval), ``baseline`` (what random choice would give), ``knot`` (True at sizes after which features enter
+        almost at random) and ``selector``.
 
     Examples
     --------
@@ -34,19 +35,27 @@ def profile_data(profile: Columns) -> pd.DataFrame:
     1              2        0.7  NaN   NaN       NaN   True
     """
     optional = {"selector": "", "low": math.nan, "high": math.nan, "baseline": math.nan, "knot": False}
-    data = table_of(profile, {"size": float, "stability": float}, optional)
+    data = table_of(_columns(profile), {"size": float, "stability": float}, optional)
     if (data["size"] % 1 == 0).all():
         data["size"] = data["size"].astype(int)
     data = data[["selector", "size", "stability", "low", "high", "baseline", "knot"]]
     return data.sort_values(["selector", "size"], kind="stable", ignore_index=True)
 
 
-def plot_profile(profile: Columns, *, level: float = 0.95) -> "alt.LayerChart":
+def _columns(profile: Any) -> Columns:
+    if not hasattr(profile, "knots"):
+        return profile
+    frame = profile.frame
+    known = frame["size"].isin(profile.knots)
+    return frame.assign(selector=profile.name, baseline=frame["random"], knot=known)
+
+
+def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
     """Draw stability against the number of selected features, with knots and the random baseline.
 
     Parameters
     ----------
-    profile : DataFrame, or mapping from name to column
+    profile : SizeProfile, DataFrame, or mapping from name to column
         As for :func:`profile_data`.
     level : float
         Level of the intervals given, for the text.
