@@ -86,7 +86,8 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
     result = hf.load(store)
     assert_same(result, whole)
     assert len(result.provenance["sessions"]) == len(codes)
-    assert result.stored.sessions["ended"].isna().sum() == codes.count(-signal.SIGKILL)
+    unended = result.stored.sessions["ended"].isna().sum()  # a kill may come between a session's end and the program's
+    assert 1 <= unended <= codes.count(-signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
