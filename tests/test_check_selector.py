@@ -165,6 +165,17 @@ class FewBatches(of.AnovaF):
         yield from list(super().refit_many(shared, X, y, splits, settings))[1:]
 
 
+class AllOrNothing(of.AnovaF):
+    """Takes settings by their place among those that were prepared."""
+
+    def prepare(self, X, y, settings):
+        self._settings = settings
+        return super().prepare(X, y, settings)
+
+    def refit_many(self, shared, X, y, splits, settings):
+        yield from super().refit_many(shared, X, y, splits, self._settings[: len(settings)])
+
+
 class FailedBatches(of.AnovaF):
     def refit_many(self, shared, X, y, splits, settings):
         yield from ([ValueError("no luck")] * len(settings) for _ in splits)
@@ -193,6 +204,7 @@ class FailedBatches(of.AnovaF):
         (IgnoresWeights, "IgnoresWeights selects otherwise by weights than by repeated rows"),
         (WrongBatches, r"WrongBatches.refit_many selects \[0\] on bootstrap 0 with"),
         (FewBatches, "FewBatches.refit_many does not yield one selection of each setting for each split"),
+        (AllOrNothing, "AllOrNothing.refit_many selects otherwise when it is asked for some of the settings"),
         (FailedBatches, "FailedBatches.refit_many fails on bootstrap 0: no luck"),
     ],
 )

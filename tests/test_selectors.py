@@ -81,7 +81,8 @@ def test_many_fits_take_a_random_state_that_is_no_number():
     X, y = data()
     selector = of.RandomSelector(3, random_state=np.random.RandomState(4))
     splits = list(hf.Bootstrap(3).splits(y))
-    for split, (selection,) in zip(splits, selector.refit_many([None], X, y, splits, [{}]), strict=True):
+    found = selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])
+    for split, (selection,) in zip(splits, found, strict=True):
         assert selection.values.tolist() == one_by_one(selector, {}, split, X, y)
 
 
@@ -203,3 +204,31 @@ def test_random_choice_has_no_stability():
 def test_bad_input_is_told_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make(*data())
+
+
+@pytest.mark.parametrize(
+    "how", [{"time_limit": 60}, {"grown": True}, {"only": ["s(n_neighbours=5, ranges=full)"]}], ids=str
+)
+def test_what_is_shared_belongs_to_its_setting_whichever_settings_run(how, tmp_path, caplog):
+    X, y = data(7, n=60)
+    grid = {"n_neighbours": [3, 5], "ranges": ["full", "split"]}
+
+    def run(grid, **options):
+        study = hf.Study(selectors={"s": hf.Candidates(of.ReliefF(3), grid)}, perturbation=hf.Subsample(12, 0.4))
+        return study.run(X * np.arange(1, 13), y, **options)
+
+    whole, store = run(grid), tmp_path / "s.db"
+    if how.pop("grown", False):
+        run({"n_neighbours": [5], "ranges": ["split", "full"]}, store=store)
+    found = run(grid, store=store, **how)
+    for candidate in how.get("only", whole.candidates):
+        assert found.preferences(candidate) == whole.preferences(candidate)
+    assert not caplog.records  # nothing fell back to single fits
+
+
+def test_a_cut_among_ties_is_noted():
+    X = np.tile(np.repeat([0.0, 1.0], 10)[:, None], (1, 8))
+    study = hf.Study(selectors={"anova": of.AnovaF(3)}, perturbation=hf.Bootstrap(4, stratify=True))
+    notes = study.run(X, np.repeat([0, 1], 10)).notes
+    assert notes["note"].tolist() == ["the cut falls among tied features, and the lowest columns were taken"]
+    assert notes["runs"].tolist() == [4]

@@ -531,10 +531,11 @@ def batched(cls=Batched, n=9, perturbation=None, **parts):
 
 @pytest.mark.parametrize("fails", [None, 0, 5])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_batched_selector_equals_clone_and_fit(fails, n_jobs):
+def test_a_batched_selector_equals_clone_and_fit(fails, n_jobs, caplog):
     CALLS.clear()
     alone, many = batched(OneByOne).run(X, Y), batched(fails=fails).run(X, Y, n_jobs=n_jobs)
     assert many.failures.empty
+    assert n_jobs == 2 or bool(caplog.records) == (fails is not None)  # a batch that fails is logged, in its process
     assert_same(many, alone)
     assert CALLS[0] == "prepare"
     assert n_jobs == 2 or max(CALLS[1:]) >= 4

@@ -1,5 +1,6 @@
 """holdfast tells which selected features hold fast: the stability of feature selection, measured."""
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,9 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _PARTS = ("datasets", "plots", "report", "selectors", "testing")
+
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless the user wants to hear
 
 
 def __getattr__(name: str) -> Any:

@@ -68,6 +68,8 @@ class RefitsMany(Protocol):
     ) -> Iterator[Sequence["Selection | Exception"]]:
         """Yield, for each split, what each setting selected, or the error that stopped it.
 
+        ``settings`` are all or some of those that ``prepare`` was given.
+
         Equal to cloning the selector, setting its parameters and fitting it to the rows of the split, one by one.
         """
         ...

@@ -312,7 +312,8 @@ def check_batches(
     sized = isinstance(selector.get_params(deep=False).get("n_features"), int)
     settings: list[dict[str, Any]] = [{"n_features": size} for size in (1, 4)] if sized else [{}]
     splits = [perturbation.split(at, Samples.of(len(y)), random_state) for at in range(perturbation.n_splits)]
-    found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
+    shared = selector.prepare(X, y, settings)
+    found = list(selector.refit_many(shared, X, y, splits, settings))
     assert [len(one) for one in found] == [len(settings)] * len(splits), (
         f"{name}.refit_many does not yield one selection of each setting for each split"
     )
@@ -328,6 +329,10 @@ def check_batches(
                 f"{name}.refit_many selects {selection.values.tolist()} on {split.label} with {setting}, a clone "
                 f"fitted to its rows {expected.tolist()}"
             )
+    (last,) = selector.refit_many(shared, X, y, splits[:1], settings[-1:])
+    assert [one.values.tolist() for one in last] == [found[0][-1].values.tolist()], (
+        f"{name}.refit_many selects otherwise when it is asked for some of the settings that were prepared"
+    )
 
 
 def _seeded(selector: Any) -> Any:

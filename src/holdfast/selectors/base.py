@@ -25,6 +25,7 @@ from holdfast.selection import Selection
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Setting = dict[str, Any]
+Key = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +78,15 @@ class Found:
     model: Any = None
     extras: dict[str, Any] | None = None
 
+    def top(self, size: int) -> Selection:
+        """The best columns of an order."""
+        return Selection(self.kind, self.values).top(size) if size else Selection.subset([])
+
 
 class Group(NamedTuple):
-    """Places of settings that one fit serves, and the selector with each of them."""
+    """What settings that one fit serves have in common, their places, and the selector with each of them."""
 
+    key: Key
     places: list[int]
     selectors: list[Any]
 
@@ -177,12 +183,8 @@ class Selector(SelectorMixin, BaseEstimator):
         """The best features of an order; a subset as it is."""
         if found.kind == "subset":
             return Selection.subset(found.values, found.model)
-        return Selection.subset(self._cut_to(found, self._wanted(n_features)), found.model)
-
-    @staticmethod
-    def _cut_to(found: Found, size: int) -> NDArray[Any]:
-        """The best columns of an order."""
-        return Selection(found.kind, found.values).top(size).values if size else np.empty(0, np.int32)
+        best = found.top(self._wanted(n_features))
+        return Selection.subset(best.values, found.model, best.note)
 
     def _wanted(self, n_features: int) -> int:
         wanted = self.n_features
@@ -203,26 +205,26 @@ class Selector(SelectorMixin, BaseEstimator):
 
     # Many fits
 
-    def prepare(self, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> list[Any]:
+    def prepare(self, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> dict[Key, Any]:
         """Compute what all resamples share, for each group of settings that one fit serves."""
         target = self._target(y)
-        return [group.selectors[0]._shared(X, target) for group in self._groups(settings)]
+        return {group.key: group.selectors[0]._shared(X, target) for group in self._groups(settings)}
 
     def refit_many(
-        self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+        self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
-        """Yield, for each split, what each setting selects, or the error that stopped it."""
+        """Yield, for each split, what each of some of the prepared settings selects, or the error that stopped it."""
         return self._each(shared, X, y, splits, settings, cut=True)
 
     def prefer_many(
-        self, shared: list[Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+        self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Yield the same as :meth:`refit_many`, orders of features as they were found, not cut to a size."""
         return self._each(shared, X, y, splits, settings, cut=False)
 
     def _each(
         self,
-        shared: list[Any],
+        shared: dict[Key, Any],
         X: Floats,
         y: NDArray[Any],
         splits: Sequence[Split],
@@ -234,19 +236,19 @@ class Selector(SelectorMixin, BaseEstimator):
         resamples = Resamples(
             np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
         )
-        found = [_refitted(group, own, X, target, resamples, cut) for group, own in zip(groups, shared, strict=True)]
+        found = [_refitted(group, shared[group.key], X, target, resamples, cut) for group in groups]
         for run in range(len(splits)):
             chosen: dict[int, Selection | Exception] = {}
             for group, results in zip(groups, found, strict=True):
                 chosen |= zip(group.places, results[run], strict=True)
             yield [chosen[place] for place in range(len(settings))]
 
-    def _groups(self, settings: Sequence[Setting]) -> list["Group"]:
+    def _groups(self, settings: Sequence[Setting]) -> list[Group]:
         """Settings that one fit serves, together."""
-        groups: dict[Any, Group] = {}
+        groups: dict[Key, Group] = {}
         for place, setting in enumerate(settings):
             key = tuple((name, repr(value)) for name, value in sorted(setting.items()) if name not in self.served)
-            group = groups.setdefault(key, Group([], []))
+            group = groups.setdefault(key, Group(key, [], []))
             group.places.append(place)
             group.selectors.append(clone(self).set_params(**setting))
         return list(groups.values())
@@ -262,7 +264,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return self._cut(found, n_features) if cut else Selection(found.kind, found.values, found.model)
 
     def _found_many(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: "Resamples"
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
         """What each resample prefers, for each of these selectors; a subclass may do all resamples together."""
         return [

@@ -1,6 +1,7 @@
 """A baseline that chooses at random."""
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +19,6 @@ class RandomSelector(Selector):
         Seed. In a study, each run gets its own unless this is set.
     """
 
-    served: ClassVar[tuple[str, ...]] = ()
     needs_classes: ClassVar[bool] = False
 
     def __init__(self, n_features: int | None = 10, *, random_state: Any = None) -> None:
@@ -29,6 +29,11 @@ class RandomSelector(Selector):
 
     def _shared(self, X: Floats, target: Target) -> None:
         return None
+
+    def _found_for(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+    ) -> Sequence[Found]:
+        return [one._found(shared, X, target, counts, seed) for one in selectors]  # every size draws its own
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         rng = np.random.default_rng(seed)

@@ -169,7 +169,7 @@ class HybridRFE(Predicts, FitsTogether):
         for run, counts in enumerate(resamples.counts):
             if n and filter_ is not None:
                 found = filter_._found(shared.criterion, X, target, counts, resamples.seeds[run])
-                forced[run, filter_._cut_to(found, min(n, d))] = True
+                forced[run, found.top(min(n, d)).values] = True
             elif n:
                 forced[run, np.argsort(-self._given(d), kind="stable")[:n]] = True
         return forced

@@ -1,8 +1,8 @@
 """A family is one selector with all the settings that one piece of work can serve; a candidate is one of them."""
 
 import itertools
+import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -15,6 +15,8 @@ from sklearn.base import clone
 from holdfast.reading import seed, selection_of
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,12 @@ class Family:
         settings = [self.settings[place] for place in places]
         left = iter(splits)
         if self.batched and not any(split.change or split.reseed for split in splits):
-            with suppress(Exception):  # what stops a whole batch: the fit that is to blame shows when each is alone
+            try:
                 for fits in self._refitted(shared, X, y, splits, settings):
                     next(left)
                     yield fits
+            except Exception:  # the fit that is to blame shows when each is alone
+                log.warning("Fits of %s together failed, so each is made alone.", self.name, exc_info=True)
         for split in left:
             yield self._fitted(X, y, names, split, settings)
 
