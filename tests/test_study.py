@@ -668,3 +668,12 @@ class OnlyFits:
 def test_bad_input_is_told_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
+
+
+def test_scores_have_rows_for_what_was_scored_alone():
+    selectors = {"kept": anova(), "lost": Raising()}
+    study = study_of(selectors, perturbation=hf.Bootstrap(12), estimator=KNeighborsClassifier(3))
+    result = quietly(study, X, Y)
+    assert len(result.failures) == 3
+    assert len(result.scores) == 2 * 12 - 3
+    assert result.scores.notna().all(axis=None)

@@ -6,6 +6,7 @@ Problems that are solved drop out. The host looks at the batch once per iteratio
 """
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ WORTHWHILE = 0.3
 ALL = slice(None)
 
 
-class Fits:
+class Fits(ABC):
     """P fits of f = margins(v) + b with a penalty on v; labels and costs are problems × rows.
 
     What the two forms share: the derivatives of the loss, and the steps. A form says how a direction is found.
@@ -52,25 +53,25 @@ class Fits:
         else:
             self.v[at], self.b[at], self.f[at], self.g[at], self.curvature[at] = v, b, f, g, curvature
 
+    @abstractmethod
     def residual(self, at: Any) -> Array:
         """How far the problems are from their optimum, as a column; 1 is far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def direction(self, at: Any) -> tuple[Array, Array, Array, Array, Array, Array]:
         """Steps of v, b and f; the slope of the objective along them, and ``straight + t curved``, its penalty's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def invert(self, which: NDArray[np.int64]) -> None:
         """Set the inverses of these problems, at their curvature."""
-        raise NotImplementedError
 
+    @abstractmethod
     def penalty(self) -> Array:
         """Penalty of v, as a column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sharp(self) -> Array:
         """Whether rounding leaves the margins alone, as a column; large terms that cancel do not show in a residual."""
-        raise NotImplementedError
 
     @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
     def solve(self, max_iter: int, given_up: Mask) -> Mask:

@@ -1,5 +1,6 @@
 """Filters: features weighed one by one."""
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,8 +26,9 @@ class Filter(Selector):
     def __init__(self, n_features: int = 10, *, ties: Ties = "lowest", random_state: Any = None) -> None:
         self.n_features, self.ties, self.random_state = n_features, ties, random_state
 
+    @abstractmethod
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        raise NotImplementedError
+        """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         if self.ties not in ("lowest", "random"):
@@ -62,8 +64,9 @@ class _Moments(Filter):
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         return self._formula(moments_of.class_moments(shared, target.values, counts))
 
+    @abstractmethod
     def _formula(self, moments: moments_of.Moments) -> Floats:
-        raise NotImplementedError
+        """Weights from the moments of the classes."""
 
 
 class Variance(_Moments):

@@ -142,9 +142,8 @@ class StudyResult:
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row per candidate and run with held-out rows, one column per score."""
-        wide = self.stored.scores.pivot_table(
-            index=["candidate", "split"], columns="metric", values="value", dropna=False
-        )
+        tall = self.stored.scores.set_index(["candidate", "split", "metric"])["value"]
+        wide = tall.unstack("metric")  # noqa: PD010 - a pivot table adds a row for every fit that failed
         wide = wide.reindex(columns=self.metrics).rename_axis(columns=None).reset_index()
         return self.stored.named(wide)
 

@@ -22,7 +22,7 @@ FORMAT = 1
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE splits (split INTEGER PRIMARY KEY, label TEXT, seed INTEGER, block INTEGER, fraction REAL,
-    measured INTEGER, n_train INTEGER, n_test INTEGER, rows BLOB, counts BLOB, test BLOB);
+    measured INTEGER, n_train INTEGER, n_rows INTEGER, n_test INTEGER, rows BLOB, counts BLOB, test BLOB);
 CREATE TABLE families (family TEXT PRIMARY KEY, selector TEXT) WITHOUT ROWID;
 CREATE TABLE candidates (candidate INTEGER PRIMARY KEY, name TEXT UNIQUE, family TEXT, settings TEXT);
 CREATE TABLE outcomes (candidate INTEGER, split INTEGER, kind TEXT, preference BLOB, predictions BLOB, seconds REAL,
@@ -113,7 +113,7 @@ class Store:
         """Write splits that are not there yet."""
         with self.transaction():
             self.connection.executemany(
-                f"INSERT OR IGNORE INTO splits VALUES ({', '.join('?' * 11)})", map(_split_row, splits)
+                f"INSERT OR IGNORE INTO splits VALUES ({', '.join('?' * 12)})", map(_split_row, splits)
             )
 
     # Outcomes
@@ -196,7 +196,7 @@ def unpacked(blob: bytes) -> NDArray[np.int64]:
 def _split_row(split: Split) -> tuple[Any, ...]:
     return (
         split.index, split.label, split.seed, int(split.block), split.fraction, split.measured,
-        int(split.rows.size if split.counts is None else split.counts.sum()), split.test.size,
+        int(split.rows.size if split.counts is None else split.counts.sum()), split.rows.size, split.test.size,
         packed(split.rows), packed(split.counts), packed(split.test),
     )  # fmt: skip
 

@@ -56,6 +56,10 @@ class Stored:
     def _by_candidate(self) -> dict[Any, pd.DataFrame]:
         return dict(iter(self.outcomes.groupby("candidate")))
 
+    @cached_property
+    def _by_score(self) -> dict[Any, pd.DataFrame]:
+        return dict(iter(self.scores.groupby(["candidate", "metric"])))
+
     def outcomes_of(self, candidate: str) -> pd.DataFrame:
         """What a candidate did on each split that it finished."""
         return self._by_candidate.get(int(self.row(candidate)["candidate"]), self.outcomes.iloc[:0])
@@ -81,8 +85,8 @@ class Stored:
 
     def scores_of(self, candidate: str, metric: str) -> "pd.Series[float]":
         """A candidate's scores by split; of shrinking samples, those of the whole ones."""
-        mine = (self.scores["candidate"] == self.row(candidate)["candidate"]) & (self.scores["metric"] == metric)
-        scores = self.scores[mine].dropna(subset="value").set_index("split")["value"].sort_index()
+        mine = self._by_score.get((int(self.row(candidate)["candidate"]), metric), self.scores.iloc[:0])
+        scores = mine.dropna(subset="value").set_index("split")["value"].sort_index()
         return scores[(self.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
 
     def predictions(self, candidate: str) -> pd.DataFrame:
@@ -140,11 +144,10 @@ def read(store: Store) -> Stored:
             for name in ("candidates", "outcomes", "scores", "failures", "sessions")
         }
         splits = pd.read_sql_query(
-            "SELECT split, label, seed, block, fraction, measured, n_train, n_test, rows FROM splits ORDER BY split",
+            "SELECT split, label, seed, block, fraction, measured, n_train, n_rows, n_test FROM splits ORDER BY split",
             connection,
         ).set_index("split")
         tests = dict(connection.execute("SELECT split, test FROM splits"))
     finally:
         connection.execute("COMMIT")
-    splits["n_rows"] = [unpacked(rows).size for rows in splits.pop("rows")]
     return Stored(path=store.path, meta=meta, splits=splits, tests=tests, **tables)
