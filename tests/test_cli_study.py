@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -223,3 +224,21 @@ def hf_fits(store):
         return hf.load(store).n_outcomes
     except ValueError:
         return 0
+
+
+def test_resume_goes_on_with_what_was_asked_for_last(folder):
+    call(*STUDY, "-s", "anova:k=3", "-n", 3, "--store", "s.db")
+    call(*STUDY, "-s", "anova:k=3", "-s", "golub:k=3", "-n", 3, "--store", "s.db")
+    with sqlite3.connect("s.db") as connection:  # as if it had been stopped
+        connection.execute("DELETE FROM outcomes WHERE split = 2")
+    connection.close()
+    assert not told("show", "s.db")["complete"]
+    assert told("resume", "s.db", "-q")["complete"]
+
+
+def test_quiet_tells_nothing_but_results(folder):
+    call(*STUDY, "-s", "anova:k=8", "-n", 3, "--store", "s.db")  # all features: undefined, which is worth a note
+    for command in (["show", "s.db"], ["show", "s.db", "-m", "jaccard"], ["export", "s.db", "--parquet", "t"]):
+        assert call(*command, "--quiet").stderr == ""
+    files = told("export", "s.db", "--parquet", "t")
+    assert [file.rsplit("/", 1)[-1] for file in files][:2] == ["summary.parquet", "selections.parquet"]

@@ -80,3 +80,28 @@ def test_options_reach_the_rule(folder, options, rule, expected):
 def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
     call(*TRADEOFF, "--store", "study.db")
     assert message in str(call(*arguments, code=1).exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rule", "best"], "Expected a rule (accuracy, one-se"),
+        (["--rule", "at-least"], "Expected --at-least S, the least stability"),
+        (["--level", "95"], "Expected a level between 0 and 1"),
+        (["--measure", "jacard"], "Expected the name of a measure, got 'jacard'"),
+        (["--score", "accuracy", "--metric", "f1"], "Expected one of the scores (accuracy) as --metric, got 'f1'"),
+    ],
+)
+def test_how_to_decide_is_checked_before_the_study_runs(folder, options, message):
+    assert message in str(call(*TRADEOFF, *options, "--store", "study.db", code=1).exception)
+    assert not (folder / "study.db").exists()
+
+
+def test_numbers_are_traded_off_by_the_usual_selectors_too(folder):
+    target = "mean area"
+    found = json.loads(
+        call("tradeoff", "patients.csv", "--target", target, "--ignore", "diagnosis", "-n", 5, "-q", "--json").stdout
+    )
+    families = {one["family"] for one in found["pareto"]["candidates"]}
+    assert families >= {"lasso"}
+    assert found["choice"]["metric"] == "r2"

@@ -45,7 +45,7 @@ def demo(
         console(stderr=True).print(
             f"Do the selected features hold? Five selectors run on {resamples} bootstraps of the breast-cancer data."
         )
-    with notes():
+    with notes(quiet):
         result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
         summary = summarise(result, data=data.X, title=TITLE)
         write_report(result, output, summary=summary)

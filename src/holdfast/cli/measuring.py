@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from holdfast.cli.app import ELSEWHERE, Json, Level, app
+from holdfast.cli.options import Quiet
 from holdfast.cli.parsing import literal, parse_measure
 from holdfast.cli.printing import console, notes, print_comparisons, print_estimates, print_json, table
 
@@ -49,6 +50,7 @@ def measure(
         str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="How the interval is found.")
     ] = "jackknife",
     level: Level = 0.95,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Measure how stable the selections in FILE are.
@@ -67,7 +69,7 @@ def measure(
 
     preferences = _selections(file, kind, top, features, n_features)
     wanted = _with_similarity([parse_measure(text) for text in measures], data, similarity)
-    with notes():
+    with notes(quiet):
         estimates = stability(
             preferences,
             wanted,
@@ -103,6 +105,7 @@ def compare(
     similarity: Similarity = None,
     undefined: UndefinedOption = "nan",
     level: Level = 0.95,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Compare the stabilities of selectors, each with each, with Holm's correction.
@@ -126,7 +129,7 @@ def compare(
         name: _selections(file, kind, top, features, n_features) for name, file in zip(names, files, strict=True)
     }
     (wanted,) = _with_similarity([parse_measure(measure_text)], data, similarity)
-    with notes():
+    with notes(quiet):
         found = compare_many(
             selections,
             wanted,

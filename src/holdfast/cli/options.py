@@ -44,7 +44,7 @@ Store = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep everythin
 TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="End fits that take longer.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of all that is random.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 for all cores.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
 MeasureText = Annotated[
     str | None, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")

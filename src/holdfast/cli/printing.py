@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def notes() -> Iterator[None]:
-    """Show warnings as notes on stderr."""
+def notes(quiet: bool = False) -> Iterator[None]:
+    """Show warnings as notes on stderr, unless that is not wanted."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for one in caught:
+    for one in () if quiet else caught:
         print(f"holdfast: note: {one.message}", file=sys.stderr)
 
 

@@ -58,7 +58,7 @@ def report(
     }  # fmt: skip
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
-    with notes():
+    with notes(quiet):
         result = load(store)
         if as_json:
             typer.echo(render(result, "json", **asked), nl=False)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 LISTS = ("select", "score", "keep", "ignore")
 DEFAULTS: dict[str, Any] = {
-    "select": [], "score": [], "keep": [], "ignore": [], "perturb": "bootstrap", "missing": "error",
-    "categorical": "error", "jobs": 1, "seed": 0,
+    "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
+    "ignore": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1, "seed": 0,
 }  # fmt: skip
 NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
 
@@ -81,7 +81,7 @@ def study(
         found = read(wanted, quiet)
         _print_plan(planned(wanted, found.task), found, as_json)
     else:
-        _print_study(ran(wanted, quiet), None, 0.95, as_json)
+        _print_study(ran(wanted, quiet), None, 0.95, quiet, as_json)
 
 
 def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
@@ -108,12 +108,16 @@ def resume(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
         )
     wanted = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
-    _print_study(ran(wanted, quiet), None, 0.95, as_json)
+    _print_study(ran(wanted, quiet), None, 0.95, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
 def show(
-    store: options.StoreFile, measure: options.MeasureText = None, level: Level = 0.95, as_json: Json = False
+    store: options.StoreFile,
+    measure: options.MeasureText = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Show what a study found, also while it still runs.
 
@@ -125,13 +129,15 @@ def show(
     """
     from holdfast.study import load
 
-    _print_study(load(store), measure, level, as_json)
+    _print_study(load(store), measure, level, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
 def export(
     store: options.StoreFile,
     parquet: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the Parquet files.")],
+    quiet: options.Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Write a study's tables as Parquet files: summary, selections, scores, predictions, failures, splits.
 
@@ -141,8 +147,12 @@ def export(
     """
     from holdfast.study import load
 
-    for path in load(store).export(parquet):
-        typer.echo(str(path))
+    with notes(quiet):
+        files = [str(path) for path in load(store).export(parquet)]
+    if as_json:
+        print_json(files)
+    else:
+        typer.echo("\n".join(files))
 
 
 @app.command("selectors", rich_help_panel=STUDIES)
@@ -232,7 +242,7 @@ def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
     if Path(options["data"]).exists():
         command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
-    with notes(), _stopped_cleanly(options.get("store")):
+    with notes(quiet), _stopped_cleanly(options.get("store")):
         result = planned(options, found.task).run(
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
@@ -260,8 +270,7 @@ def planned(options: dict[str, Any], task: str) -> "Study":
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
-    usual = ["anova"] if task == "classification" else ["correlation"]
-    wanted: Any = options["select"] or usual  # a list, or, from a file, a table of names
+    wanted: Any = options["select"] or options["usual"][task]  # a list, or, from a file, a table of names
     labelled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
     selectors: dict[str, Candidates] = {}
     for label, text in labelled:
@@ -301,8 +310,8 @@ def _print_plan(study: "Study", found: Any, as_json: bool) -> None:
 # Showing
 
 
-def _print_study(result: "StudyResult", measure: str | None, level: float, as_json: bool) -> None:
-    with notes():
+def _print_study(result: "StudyResult", measure: str | None, level: float, quiet: bool, as_json: bool) -> None:
+    with notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
     if as_json:
         print_json(

@@ -1,6 +1,6 @@
 """Commands that weigh accuracy against stability: tradeoff, choose."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -11,6 +11,7 @@ from holdfast.cli.printing import console, interval_text, notes, number, print_j
 from holdfast.cli.studies import DEFAULTS, given, ran
 
 if TYPE_CHECKING:
+    from holdfast.measures import Measure
     from holdfast.study import StudyResult
     from holdfast.tradeoff import Choice, Pareto
 
@@ -18,7 +19,13 @@ STUDY = (
     "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "index",
     "groups", "missing", "categorical", "store", "time_limit", "seed", "jobs",
 )  # fmt: skip
-USUAL: dict[str, Any] = {"select": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"], "estimator": "linear"}
+USUAL: dict[str, Any] = {
+    "estimator": "linear",
+    "usual": {
+        "classification": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"],
+        "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
+    },
+}
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -54,16 +61,19 @@ def tradeoff(
 ) -> None:
     """Run selectors, show the best compromises of accuracy and stability, and choose one of them.
 
-    Without --select, a filter and an L1-penalised model with three settings each are tried.
+    Without --select, a filter and a lasso with three settings each are tried.
 
     **Examples**
 
-    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:lam=0.1|0.1" --store study.db`
+    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:lam=0.2|0.1" --store study.db`
 
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """
-    result = ran({**DEFAULTS, **USUAL, **given(ctx, STUDY)}, quiet)
-    _decide(result, rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected), as_json)
+    decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
+    wanted = {**DEFAULTS, **USUAL, **given(ctx, STUDY)}
+    if metric is not None and metric not in (wanted["score"] or [metric]):
+        raise ValueError(f"Expected one of the scores ({', '.join(wanted['score'])}) as --metric, got {metric!r}.")
+    _decide(ran(wanted, quiet), decision, quiet, as_json)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -76,6 +86,7 @@ def choose(
     weight: options.Weight = None,
     uncorrected: options.Uncorrected = False,
     level: Level = 0.95,
+    quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Choose a candidate of a study by accuracy and stability, and say why.
@@ -88,8 +99,8 @@ def choose(
     """
     from holdfast.study import load
 
-    chosen = rule_options(rule, at_least, weight, uncorrected)
-    _decide(load(store), rule, metric, measure, level, chosen, as_json)
+    decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
+    _decide(load(store), decision, quiet, as_json)
 
 
 def rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:
@@ -108,20 +119,31 @@ def rule_options(rule: str, at_least: float | None, weight: float | None, uncorr
     return found.get(rule, {})
 
 
-def _decide(
-    result: "StudyResult",
-    rule: str,
-    metric: str | None,
-    measure: str | None,
-    level: float,
-    chosen: dict[str, Any],
-    as_json: bool,
-) -> None:
+class Decision(NamedTuple):
+    """How to decide."""
+
+    rule: str
+    metric: str | None
+    measure: "Measure | None"
+    level: float
+    options: dict[str, Any]
+
+
+def _decision(rule: str, metric: str | None, measure: str | None, level: float, options: dict[str, Any]) -> Decision:
+    """How to decide, checked before a study is run for it."""
+    from holdfast.inference.intervals import check_level
+    from holdfast.tradeoff.choice import check_rule
+
+    check_level(level)
+    check_rule(rule, options)
+    return Decision(rule, metric, None if measure is None else parse_measure(measure), level, options)
+
+
+def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) -> None:
     """Print the front and the choice."""
-    wanted = None if measure is None else parse_measure(measure)
-    with notes():
-        choice = result.choose(rule, metric=metric, measure=wanted, level=level, **chosen)
-        front = result.pareto(metric, wanted, level=level)
+    with notes(quiet):
+        choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
+        front = result.pareto(how.metric, how.measure, level=how.level)
     if as_json:
         print_json({"choice": choice.to_dict(), "pareto": front.to_dict()})
     else:

@@ -79,6 +79,8 @@ class Store:
                     self.put(key, value)
             else:
                 self._check_plan(stored, plan)
+                if about.get("command") is not None:
+                    self.put("command", about["command"])
             for family in families:
                 self._add_family(family)
 

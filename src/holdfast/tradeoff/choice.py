@@ -128,6 +128,11 @@ def choose(
     return _made(points, rule, RULES[rule](points, **own))
 
 
+def check_rule(rule: str, options: dict[str, Any]) -> None:
+    """Raise unless there is such a rule and these are options of it."""
+    _split_options(rule, options)
+
+
 def _split_options(rule: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options of the rule, and those of the measure."""
     if rule not in RULES:
