@@ -660,7 +660,7 @@ class OnlyFits:
         (lambda: study_of().run(X, Y).shrinkage("anova"), "Expected a study with hf.Shrink, got one of runs."),
         (
             lambda: study_of({"a": anova(), "b": LogisticRegression()}).run(X, Y).compare(),
-            "Expected candidates of one kind, got subset and weighting",
+            "Expected finished candidates of one kind, got subset and weighting",
         ),
         (lambda: hf.load("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
     ],

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
@@ -80,8 +81,12 @@ class Split:
 
 
 def take(X: Any, rows: Places) -> Any:
-    """Return rows of a frame, an array or a sparse matrix."""
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+    """Return rows of a frame, a column, an array, a list or a sparse matrix."""
+    if isinstance(X, (pd.DataFrame, pd.Series)):
+        return X.iloc[rows]
+    if sp.issparse(X):
+        return X.tocsr()[rows]
+    return np.asarray(X)[rows] if isinstance(X, (list, tuple)) else X[rows]
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,17 @@ class StudyResult:
         designed = self.stored.designed(candidate)
         return design_stability(designed, measure or USUAL[designed.runs.kind], data=data, **parameters)
 
+    def usual_measure(self, candidates: Iterable[str]) -> str:
+        """The usual measure for what these candidates give; raise if they give different things."""
+        found = [self.stored.outcomes_of(name) for name in candidates]
+        kinds: set[Kind] = {one["kind"].iloc[0] for one in found if len(one)}
+        if len(kinds) != 1:
+            raise ValueError(
+                f"Expected finished candidates of one kind, got {' and '.join(sorted(kinds)) or 'none'}; choose some "
+                "of them with candidates=, or give rankings and weights a size with hf.Candidates(…, top=)."
+            )
+        return USUAL[kinds.pop()]
+
     def compare(
         self,
         candidates: Iterable[str] | None = None,
@@ -197,14 +208,8 @@ class StudyResult:
         names = self.candidates if candidates is None else [str(name) for name in candidates]
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
+        chosen = measure or self.usual_measure(names)
         designed = {name: self.stored.designed(name) for name in names}
-        kinds = {one.runs.kind for one in designed.values()}
-        if measure is None and len(kinds) > 1:
-            raise ValueError(
-                f"Expected candidates of one kind, got {' and '.join(sorted(kinds))}; choose some of them, or give "
-                "rankings and weights a size with hf.Candidates(…, top=)."
-            )
-        chosen = measure or USUAL[kinds.pop()]
         return design_comparisons(designed, chosen, level=level, data=data, **parameters)
 
     def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:

@@ -13,11 +13,12 @@ from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
+from holdfast.resampling.split import take
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
 from holdfast.study.result import USUAL, corrected_error
 from holdfast.tradeoff.choice import Choice, choose
-from holdfast.tradeoff.refit import alone, rows_of
+from holdfast.tradeoff.refit import alone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,8 +121,8 @@ def _outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list
 
 def _inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
     """The study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
-    given = None if groups is None else rows_of(groups, split.rows)
-    return study.run(rows_of(X, split.rows), rows_of(y, split.rows), groups=given, n_jobs=n_jobs)
+    given = None if groups is None else take(groups, split.rows)
+    return study.run(take(X, split.rows), take(y, split.rows), groups=given, n_jobs=n_jobs)
 
 
 def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:

@@ -18,7 +18,7 @@ from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similar
 from holdfast.inference.intervals import Interval
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
-from holdfast.study.result import USUAL, StudyResult, corrected_error
+from holdfast.study.result import StudyResult, corrected_error
 
 Floats = NDArray[np.float64]
 
@@ -247,15 +247,7 @@ def metric_of(result: StudyResult, metric: str | None) -> str:
 
 
 def _measure(result: StudyResult, names: Sequence[str], measure: str | Measure | None) -> Measure:
-    if measure is None:
-        kinds = {str(found["kind"].iloc[0]) for name in names if len(found := result.stored.outcomes_of(name))}
-        if len(kinds) != 1:
-            raise ValueError(
-                f"Expected finished candidates of one kind, got {' and '.join(sorted(kinds)) or 'none'}; choose some "
-                "of them with candidates=, or give rankings and weights a size with hf.Candidates(…, top=)."
-            )
-        measure = USUAL[kinds.pop()]  # type: ignore[index]
-    chosen = find(measure)
+    chosen = find(measure or result.usual_measure(names))
     if not chosen.higher_is_better:
         raise ValueError(f"Expected a measure of which more is better, got {chosen.name}; take nogueira, for instance.")
     return chosen

@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.study import Candidates, Study, StudyResult
@@ -53,12 +51,3 @@ def fitted_to_all(result: StudyResult, study: Study, candidate: str, X: Any, y: 
     stored, given = result.provenance["plan"]["data"], fingerprint(data.X, data.y, None, data.kept, data.names)
     same = all(stored[part] == given[part] for part in ("features", "target", "covariates"))
     return found, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"
-
-
-def rows_of(X: Any, rows: Rows) -> Any:
-    """Rows of a frame, an array or a sparse matrix."""
-    if isinstance(X, (pd.DataFrame, pd.Series)):
-        return X.iloc[rows]
-    if sp.issparse(X):
-        return X.tocsr()[rows]
-    return X[rows] if type(X).__module__.startswith("polars") else np.asarray(X)[rows]
