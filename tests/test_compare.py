@@ -73,8 +73,31 @@ def slow_variance(pseudo_values, pairs):
         pair_of_runs[row, list(pair)] = 1
     explained = pair_of_runs @ np.linalg.lstsq(pair_of_runs, pairs, rcond=None)[0]
     roughness = ((pairs - explained) ** 2).sum() / (n * (n - 3) / 2)
-    of_pairs = 2 * roughness / (n * (n - 1))
-    return max(of_pairs, pseudo_values.var(ddof=1) / n - 4 * roughness / (n * (n - 2)) + of_pairs)
+    return max(pseudo_values.var(ddof=1) / n, 2 * roughness / (n * (n - 1)))
+
+
+def slow_degrees(values):
+    excess = max(0.0, stats.kurtosis(values))
+    return 2 / (2 / (values.size - 1) + excess / values.size)
+
+
+def slow_allowance(runs, measure):
+    """What the variance lacks for one run that was not drawn; all measures here have 0 for unrelated runs."""
+    estimate, n = hf.stability(runs, measure), runs.n_runs
+    variance = estimate.pseudo_values.var(ddof=1) / n
+    kept = np.exp(-1 / (n - 1))
+    left = kept**2 * estimate.value
+    if measure == "nogueira":
+        d, mean = runs.n_features, runs.sizes.mean()
+        mixed = kept * mean + (1 - kept) * runs.sizes.max()
+        left *= mean * (d - mean) / (mixed * (d - mixed))
+    deviations = (1 - estimate.value) ** 2 / variance
+    reach = (estimate.value - left) * 10 / (10 + deviations)
+    return max(0.0, (reach / stats.t.ppf(0.975, n - 1)) ** 2 - variance)
+
+
+def more_stable(one, two, measure):
+    return max((one, two), key=lambda runs: hf.stability(runs, measure).value)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +115,17 @@ def test_paired_is_a_t_test_of_the_differences_of_pseudo_values(measure, runs):
     one, two = runs
     found = hf.compare(one, two, measure, paired=True)
     pseudo_values = slow_pseudo_values(one, measure) - slow_pseudo_values(two, measure)
-    error = np.sqrt(slow_variance(pseudo_values, slow_pairs(one, measure) - slow_pairs(two, measure)))
+    variance = slow_variance(pseudo_values, slow_pairs(one, measure) - slow_pairs(two, measure))
+    error = np.sqrt(variance + slow_allowance(more_stable(one, two, measure), measure))
     difference = hf.stability(one, measure).value - hf.stability(two, measure).value
-    assert (found.design, found.degrees) == ("paired", one.n_runs - 1)
+    degrees = slow_degrees(pseudo_values)
+    assert found.design == "paired"
+    assert found.degrees == pytest.approx(degrees)
     assert found.difference == pytest.approx(difference)
     assert found.standard_error == pytest.approx(error)
     assert found.statistic == pytest.approx(difference / error)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(difference) / error, one.n_runs - 1))
-    assert found.ci(0.9) == pytest.approx(stats.t.interval(0.9, one.n_runs - 1, difference, error))
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(difference) / error, degrees))
+    assert found.ci(0.9) == pytest.approx(stats.t.interval(0.9, degrees, difference, error))
 
 
 @pytest.mark.parametrize("measure", ["nogueira", "jaccard"])
@@ -107,9 +133,11 @@ def test_independent_is_welch_s_test_of_pseudo_values(measure):
     one, two = SIZES[0], SIZES[1].take(range(7))
     found = hf.compare(one, two, measure, paired=False)
     parts = [slow_variance(slow_pseudo_values(runs, measure), slow_pairs(runs, measure)) for runs in (one, two)]
-    degrees = sum(parts) ** 2 / (parts[0] ** 2 / 8 + parts[1] ** 2 / 6)
+    own = [slow_degrees(slow_pseudo_values(runs, measure)) for runs in (one, two)]
+    degrees = min(6, sum(parts) ** 2 / (parts[0] ** 2 / own[0] + parts[1] ** 2 / own[1]))
+    allowance = slow_allowance(more_stable(one, two, measure), measure)
     assert found.design == "independent"
-    assert found.standard_error == pytest.approx(np.sqrt(sum(parts)))
+    assert found.standard_error == pytest.approx(np.sqrt(sum(parts) + allowance))
     assert found.degrees == pytest.approx(degrees)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.statistic), degrees))
 
@@ -123,15 +151,17 @@ def test_many_runs_are_compared_as_scipy_does(measure):
     )
     values = [hf.stability(runs, measure).pseudo_values for runs in (one, two)]
     independent, welch = hf.compare(one, two, measure, paired=False), stats.ttest_ind(*values, equal_var=False)
-    assert independent.degrees == pytest.approx(welch.df)
+    assert independent.degrees == min(n_runs - 1, welch.df) == n_runs - 1
     assert independent.standard_error == pytest.approx(np.sqrt(sum(part.var(ddof=1) / part.size for part in values)))
     two, values[1] = two.take(range(n_runs)), hf.stability(two.take(range(n_runs)), measure).pseudo_values
     paired, related = hf.compare(one, two, measure, paired=True), stats.ttest_rel(*values)
-    assert paired.degrees == related.df
+    assert paired.degrees == pytest.approx(slow_degrees(values[0] - values[1]))
     assert paired.standard_error == pytest.approx(np.mean(values[0] - values[1]) / related.statistic)
     if measure == "jaccard":  # the mean of its pseudo-values is the value itself
-        assert (independent.statistic, independent.p_value) == pytest.approx((welch.statistic, welch.pvalue))
-        assert (paired.statistic, paired.p_value) == pytest.approx((related.statistic, related.pvalue))
+        assert independent.statistic == pytest.approx(welch.statistic)
+        assert independent.p_value == pytest.approx(welch.pvalue, rel=0.05)
+        assert paired.statistic == pytest.approx(related.statistic)
+        assert related.pvalue < paired.p_value < 1e-9  # tails are heavy
 
 
 @pytest.mark.parametrize("n_runs", [3, module.FEW_RUNS + 1])
@@ -271,13 +301,33 @@ def test_a_selection_does_not_differ_from_itself(runs, paired):
 
 @pytest.mark.parametrize("measure", ["nogueira", "jaccard", "wald", "hamming"])
 @pytest.mark.parametrize("paired", [True, False])
-def test_where_no_run_stands_out_the_bounds_are_left_and_no_p_value(measure, paired):
+def test_runs_that_all_agree_are_not_known_exactly(measure, paired):
+    """One run that was not drawn could lower the value: the difference has an error, and it is that of the reach."""
     found = hf.compare(UNANIMOUS, APART, measure, paired=paired)
-    (a, b), (c, d) = (hf.stability(runs, measure).ci(0.9) for runs in (UNANIMOUS, APART))
-    assert found.standard_error == 0
-    assert np.isnan([found.statistic, found.p_value]).all()
-    assert found.ci(0.9) == (a - d, b - c)
-    assert found.to_dict()["p_value"] is None
+    law = found.first.law
+    reach = law.value - law.unseen.value_with(np.exp(-1 / 4))
+    assert found.standard_error == pytest.approx(reach / stats.t.ppf(0.975, 4))
+    assert found.ci() == pytest.approx((found.difference - reach, found.difference + reach))
+    assert 0 < found.p_value < 0.05
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_ten_equal_runs_do_not_beat_six_of_ten_beyond_doubt(paired):
+    equal = hf.Preferences.from_sets([{0, 1}] * 10, n_features=20)
+    mixed = hf.Preferences.from_sets([{0, 1}] * 6 + [{0, 2}] * 4, n_features=20)
+    assert 0.01 < hf.compare(equal, mixed, paired=paired).p_value < 0.1  # Fisher's test on the counts: 0.09
+
+
+def test_the_published_statistic_is_defined_if_one_side_varies():
+    mixed = hf.Preferences.from_sets([{0, 1}] * 3 + [{0, 2}] * 2, n_features=12)
+    found = hf.compare(UNANIMOUS, mixed, paired=False, method="published")
+    error = np.sqrt(asymptotic_variance(mixed))
+    assert found.statistic == pytest.approx((found.second.value - found.first.value) / error)  # T_M: second − first
+    assert found.statistic < 0
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.statistic)))
+    both = hf.compare(UNANIMOUS, UNANIMOUS, paired=False, method="published")
+    assert np.isnan(both.statistic)
+    assert both.p_value == 1
 
 
 def test_a_comparison_tells_what_it_is():
@@ -360,8 +410,7 @@ def test_letters_follow_stability():
     assert repr(found).splitlines()[1].split()[-1] == "a"
 
 
-def test_pairs_without_a_p_value_share_a_letter():
-    found = hf.compare_many({"agree": UNANIMOUS, "apart": APART}, paired=True)
-    assert found.pairs[["p_value", "p_holm"]].isna().all(axis=None)
+def test_selections_that_all_agree_share_a_letter():
+    found = hf.compare_many({"agree": UNANIMOUS, "too": UNANIMOUS, "apart": APART}, paired=True)
     assert found.pairs["p_value"].dtype == float
-    assert found.letters == {"agree": "a", "apart": "a"}
+    assert found.letters == {"agree": "a", "too": "a", "apart": "b"}

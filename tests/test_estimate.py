@@ -20,6 +20,9 @@ def test_an_estimate_tells_what_it_is():
     assert (estimate.measure, estimate.n_runs, estimate.n_features, estimate.mean_size) == ("nogueira", 3, 5, 2)
     assert estimate.reason is None
     assert "not new data sets" in estimate.scope
+    assert f"less than {estimate.unseen_share():.1%} of all may not have been drawn" in estimate.scope
+    assert estimate.unseen_share() == pytest.approx(1 - 0.075 ** (1 / (estimate.n_runs - 1)))
+    assert np.isnan(hf.stability(RUNS, method="asymptotic").unseen_share())
     assert estimate.to_frame().loc[0, "value"] == estimate.value
 
 

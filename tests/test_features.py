@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from scipy.stats import fisher_exact
+from scipy.stats import binom, fisher_exact
 from statsmodels.stats.proportion import proportion_confint
 
 import holdfast as hf
@@ -21,19 +21,47 @@ COLUMNS = ["first", "second", "both", "only_first", "only_second", "neither", "c
 # How often each feature was selected
 
 
+def truncated_tails(c, n, p):
+    """P(X ≤ c) and P(X ≥ c) of a binomial count that is at least 1, summed term by term."""
+    mass = binom.pmf(np.arange(n + 1), n, p)[1:] / (1 - (1 - p) ** n)
+    return mass[:c].sum(), mass[c - 1 :].sum()
+
+
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
-@pytest.mark.parametrize("n", [1, 2, 10, 333])
-def test_wilson_intervals_are_those_of_statsmodels(n, level):
-    counts = np.unique(np.linspace(0, n, 8).astype(int))
-    low, high = proportion_confint(counts, n, alpha=1 - level, method="wilson")
-    assert np.array(features.wilson(counts, n, level)) == pytest.approx(np.clip([low, high], 0, 1), abs=1e-12)
+@pytest.mark.parametrize("n", [2, 10, 57])
+def test_intervals_are_exact_for_counts_that_are_at_least_one(n, level):
+    counts = np.arange(n + 1)
+    low, high = features.frequency_interval(counts, n, level)
+    tail = (1 - level) / 2
+    for c in counts[2:]:
+        assert truncated_tails(c, n, low[c])[1] == pytest.approx(tail)
+    for c in counts[1:-1]:
+        assert truncated_tails(c, n, high[c])[0] == pytest.approx(tail)
+    assert low[:2].tolist() == [0, 0]
+    assert high[-1] == 1
+    assert high[0] == pytest.approx(proportion_confint(0, n, alpha=1 - level, method="beta")[1])
+
+
+def test_intervals_of_frequent_features_are_those_of_clopper_and_pearson():
+    counts = np.array([20, 35, 49, 50])
+    low, high = proportion_confint(counts, 50, method="beta")
+    assert np.array(features.frequency_interval(counts, 50, 0.95)) == pytest.approx(np.array([low, high]), abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [5, 20, 100])
+def test_rows_that_are_shown_are_covered_however_rare_they_are(n):
+    low, high = features.frequency_interval(np.arange(n + 1), n, 0.95)
+    for p in np.r_[np.linspace(0.0005, 0.05, 40), np.linspace(0.06, 0.999, 60)]:
+        mass = binom.pmf(np.arange(n + 1), n, p)
+        held = mass[(low <= p) & (p <= high) & (np.arange(n + 1) > 0)].sum() / mass[1:].sum()
+        assert held >= 0.95
 
 
 def test_the_table_holds_counts_intervals_and_order():
     table = hf.feature_table(RUNS, level=0.9)
-    low, high = proportion_confint(table["count"], 25, alpha=0.1, method="wilson")
-    assert table["low"].to_numpy() == pytest.approx(low, abs=1e-12)
-    assert table["high"].to_numpy() == pytest.approx(np.minimum(high, 1), abs=1e-12)
+    low, high = features.frequency_interval(table["count"].to_numpy(), 25, 0.9)
+    assert table["low"].tolist() == low.tolist()
+    assert table["high"].tolist() == high.tolist()
     assert table["count"].tolist() == [RUNS.counts[feature] for feature in table["feature"]]
     assert table["frequency"].tolist() == (table["count"] / 25).tolist()
     assert set(table["feature"]) == set(np.flatnonzero(RUNS.counts))

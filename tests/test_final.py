@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import holdfast as hf
 from holdfast.datasets import make_redundant
-from holdfast.inference.features import wilson
+from holdfast.inference.features import frequency_interval
 from results import made, noisy, subsets
 
 RNG = np.random.default_rng(0)
@@ -67,11 +67,11 @@ def test_final_fits_of_sizes_and_grids_are_those_of_the_study(data):
     assert set(found.selected) == set(X.columns[np.argsort(-importances)[:4]])
 
 
-def test_frequencies_have_wilson_intervals_and_never_selected_features_count_as_never():
+def test_frequencies_have_intervals_and_never_selected_features_count_as_never():
     result = made({"a": {"sets": TURNS}})
     found = result.final_features("a", threshold=0.4)
     assert found.consensus == [0, 1, 2]
-    low, high = wilson(np.array([40, 20, 20]), 40, 0.95)
+    low, high = frequency_interval(np.array([40, 20, 20]), 40, 0.95)
     assert np.allclose(found.frame["low"], low)
     assert np.allclose(found.frame["high"], high)
     assert "no final fit" in repr(found)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import gamma, norm
 from scipy.stats import t as student
 
 import holdfast as hf
@@ -15,7 +15,7 @@ from holdfast.datasets import load_example, make_selections
 from holdfast.inference import intervals
 from holdfast.inference.estimate import tallies, with_similarity
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures.record import mean_over_pairs, roughness_of
+from holdfast.measures.record import FEW_RUNS, mean_over_pairs, roughness_of
 from strategies import rank_runs, subset_runs, weight_runs
 
 WITH_INTERVAL = [measure for measure in hf.MEASURES.values() if not measure.no_interval]
@@ -76,12 +76,23 @@ def test_roughness_is_what_a_least_squares_fit_of_runs_leaves(name):
     assert tally_of(runs, measure).roughness == pytest.approx(expected)
 
 
-def test_roughness_of_nogueira_in_linear_time():
+@pytest.mark.parametrize("n_runs", [12, FEW_RUNS + 1])
+def test_roughness_of_nogueira_is_the_larger_of_what_features_and_pairs_say(n_runs):
     rng = np.random.default_rng(1)
-    runs = hf.Preferences.from_matrix(rng.random((12, 30)) < rng.random(30))
-    s2 = runs.frequency * (1 - runs.frequency) * 12 / 11
-    scale = 30 * runs.density * (1 - runs.density)
-    assert tally_of(runs, hf.MEASURES["nogueira"]).roughness == pytest.approx(2 * (s2**2).sum() / scale**2)
+    runs = hf.Preferences.from_matrix(rng.random((n_runs, 30)) < rng.random(30))
+    s2 = runs.frequency * (1 - runs.frequency) * n_runs / (n_runs - 1)
+    of_features = 2 * (s2**2).sum() / (30 * runs.density * (1 - runs.density)) ** 2
+    nogueira = hf.MEASURES["nogueira"]
+    of_pairs = roughness_of(nogueira.form.kernel(runs, nogueira))
+    expected = max(of_features, of_pairs) if n_runs <= FEW_RUNS else of_features
+    assert tally_of(runs, nogueira).roughness == pytest.approx(expected)
+
+
+def test_roughness_of_features_that_move_together_is_seen_by_pairs():
+    rng = np.random.default_rng(1)
+    runs = hf.Preferences.from_matrix(np.repeat(rng.random((12, 3)) < 0.5, 10, axis=1))
+    nogueira = hf.MEASURES["nogueira"]
+    assert tally_of(runs, nogueira).roughness == pytest.approx(roughness_of(nogueira.form.kernel(runs, nogueira)))
 
 
 def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
@@ -95,19 +106,77 @@ def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
 # The interval
 
 
-def test_the_default_interval_by_hand():
-    runs = load_example().top(10)
-    estimate = hf.stability(runs)
-    deleted = np.array([hf.stability(without(runs, run)).value for run in range(20)])
-    assert estimate.pseudo_values == pytest.approx(20 * estimate.value - 19 * deleted)
-    variance = estimate.pseudo_values.var(ddof=1) / 20
-    roughness = tally_of(runs, hf.MEASURES["nogueira"]).roughness
-    error = math.sqrt(max(variance, roughness / 40))
-    loss, t = 1 - estimate.value, student.ppf(0.95, 19)
-    low = 1 - loss * math.exp(t * error / loss)
-    high = 1 - loss * math.exp(-t * error / loss) + roughness * (t**2 + 1) / (40 * loss)
-    assert estimate.standard_error == pytest.approx(error)
-    assert estimate.ci(0.9) == pytest.approx((low, high))
+def seen(estimate, roughness, level):
+    """Where the stability lies by what was seen, by the formulas."""
+    n, loss = estimate.n_runs, 1 - estimate.value
+    error = math.sqrt(max(estimate.pseudo_values.var(ddof=1) / n, 2 * roughness / (n * (n - 1))))
+    t, nu = student.ppf((1 + level) / 2, n - 1), (loss / error) ** 2
+    low = 1 - loss * gamma.isf(norm.sf(t), nu + 1) / nu
+    return low, 1 - loss * gamma.ppf(norm.sf(t), nu) / nu + roughness * (t**2 + 1) / (2 * n * loss)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("sizes", ["one", "several"])
+def test_the_default_interval_by_hand(sizes, level):
+    runs = load_example().top(10).take(range(12)) if sizes == "one" else make_selections(
+        stability=0.6, size=6, n_features=40, n_runs=30, random_state=0)  # fmt: skip
+    n, d = runs.n_runs, runs.n_features
+    estimate, roughness = hf.stability(runs), tally_of(runs, hf.MEASURES["nogueira"]).roughness
+    deleted = np.array([hf.stability(without(runs, run)).value for run in range(n)])
+    assert estimate.pseudo_values == pytest.approx(n * estimate.value - (n - 1) * deleted)
+    low, high = seen(estimate, roughness, level)
+    kept = (1.5 * (1 - level)) ** (1 / (n - 1))
+    mean, largest = runs.sizes.mean(), runs.sizes.max()
+    with_unseen = kept * mean + (1 - kept) * largest
+    unseen = kept**2 * estimate.value * mean * (d - mean) / (with_unseen * (d - with_unseen))
+    assert estimate.ci(level) == pytest.approx((min(low, unseen), high))
+
+
+def test_what_was_seen_sets_the_lower_end_of_many_shaky_runs():
+    runs = make_selections(stability=0.3, size=6, n_features=40, n_runs=400, random_state=0)
+    estimate, roughness = hf.stability(runs), tally_of(runs, hf.MEASURES["nogueira"]).roughness
+    assert estimate.ci() == pytest.approx(seen(estimate, roughness, 0.95))
+    assert estimate.ci() == pytest.approx(
+        (estimate.value - 1.966 * estimate.standard_error, estimate.value + 1.966 * estimate.standard_error), abs=0.003
+    )
+
+
+BEST_IF_EQUAL = [m for m in WITH_INTERVAL if m.kind == "subset" and m.properties.maximum in ("yes", "one size")]
+
+
+@pytest.mark.parametrize("measure", BEST_IF_EQUAL, ids=attrgetter("name"))
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+@undefined_is_fine
+def test_a_first_run_that_deviates_never_raises_the_lower_end(measure, data):
+    n, d = data.draw(st.integers(4, 40)), data.draw(st.integers(4, 30))
+    size = data.draw(st.integers(1, d - 1))
+    other = data.draw(st.sets(st.integers(0, d - 1), min_size=1, max_size=d))
+    if measure.one_size:
+        other = set(sorted(other | set(range(d)), key=lambda feature: (feature not in other, -feature))[:size])
+    equal, deviating = (
+        hf.stability(hf.Preferences.from_sets([first, *[set(range(size))] * (n - 1)], n_features=d),
+                     complete(measure, d), undefined=0.0)
+        for first in (set(range(size)), other)
+    )  # fmt: skip
+    if not deviating.no_interval:
+        for level in (0.8, 0.95, 0.99):
+            assert deviating.ci(level).low <= equal.ci(level).low + 1e-9
+
+
+def test_near_agreement_is_never_surer_than_agreement():
+    equal = hf.Preferences.from_sets([set(range(10))] * 20, n_features=100)
+    one_swap = hf.Preferences.from_sets([set(range(9)) | {10}, *[set(range(10))] * 19], n_features=100)
+    assert hf.stability(equal).ci() == pytest.approx((0.075 ** (2 / 19), 1))
+    assert hf.stability(one_swap).ci().low == pytest.approx(hf.stability(one_swap).value * 0.075 ** (2 / 19))
+
+
+def test_near_chance_the_interval_is_as_narrow_as_the_runs_allow():
+    """The floor of the variance is that of a mean over pairs, 2ρ/(M (M − 1)): far below ρ/(2M)."""
+    rng = np.random.default_rng(0)
+    sets = [rng.choice(10_000, 20, replace=False) for _ in range(20)]
+    low, high = hf.stability(hf.Preferences.from_sets(sets, n_features=10_000)).ci()
+    assert high - low < 0.03
 
 
 @undefined_is_fine
@@ -146,11 +215,34 @@ def test_runs_that_all_agree_have_a_bound_not_a_point(measure):
 
 def test_the_bound_is_what_runs_unlike_the_agreed_one_could_do():
     estimate = hf.stability(hf.Preferences.from_sets([{0, 1, 2, 3}] * 10, n_features=20))
-    delta = 1 - 0.05 ** (1 / 9)
-    disjoint = hf.stability(hf.Preferences.from_sets([{0, 1, 2, 3}, {4, 5, 6, 7}], n_features=20), "pearson").value
-    assert estimate.ci() == pytest.approx(((1 - delta) ** 2 + (1 - (1 - delta) ** 2) * disjoint, 1))
+    kept = 0.075 ** (1 / 9)
+    assert estimate.method == "bound"
+    assert estimate.ci() == pytest.approx((kept**2, 1))
     assert estimate.test(greater_than=estimate.ci().low).p_value == pytest.approx(0.05)
     assert estimate.test(greater_than=1).p_value == 1
+
+
+def test_runs_that_were_not_drawn_may_be_as_large_as_the_largest():
+    """What a share of unrelated runs of that size truly does to the stability."""
+    runs = hf.Preferences.from_sets([{0, 1, 2, 3}] * 9 + [set(range(12))], n_features=40)
+    estimate, kept = hf.stability(runs), 0.9
+    seen, unseen = runs.to_sparse().toarray(), np.zeros((12_000, 40))
+    rng = np.random.default_rng(0)
+    unseen[np.arange(12_000)[:, None], rng.permuted(np.tile(np.arange(40), (12_000, 1)), axis=1)[:, :12]] = 1
+    p = kept * seen.mean(axis=0) + (1 - kept) * unseen.mean(axis=0)
+    spread = p.mean() * (1 - p.mean())
+    # seen runs share what they share; unseen ones have nothing to do with any other
+    covariance = kept**2 * estimate.value * runs.density * (1 - runs.density)
+    assert estimate.law.unseen.value_with(kept) == pytest.approx(covariance / spread, rel=0.01)
+
+
+@pytest.mark.parametrize("null", [0.1, 0.5, 0.9])
+def test_the_share_of_unseen_runs_that_leaves_a_value(null):
+    runs = hf.Preferences.from_sets([{0, 1, 2, 3}] * 9 + [set(range(12))], n_features=40)
+    unseen = hf.stability(runs).law.unseen
+    share = unseen.share_for(null * unseen.value)
+    assert unseen.value_with(share) == pytest.approx(null * unseen.value)
+    assert unseen.share_for(unseen.value) == 1
 
 
 def test_runs_that_lie_all_alike_have_an_interval():
@@ -195,6 +287,8 @@ def test_the_asymptotic_interval_is_the_published_one():
     assert estimate.ci() == pytest.approx((estimate.value - reach, estimate.value + reach))
     statistic = (estimate.value - 0.8) / math.sqrt(asymptotic_variance(runs))
     assert estimate.test(greater_than=0.8).p_value == pytest.approx(norm.sf(statistic))
+    assert estimate.test(greater_than=0.8).statistic == pytest.approx(statistic)  # V_M
+    assert math.isnan(hf.stability(runs).test(greater_than=0.8).statistic)
     assert not estimate.validated
     with pytest.raises(ValueError, match="nogueira for method='asymptotic', as published, got jaccard"):
         hf.stability(runs, "jaccard", method="asymptotic")
@@ -242,7 +336,8 @@ def test_the_bootstrap_interval_is_near_the_others_and_repeats():
     runs = make_selections(stability=0.7, size=8, n_features=60, n_runs=60, random_state=6)
     for measure in ("nogueira", "jaccard"):
         jackknife, bootstrap = (hf.stability(runs, measure, method=method) for method in ("jackknife", "bootstrap"))
-        assert bootstrap.ci() == pytest.approx(jackknife.ci(), abs=0.02)
+        assert bootstrap.ci().high == pytest.approx(jackknife.ci().high, abs=0.02)
+        assert jackknife.ci().low < bootstrap.ci().low < bootstrap.value  # it allows for no unseen runs
         assert bootstrap.standard_error == pytest.approx(jackknife.standard_error, rel=0.2)
         assert hf.stability(runs, measure, method="bootstrap").ci() == bootstrap.ci()
         assert bootstrap.test(greater_than=0.3).p_value < 0.01 < bootstrap.test(greater_than=bootstrap.value).p_value
@@ -259,11 +354,14 @@ def test_bca_is_percentiles_without_bias_and_skew():
 # What an estimate tells
 
 
-@pytest.mark.parametrize("null", [0.3, 0.7, 0.85, 0.87])
-def test_the_test_and_the_interval_say_the_same(null):
-    estimate = hf.stability(load_example().top(10))
-    p = estimate.test(greater_than=null).p_value
-    assert estimate.ci(1 - 2 * p).low == pytest.approx(null)
+@pytest.mark.parametrize("stability", [0.3, 0.8])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_the_test_and_the_interval_say_the_same(stability, level):
+    runs = make_selections(stability=stability, size=6, n_features=40, n_runs=30, random_state=1)
+    estimate = hf.stability(runs)
+    p = estimate.test(greater_than=estimate.ci(level).low).p_value
+    assert p in (pytest.approx((1 - level) / 2), pytest.approx(1 - level))  # of what was seen, or of what was not
+    assert estimate.test(greater_than=estimate.value + 0.01).p_value > 0.5
 
 
 @pytest.mark.parametrize(
@@ -301,7 +399,7 @@ def test_an_estimate_goes_into_frames_and_json():
     record = estimate.to_dict(0.9)
     assert (record["low"], record["high"]) == estimate.ci(0.9)
     assert record["standard_error"] == estimate.standard_error
-    assert estimate.to_frame().loc[0, "strength"] == "excellent"
+    assert estimate.to_frame().loc[0, "strength"] == "between intermediate to good and excellent"
     two_runs = hf.stability([[1, 0, 1, 0], [1, 1, 0, 0]]).to_dict()
     assert two_runs["low"] is None
     assert two_runs["reason"] == "at least three runs are needed"

@@ -12,17 +12,19 @@ from cells import (
     above_threshold,
     best_of_noisy_scores,
     coverage,
-    coverage_cells,
     flicker,
     graded_probabilities,
     known,
     noise,
     pair_of_selectors,
     rejections,
+    stray,
 )
+from kinds import equal_pairs, half_different, kinds, modes, noise_and_strays, wild_sizes
 
 import holdfast as hf
-from holdfast.datasets import make_selections, population_stability, selection_probabilities
+from holdfast.datasets import make_selections, selection_probabilities
+from holdfast.preferences import stacked
 
 
 def quiet():
@@ -30,9 +32,40 @@ def quiet():
     warnings.simplefilter("ignore")
 
 
+def places():
+    """Every cell, by its kind and its place in it."""
+    return [(kind, place) for kind, cells in kinds().items() for place in range(len(cells))]
+
+
 def main_coverage(job):
-    place, runs, replicates = job
-    return coverage(coverage_cells()[place], "nogueira", runs, replicates, place, methods=("jackknife", "asymptotic"))
+    kind, place, runs, replicates = job
+    found = coverage(kinds()[kind][place], "nogueira", runs, replicates, place, methods=("jackknife", "asymptotic"))
+    return found.assign(kind=kind)
+
+
+def sizes_by_kind(job):
+    """How often two selections of one kind are told apart, by chance."""
+    kind, place, runs, replicates = job
+    cell = kinds()[kind][place]
+    tests = {name: TESTS[name] for name in ("paired", "independent")}
+    found = [
+        {"kind": kind, "cell": cell.name, "runs": n, **rejections(twice(cell, cell), n, replicates, 20 + place, tests)}
+        for n in runs
+    ]
+    return pd.DataFrame(found)
+
+
+def twice(one, two):
+    return lambda n, rng: (one.draw(n, rng), two.draw(n, rng))
+
+
+def sizes_of_equals(job):
+    """How often two kinds of equal stability are told apart."""
+    name, runs, replicates = job
+    one, two = equal_pairs()[name]
+    found = [rejections(twice(one, two), n, replicates, 21, {"paired": TESTS["paired"]})["paired"] for n in runs]
+    row = {"first; second": name, "stability": one.population("nogueira"), **dict(zip(runs, found, strict=True))}
+    return pd.DataFrame([row])
 
 
 def similarity_of_pairs(d):
@@ -47,7 +80,9 @@ def other_cells():
     cells += [above_threshold(d, k, signal, 0.8) for d, k in ((20, 5), (100, 10)) for signal in (1, 2, 4)]
     cells += [known(f"fixed size, {k} of {d}, stability {s}", graded_probabilities(s, k, d), fixed_size=True)
               for d, k in ((20, 5), (100, 10)) for s in (0.3, 0.5, 0.8)]  # fmt: skip
-    return cells + [flicker(60, 6, share) for share in (0.15, 0.35, 0.5)]
+    cells += [flicker(60, 6, share) for share in (0.15, 0.35, 0.5)]
+    cells += [stray(80, 8, 0.05), noise_and_strays(80, 8, 4, 0.05), half_different(80, 8, 0.1)]
+    return [*cells, modes(80, 8, [0.75, 0.25])]
 
 
 def other_coverage(job):
@@ -97,22 +132,44 @@ def table_4(job):
 
 
 def two_stage(job):
-    stability, half_width, replicates = job
-    p, held, used = selection_probabilities(stability, 5, 40), 0, []
-    truth = population_stability(p)
+    """Coverage of what a pilot of 20 runs promises, and then as many runs as it asked for."""
+    name, half_width, replicates = job
+    cell = two_stage_cells()[name]
+    truth, held, used, widths = cell.population("nogueira"), 0, [], []
     for seed in range(replicates):
         rng = np.random.default_rng([11, seed])
-        plan = hf.runs_needed(half_width, pilot=make_selections(p=p, n_runs=20, random_state=rng))
-        # the pilot's runs are part of all runs: draw them again from the same seed, then go on
-        rng = np.random.default_rng([11, seed])
-        runs = make_selections(p=p, n_runs=20, random_state=rng)
-        more = plan.n_runs - 20
-        if more:
-            rest = make_selections(p=p, n_runs=more, random_state=rng)
-            runs = hf.Preferences.from_matrix(np.vstack([runs.to_frame(), rest.to_frame()]))
+        pilot = cell.draw(20, rng)
+        plan = hf.runs_needed(half_width, pilot=pilot)
+        runs = stacked(pilot, cell.draw(plan.n_runs - 20, rng)) if plan.n_runs > 20 else pilot
         low, high = plan.ci(hf.stability(runs))
         held += low <= truth <= high
         used.append(plan.n_runs)
+        widths.append((high - low) / 2)
+    found = {"coverage": held / replicates, "runs": np.mean(used), "mean half width": np.mean(widths)}
+    return pd.DataFrame([{"cell": name, "stability": truth, "half width": half_width, **found}])
+
+
+@cache
+def two_stage_cells():
+    return {
+        "independent, stability 0.5": known("", selection_probabilities(0.5, 5, 40)),
+        "independent, stability 0.8": known("", selection_probabilities(0.8, 5, 40)),
+        "5% of the runs at random": stray(80, 8, 0.05),
+        "lognormal sizes": wild_sizes(200, 10, 2, 0.8),
+        "lognormal sizes, heavier": wild_sizes(200, 10, 2, 1.2),
+    }
+
+
+def shown_rows(job):
+    """Coverage of the frequency intervals of the features that were selected at least once."""
+    n_runs, replicates = job
+    p = np.r_[np.full(5, 0.9), np.full(5, 0.5), np.full(20, 0.1), np.full(200, 0.02), np.full(500, 0.004)]
+    rng, rows = np.random.default_rng([12, n_runs]), []
+    for _ in range(replicates):
+        table = hf.feature_table(make_selections(p=p, n_runs=n_runs, random_state=rng))
+        truth = p[table["feature"].to_numpy(dtype=int)]
+        rows.append(pd.DataFrame({"p": truth, "held": (table["low"] <= truth) & (truth <= table["high"])}))
+    found = pd.concat(rows).groupby("p")["held"].mean()
     return pd.DataFrame(
-        [{"stability": stability, "half width": half_width, "coverage": held / replicates, "runs": np.mean(used)}]
+        [{"runs": n_runs, "all": pd.concat(rows)["held"].mean(), **{f"p = {p:g}": held for p, held in found.items()}}]
     )

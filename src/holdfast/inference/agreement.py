@@ -167,7 +167,7 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     >>> import holdfast as hf
     >>> from holdfast.datasets import load_example
     >>> hf.kalousis(load_example(), k=10).ranks
-    spearman = 0.943 [0.924, 0.958] (95% CI, 20 runs)
+    spearman = 0.943 [0.718, 0.959] (95% CI, 20 runs)
     """
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
     broken = {} if parameters.get("ties", "average") == "average" else parameters

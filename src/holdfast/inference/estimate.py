@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.inference.intervals import Interval, Law, NoLaw, check_level
+from holdfast.inference.intervals import Interval, Jackknife, Law, NoLaw, check_level
 from holdfast.inference.uncertainty import deleted_values, law_of
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
@@ -27,11 +27,24 @@ SCOPE = "this data set resampled, not new data sets"
 
 @dataclass(frozen=True, kw_only=True)
 class StabilityTest:
-    """A one-sided test that a stability is greater than a given value."""
+    """A one-sided test that a stability is greater than a given value.
+
+    Attributes
+    ----------
+    greater_than : float
+        The value.
+    p_value : float
+        One-sided p-value.
+    method : str
+        As for :attr:`StabilityEstimate.method`.
+    statistic : float
+        V_M of the 2018 paper for ``method="asymptotic"``; ``nan`` for tests without a statistic.
+    """
 
     greater_than: float
     p_value: float
     method: str
+    statistic: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +99,7 @@ class StabilityEstimate:
 
     @property
     def method(self) -> str:
-        """How interval and test are made: jackknife, bound (all runs agree), asymptotic, bootstrap or none."""
+        """How interval and test are made: jackknife, bound (all runs agree), asymptotic, bootstrap, blocks or none."""
         return self.law.method
 
     @property
@@ -104,9 +117,28 @@ class StabilityEstimate:
         """Why there is no interval, or None."""
         return self.law.reason if isinstance(self.law, NoLaw) else None
 
+    def unseen_share(self, level: float = 0.95) -> float:
+        """Return the largest share of all runs that may be unlike any seen; ``nan`` for intervals that ignore it.
+
+        The runs seen cannot rule out, at this level, that so many of further ones select something else altogether.
+
+        Examples
+        --------
+        >>> import holdfast as hf
+        >>> round(hf.stability([[1, 1, 0, 0, 0, 0, 0, 0]] * 20).unseen_share(), 2)
+        0.13
+        """
+        check_level(level)
+        return 1 - self.law.kept(level) if isinstance(self.law, Jackknife) else math.nan
+
     def test(self, *, greater_than: float) -> StabilityTest:
         """Test whether the stability is greater than a value, one-sided."""
-        return StabilityTest(greater_than=greater_than, p_value=self.law.p_value(greater_than), method=self.method)
+        return StabilityTest(
+            greater_than=greater_than,
+            p_value=self.law.p_value(greater_than),
+            method=self.method,
+            statistic=self.law.statistic(greater_than),
+        )
 
     @property
     def strength(self) -> str | None:
@@ -125,9 +157,10 @@ class StabilityEstimate:
         record = {
             "measure": self.measure, "value": self.value, "standard_error": self.standard_error,
             "level": level, "low": low, "high": high, "method": self.method, "validated": self.validated,
-            "strength": self.strength, "n_runs": self.n_runs, "n_features": self.n_features,
-            "mean_size": self.mean_size, "mean_overlap": self.mean_overlap, "tied_share": self.tied_share,
-            "chance_error": self.chance_error, "reason": self.reason or self.no_interval, "scope": self.scope,
+            "unseen_share": self.unseen_share(level), "strength": self.strength,
+            "n_runs": self.n_runs, "n_features": self.n_features, "mean_size": self.mean_size,
+            "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
+            "reason": self.reason or self.no_interval, "scope": self.scope,
         }  # fmt: skip
         return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
 
@@ -222,9 +255,9 @@ def stability(
     >>> from holdfast.datasets import load_example
     >>> best = load_example().top(10)
     >>> hf.stability(best)
-    nogueira = 0.874 [0.823, 0.917] (95% CI, 20 runs)
+    nogueira = 0.874 [0.665, 0.920] (95% CI, 20 runs)
     >>> hf.stability(best).strength
-    'excellent'
+    'between intermediate to good and excellent'
     """
     several = isinstance(measure, Iterable) and not isinstance(measure, str)
     wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
@@ -330,11 +363,13 @@ def _estimates(
         fill = float(undefined) if isinstance(undefined, (int, float)) else None
         deleted = deleted_values(tally, measure, value, preferences.n_runs, fill)
         n_runs, runs = preferences.n_runs, of_kind(preferences, measure.kind, measure.name)
+        law = law_of(runs, measure, tally, value, deleted, method)
         estimates.append(
             StabilityEstimate(
                 measure=measure.label,
                 value=value,
-                law=law_of(runs, measure, tally, value, deleted, method),
+                law=law,
+                scope=_scope(law),
                 pseudo_values=n_runs * value - (n_runs - 1) * deleted,
                 reason=reason,
                 chance_error=tally.chance_error,
@@ -344,6 +379,13 @@ def _estimates(
             )
         )
     return estimates
+
+
+def _scope(law: Law) -> str:
+    """What an estimate speaks of, and what so few runs cannot show."""
+    if not isinstance(law, Jackknife):
+        return SCOPE
+    return f"{SCOPE}; kinds of runs that make up less than {1 - law.kept(0.95):.1%} of all may not have been drawn"
 
 
 def _about(preferences: Preferences) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Which features hold, which make a selection unstable, and which take turns."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import betainc
 
 from holdfast.inference.estimate import as_preferences
 from holdfast.inference.intervals import check_level
@@ -21,7 +23,7 @@ def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> 
     ----------
     preferences : Preferences of subsets, or 0/1 matrix
     level : float
-        Level of the Wilson intervals of the frequencies.
+        Level of the intervals of the frequencies, which allow for it that only selected features are listed.
 
     Returns
     -------
@@ -35,9 +37,9 @@ def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> 
     >>> import holdfast as hf
     >>> hf.feature_table(hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=9)).round(2)
       feature  count  frequency   low  high  variance_share
-    0       a      2        1.0  0.34  1.00             0.0
-    1       b      1        0.5  0.09  0.91             0.5
-    2       c      1        0.5  0.09  0.91             0.5
+    0       a      2        1.0  0.05  1.00             0.0
+    1       b      1        0.5  0.00  0.99             0.5
+    2       c      1        0.5  0.00  0.99             0.5
     """
     check_level(level)
     preferences = as_preferences(preferences, [MEASURES["nogueira"]])
@@ -46,7 +48,7 @@ def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> 
     share = variance / variance.sum() if variance.sum() > 0 else variance
     used = np.flatnonzero(counts)
     order = used[np.argsort(-counts[used], kind="stable")]
-    low, high = wilson(counts[order], preferences.n_runs, level)
+    low, high = frequency_interval(counts[order], preferences.n_runs, level)
     return pd.DataFrame(
         {
             "feature": [preferences.features[feature] for feature in order],
@@ -59,12 +61,39 @@ def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> 
     )
 
 
-def wilson(counts: NDArray[np.int64], n: int, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Wilson's interval for the share behind each count of ``n``."""
-    z2, p = ndtri((1 + level) / 2) ** 2, counts / n
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    reach = np.sqrt(z2 * (p * (1 - p) + z2 / (4 * n)) / n) / (1 + z2 / n)
-    return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
+def frequency_interval(
+    counts: NDArray[np.int64], n: int, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the exact interval of the selection probability behind each count of ``n`` runs.
+
+    Features are looked at because they were selected at least once, which makes rare ones look more frequent than they
+    are. So from a count of 1 on, the interval is the exact one (Clopper and Pearson, 1934) of a count that is known to
+    be at least 1; its lower end is 0 for a feature that was selected once.
+    """
+    distinct, place = np.unique(counts, return_inverse=True)
+    tail, c = (1 - level) / 2, distinct.astype(float)
+    low = _solve(lambda p: _at_least(c, n, p) < tail, c.size)
+    high = _solve(lambda p: 1 - _at_least(c + 1, n, p) > tail, c.size)
+    low = np.where(c <= 1, 0.0, low)
+    high = np.where(c == 0, 1 - tail ** (1 / n), np.where(c == n, 1.0, high))
+    return low[place], high[place]
+
+
+def _at_least(c: NDArray[np.float64], n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of a count of at least ``c``, if it is at least 1."""
+    inside = np.clip(c, 1, n)
+    found = betainc(inside, n - inside + 1, p) / -np.expm1(n * np.log1p(-p))
+    return np.where(c > n, 0.0, np.where(c < 1, 1.0, found))
+
+
+def _solve(too_low: Callable[[NDArray[np.float64]], NDArray[np.bool_]], size: int) -> NDArray[np.float64]:
+    """The probabilities at which a condition ends that holds for low ones, by bisection."""
+    low, high = np.zeros(size), np.ones(size)
+    for _ in range(50):
+        middle = (low + high) / 2
+        below = too_low(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
 
 
 def swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import gammaincc, gammainccinv, gammaincinv, ndtr, ndtri, stdtr, stdtrit
 
 Floats = NDArray[np.float64]
+UNSEEN = 1.5
+"""Allowed probability, per unit of 1 − level, that runs which would have mattered were not drawn."""
 
 
 def check_level(level: float) -> None:
@@ -41,6 +43,10 @@ class Law(ABC):
     def p_value(self, null: float) -> float:
         """Return the p-value of the one-sided test that the stability is greater than ``null``."""
 
+    def statistic(self, null: float) -> float:
+        """Return the statistic of that test; ``nan`` if it has none."""
+        return np.nan
+
 
 @dataclass(frozen=True)
 class NoLaw(Law):
@@ -57,29 +63,81 @@ class NoLaw(Law):
 
 
 @dataclass(frozen=True)
+class Unseen:
+    r"""What the stability would be if some of all runs were like none of those that were drawn.
+
+    A share :math:`\kappa` of all runs is like the runs seen; the others have nothing to do with any run. Two runs are
+    then both of the first kind with probability :math:`\kappa^2`:
+
+    .. math:: u(\kappa) = \kappa^2\,\hat\Phi + (1 - \kappa^2)\cdot\text{unrelated}.
+
+    ``nogueira`` is also divided by the spread k (1 − k/d) of the mean size k: unseen runs are taken to have the size,
+    among those seen, that lowers the value most; if less than half of the features are selected, the largest.
+    """
+
+    value: float
+    unrelated: float = 0.0
+    mean_size: float = 0.0
+    unseen_size: float = 0.0
+    n_features: float = np.inf
+
+    def value_with(self, kept: float) -> float:
+        """The stability if only this share of all runs is like those seen; never more than the value seen."""
+        found = kept**2 * self.value + (1 - kept**2) * self.unrelated
+        spread = self._spread(kept * self.mean_size + (1 - kept) * self.unseen_size)
+        if self.unseen_size != self.mean_size:
+            found = found * self._spread(self.mean_size) / spread if spread > 0 else 0.0
+        return min(self.value, found)
+
+    def _spread(self, size: float) -> float:
+        return size * (1 - size / self.n_features)
+
+    def share_for(self, value: float) -> float:
+        """The share of runs like those seen that leaves this stability; 1 if it is not below the value seen."""
+        if value >= self.value:
+            return 1.0
+        if self.value_with(0.0) >= value:
+            return 0.0
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.value_with(middle) < value else (low, middle)
+        return high
+
+
+@dataclass(frozen=True, kw_only=True)
 class Jackknife(Law):
-    r"""Student's t on the logarithm of what the value lacks to the most it can be.
+    r"""What was seen, by the jackknife's variance, and an allowance for kinds of runs that were not drawn.
 
-    With the loss :math:`\ell = \text{most} - \hat\Phi`, the jackknife's variance :math:`v`, the roughness
-    :math:`\rho` (the variance of a pair of runs beyond what the two runs explain) and M runs,
+    *Seen.* The loss :math:`\ell = \text{most} - \hat\Phi` is a sum of deviations that come by chance. With the
+    jackknife's variance :math:`V`, the roughness :math:`\rho` (the variance of a pair of runs beyond what the two runs
+    explain) and M runs,
 
-    .. math:: s^2 = \max\left(v, \frac{\rho}{2M}\right), \qquad
-              \text{most} - \ell\, e^{\pm t_{M-1}\, s/\ell}, \qquad
-              \text{upper end} \mathrel{+}= \frac{\rho\,(t^2 + 1)}{2 M \ell}.
+    .. math:: s^2 = \max\left(V, \frac{2\rho}{M(M-1)}\right), \qquad \nu = (\ell/s)^2,
 
-    The logarithm keeps the interval below the most there can be and stretches it downwards, where a rare deviation
-    that was not drawn would have moved the value. The jackknife's variance vanishes where the value is at a turning
-    point (one feature that flickers half of the time); the roughness does not. It also bends the value there, by an
-    amount that the last term adds. Without an upper bound the plain scale is used.
+    there are :math:`\nu` of them in effect, and the loss lies between :math:`\ell\,\Gamma^{-1}(\nu, \Phi(-t))/\nu` and
+    :math:`\ell\,\Gamma^{-1}(\nu+1, \Phi(t))/\nu` (the gamma interval of Fay and Feuer, 1997, with Student's t of M − 1
+    degrees of freedom). The upper end gains :math:`\rho\,(t^2+1)/(2M\ell)`, as the value bends at turning points.
+
+    *Not seen.* A kind of run that makes up a share :math:`1 - \kappa` of all runs is missed by M − 1 further runs with
+    probability :math:`\kappa^{M-1}`. The lower end is at most :math:`u(\kappa)` (see :class:`Unseen`) with
+    :math:`\kappa^{M-1} = 1.5\,(1 - \text{level})`. Runs that all agree are no special case: their loss is 0.
+
+    Without an upper bound of the measure, the plain scale is used for what was seen.
     """
 
     value: float
     variance: float
     roughness: float
     n_runs: int
-    low: float
+    lowest: float
     most: float
-    method: str = "jackknife"
+    unseen: Unseen
+    unanimous: bool = False
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        return "bound" if self.unanimous else "jackknife"
 
     @property
     def loss(self) -> float:
@@ -88,51 +146,52 @@ class Jackknife(Law):
 
     @property
     def standard_error(self) -> float:  # type: ignore[override]
-        return float(np.sqrt(max(self.variance, self.roughness / (2 * self.n_runs))))
+        of_pairs = 2 * self.roughness / (self.n_runs * (self.n_runs - 1))
+        return float(np.sqrt(max(self.variance, of_pairs)))
+
+    @property
+    def deviations(self) -> float:
+        """How many deviations the loss is in effect a sum of."""
+        return max((self.loss / self.standard_error) ** 2, 1e-3)
+
+    def kept(self, level: float) -> float:
+        """The least share of all runs that is like those seen, at this level."""
+        return float(min(1.0, UNSEEN * (1 - level)) ** (1 / (self.n_runs - 1)))
+
+    def missed(self, null: float) -> float:
+        """The probability that no run was drawn of a kind that would have lowered the stability to ``null``."""
+        return float(self.unseen.share_for(null) ** (self.n_runs - 1))
 
     def ci(self, level: float) -> Interval:
-        t = stdtrit(self.n_runs - 1, (1 + level) / 2)
+        kept = self.kept(level)
+        bound = self.unseen.value_with(kept)
+        if self.unanimous:
+            low, high = self.value, self.value + (1 - kept**2) * self.loss
+        else:
+            low, high = self._seen(float(stdtrit(self.n_runs - 1, (1 + level) / 2)))
+        return Interval(float(max(min(low, bound), self.lowest)), float(min(high, self.most)))
+
+    def _seen(self, t: float) -> tuple[float, float]:
         if not np.isfinite(self.most):
-            return Interval(self.value - t * self.standard_error, self.value + t * self.standard_error)
-        stretch = np.exp(t * self.standard_error / self.loss)
+            return self.value - t * self.standard_error, self.value + t * self.standard_error
+        n = self.deviations
+        most_loss, least_loss = self.loss * gammainccinv(n + 1, ndtr(-t)) / n, self.loss * gammaincinv(n, ndtr(-t)) / n
         bend = self.roughness * (t**2 + 1) / (2 * self.n_runs * self.loss)
-        low, high = self.most - self.loss * stretch, self.most - self.loss / stretch + bend
-        return Interval(float(max(low, self.low)), float(min(high, self.most)))
+        return self.most - most_loss, self.most - least_loss + bend
 
     def p_value(self, null: float) -> float:
+        if null >= self.most or (self.unanimous and null >= self.value):
+            return 1.0
+        if self.unanimous:
+            return min(1.0, self.missed(null) / UNSEEN)
+        unseen = self.missed(null) / UNSEEN if null < self.value else 0.0
+        return float(min(1.0, max(self._p_of_seen(null), unseen)))
+
+    def _p_of_seen(self, null: float) -> float:
         if not np.isfinite(self.most):
             return float(stdtr(self.n_runs - 1, -((self.value - null) / self.standard_error)))
-        if null >= self.most:
-            return 1.0
-        statistic = np.log((self.most - null) / self.loss) / (self.standard_error / self.loss)
-        return float(stdtr(self.n_runs - 1, -statistic))
-
-
-@dataclass(frozen=True)
-class Unanimous(Law):
-    r"""All runs agree: a bound on how many others would not.
-
-    At most :math:`\delta = 1 - \alpha^{1/(M-1)}` of runs differ from the agreed one (it was chosen by the first run,
-    the other M − 1 repeat it), and two runs agree with probability at least :math:`(1-\delta)^2`; else their similarity
-    is anything between the least and the most there is.
-    """
-
-    value: float
-    n_runs: int
-    low: float
-    most: float
-    method: str = "bound"
-    standard_error: float = 0.0
-
-    def ci(self, level: float) -> Interval:
-        agree = (1 - level) ** (2 / (self.n_runs - 1))
-        return Interval(*(float(agree * self.value + (1 - agree) * end) for end in (self.low, self.most)))
-
-    def p_value(self, null: float) -> float:
-        if null >= self.value:
-            return 1.0
-        agree = max(0.0, (null - self.low) / (self.value - self.low))
-        return float(agree ** ((self.n_runs - 1) / 2))
+        tail = gammaincc(self.deviations + 1, self.deviations * (self.most - null) / self.loss)
+        return float(stdtr(self.n_runs - 1, ndtri(max(tail, 1e-300))))
 
 
 @dataclass(frozen=True)
@@ -187,8 +246,11 @@ class Normal(Law):
         reach = ndtri((1 + level) / 2) * self.standard_error
         return Interval(float(self.value - reach), float(self.value + reach))
 
+    def statistic(self, null: float) -> float:
+        return (self.value - null) / self.standard_error if self.standard_error > 0 else np.nan
+
     def p_value(self, null: float) -> float:
-        return float(ndtr(-((self.value - null) / self.standard_error))) if self.standard_error > 0 else np.nan
+        return float(ndtr(-self.statistic(null)))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from scipy.special import ndtri, stdtrit
 
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
+from holdfast.inference.compare import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import Interval, Unanimous, check_level
+from holdfast.inference.intervals import UNSEEN, Interval, Jackknife, Unseen, check_level
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.intake import Matrix
 from holdfast.measures import MEASURES, Measure
@@ -25,7 +26,9 @@ class Pilot:
     """What a pilot asks for by Stein's rule: run to ``n_runs`` once, then report the value ± the half width.
 
     Looking again and again until the interval is narrow enough loses coverage; this rule does not, because the width is
-    settled by the pilot alone. After a pilot whose runs all agreed, the bound on those that do not settles the number.
+    settled by the pilot alone. The number also makes the allowance for runs that were not drawn (see
+    :class:`~holdfast.inference.intervals.Jackknife`) as small as that; after a pilot whose runs all agreed, that alone
+    settles it.
 
     Attributes
     ----------
@@ -49,10 +52,16 @@ class Pilot:
 
         A pilot whose runs all agreed has none; then the interval is the estimate's own.
         """
-        if isinstance(self.estimate.law, Unanimous):
+        if self.estimate.method == "bound":
             return estimate.ci(self.level)
         reach = _reach(self.estimate, self.level) / math.sqrt(estimate.n_runs)
-        return Interval(estimate.value - reach, estimate.value + reach)
+        allowance = 0.0
+        if isinstance(estimate.law, Jackknife):
+            allowance = estimate.value - estimate.law.unseen.value_with(estimate.law.kept(self.level))
+        return Interval(
+            estimate.value - max(reach, min(allowance, self.half_width)),
+            estimate.value + reach,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -64,6 +73,8 @@ class Pilot:
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Runs needed before any was made, under two models of how features are selected.
+
+    Both numbers are large enough that no more than the half width is left to runs that were not drawn.
 
     Attributes
     ----------
@@ -122,7 +133,7 @@ def runs_needed(
     --------
     >>> import holdfast as hf
     >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
-    39 runs (features selected independently) to 597 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
+    71 runs (features selected independently) to 597 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
     """
     if not half_width > 0:
         raise ValueError(f"Expected a half width above 0, got {half_width}.")
@@ -134,8 +145,10 @@ def runs_needed(
     likely = make_selections(
         stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
     )
+    unseen = _for_unseen(Unseen(stability), half_width, level)
     independent, worst = (
-        _for_width(half_width, level, runs) for runs in (likely, _all_or_nothing(stability, size, n_features))
+        max(unseen, _for_width(half_width, level, runs))
+        for runs in (likely, _all_or_nothing(stability, size, n_features))
     )
     return Plan(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
 
@@ -150,17 +163,21 @@ def _estimate(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) ->
 def _reach(estimate: StabilityEstimate, level: float) -> float:
     """Student's t of the pilot times the standard deviation of one run's pseudo-value."""
     spread = estimate.standard_error * math.sqrt(estimate.n_runs)
-    return float(stdtrit(estimate.n_runs - 1, (1 + level) / 2)) * spread
+    return float(stdtrit(degrees_of_freedom(estimate.pseudo_values), (1 + level) / 2)) * spread
 
 
 def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
+    seen = 0 if estimate.method == "bound" else math.ceil((_reach(estimate, level) / half_width) ** 2)
     law = estimate.law
-    if isinstance(law, Unanimous):
-        agree = 1 - min(1 - 1e-12, half_width / (law.most - law.low))
-        needed = 1 + math.ceil(2 * math.log(1 - level) / math.log(agree))
-    else:
-        needed = math.ceil((_reach(estimate, level) / half_width) ** 2)
-    return Pilot(n_runs=max(estimate.n_runs, needed), half_width=half_width, estimate=estimate, level=level)
+    unseen = _for_unseen(law.unseen, half_width, level) if isinstance(law, Jackknife) else 0
+    needed = max(estimate.n_runs, seen, unseen)
+    return Pilot(n_runs=needed, half_width=half_width, estimate=estimate, level=level)
+
+
+def _for_unseen(unseen: Unseen, half_width: float, level: float) -> int:
+    """How many runs leave no more than the half width to runs that were not drawn."""
+    kept = min(unseen.share_for(unseen.value - half_width), 1 - 1e-12)
+    return 1 + math.ceil(math.log(min(1.0, UNSEEN * (1 - level))) / math.log(kept)) if kept > 0 else 0
 
 
 def _for_width(half_width: float, level: float, runs: Preferences) -> int:

@@ -7,10 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.inference import intervals
-from holdfast.inference.intervals import Law, NoLaw
+from holdfast.inference.intervals import Law, NoLaw, Unseen
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure
 from holdfast.measures.record import Tally
+from holdfast.measures.whole import FeatureSum
 from holdfast.preferences import Preferences
 from holdfast.similarity import GivenSimilarity
 
@@ -46,14 +47,21 @@ def law_of(
     if deleted.size == 0:
         return NoLaw("without one of the runs the measure is undefined")
     most = _most(measure, value)
-    if _unanimous(runs) or (np.isfinite(most) and most - value < ROUNDING):
-        top = measure.best if value > measure.best - ROUNDING else most
-        return intervals.Unanimous(value, runs.n_runs, _least(runs, measure, value), top)
-    if method == "bootstrap":
+    unanimous = _unanimous(runs) or (np.isfinite(most) and most - value < ROUNDING)
+    if method == "bootstrap" and not unanimous:
         return _bootstrap(runs, measure, value, deleted)
-    variance = intervals.jackknife_variance(deleted)
-    roughness = _roughness(tally, variance, min(most, 1.0) - value, runs.n_runs)
-    return intervals.Jackknife(value, variance + tally.chance_error**2, roughness, runs.n_runs, measure.range[0], most)
+    variance = 0.0 if unanimous else intervals.jackknife_variance(deleted)
+    roughness = 0.0 if unanimous else _roughness(tally, variance, min(most, 1.0) - value, runs.n_runs)
+    return intervals.Jackknife(
+        value=value,
+        variance=variance + tally.chance_error**2,
+        roughness=roughness,
+        n_runs=runs.n_runs,
+        lowest=measure.range[0],
+        most=measure.best if value > measure.best - ROUNDING else most,
+        unseen=_unseen(runs, measure, value),
+        unanimous=bool(unanimous),
+    )
 
 
 def _no_law(measure: Measure, value: float, n_runs: int) -> str | None:
@@ -105,13 +113,24 @@ def _unanimous(preferences: Preferences) -> bool:
     return bool((preferences.sizes == np.count_nonzero(preferences.counts)).all())  # each run has all that any has
 
 
-def _least(preferences: Preferences, measure: Measure, value: float) -> float:
-    """The least two runs of this size can have: that of sets with as little in common as can be, and no stand-ins."""
-    if preferences.kind != "subset":
+def _unseen(preferences: Preferences, measure: Measure, value: float) -> Unseen:
+    """What runs that were not drawn could do to the value."""
+    if not isinstance(measure.form, FeatureSum) or measure.form.from_overlap is None:
+        return Unseen(value, _unrelated(preferences, measure, value))
+    d, sizes = preferences.n_features, preferences.sizes
+    mean, unseen = float(sizes.mean()), max((sizes.min(), sizes.max()), key=lambda size: size * (1 - size / d))
+    return Unseen(value, 0.0, mean, float(unseen), d)
+
+
+def _unrelated(preferences: Preferences, measure: Measure, value: float) -> float:
+    """What two runs have that have nothing to do with each other: 0, or the least that sets of a size seen have."""
+    if measure.range[0] < 0:
+        return 0.0
+    d, sizes = preferences.n_features, preferences.sizes[preferences.sizes > 0] if preferences.kind == "subset" else ()
+    if not len(sizes):
         return measure.range[0]
-    d, first = preferences.n_features, preferences.take([0]).lists()[0]
-    other = np.argsort(np.isin(np.arange(d), first), kind="stable")[: first.size]
     if measure.similarity:
         measure = measure.bind(similarity=GivenSimilarity(sp.identity(d, format="csr")))
-    least = measure.form.tally(Preferences.from_sets([first, other], n_features=d), [measure])[0].value()
+    apart = [Preferences.from_sets([range(k), range(d - k, d)], n_features=d) for k in {sizes.min(), sizes.max()}]
+    least = min(measure.form.tally(sets, [measure])[0].value() for sets in apart)
     return max(measure.range[0], least) if least < value else measure.range[0]

@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 Holds = Literal["yes", "one size", "asymptotic", "no"]
 """``"one size"``: if all runs select equally many features. ``"asymptotic"``: as the number of runs grows."""
 
+FEW_RUNS = 200
+"""Number of runs up to which every pair of them is looked at for the uncertainty."""
+
 
 class UndefinedStabilityWarning(UserWarning):
     """A stability has no value, and this is why."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast.measures import chance
 from holdfast.measures.pairs import overlap_matrix
-from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, mean_over_pairs
+from holdfast.measures.record import FEW_RUNS, Floats, Form, Measure, Tally, WholeTally, mean_over_pairs, roughness_of
 from holdfast.preferences import Preferences
 
 
@@ -66,9 +66,10 @@ class FeatureSum(Form):
             return np.asarray(self.finish(total, selected, n_left, preferences.n_features), dtype=float)
 
     def roughness(self, times: NDArray[Any], preferences: Preferences) -> float:
-        """Estimate the roughness from the curvature of the term, as if features were selected on their own.
+        """The larger of two estimates of the roughness: from pairs of runs, if these are few, and from features.
 
-        Features that move together or against each other make it larger; twice the sum makes up for that.
+        The first sees features that move together. The second takes the curvature of the term, as if features were
+        selected on their own, twice; it rests on more numbers.
         """
         n_runs, d, selected = preferences.n_runs, preferences.n_features, int(preferences.sizes.sum())
         h = np.arange(n_runs + 1, dtype=float)
@@ -78,9 +79,14 @@ class FeatureSum(Form):
         curvature = np.zeros(n_runs + 1)
         curvature[1:-1] = n_runs * (n_runs - 1) / 2 * (with_one - with_none) * np.diff(term, 2)
         variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
-        return float(2 * times @ (curvature * variance) ** 2)
+        of_features = float(2 * times @ (curvature * variance) ** 2)
+        kernel = self._kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
+        return of_features if kernel is None else max(of_features, roughness_of(kernel))
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
+        return self._kernel(preferences)
+
+    def _kernel(self, preferences: Preferences) -> Floats | None:
         if self.from_overlap is None:
             return None
         size, d = preferences.sizes.mean(), preferences.n_features

@@ -38,8 +38,8 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
     >>> sizes = {f"{k} best": load_example().top(k) for k in (5, 10)}
     >>> plots.comparison_data(hf.compare_many(sizes)).round(3)
          first   second  difference    low   high  p_holm  significant
-    0  10 best   5 best       0.186  0.085  0.286   0.001         True
-    1   5 best  10 best      -0.186 -0.286 -0.085   0.001         True
+    0  10 best   5 best       0.186  0.082  0.289   0.001         True
+    1   5 best  10 best      -0.186 -0.289 -0.082   0.001         True
     """
     pairs = comparisons.pairs[["first_name", "second_name", "difference", "low", "high", "p_holm"]]
     pairs.columns = pd.Index(["first", "second", "difference", "low", "high", "p_holm"])

@@ -56,8 +56,8 @@ def forest_data(
     >>> sizes = {f"{k} best": hf.stability(load_example().top(k)) for k in (5, 10)}
     >>> plots.forest_data(sizes)[["name", "stability", "low", "high", "strength"]].round(2)
           name  stability   low  high                                    strength
-    0  10 best       0.87  0.82  0.92                                   excellent
-    1   5 best       0.69  0.55  0.80  between intermediate to good and excellent
+    0  10 best       0.87  0.67  0.92  between intermediate to good and excellent
+    1   5 best       0.69  0.52  0.81  between intermediate to good and excellent
     """
     rows = [
         _row(name, estimate, interval, reason)
@@ -113,7 +113,7 @@ def plot_forest(
     >>> from holdfast.datasets import load_example
     >>> sizes = {f"{k} best": hf.stability(load_example().top(k)) for k in (5, 10)}
     >>> print(*plots.plot_forest(sizes).title.text)
-    10 best is the most stable: 0.87 [0.82, 0.92]
+    10 best is the most stable: 0.87 [0.67, 0.92]
     """
     data = forest_data(estimates, level=level, measure=measure, **parameters)
     if data.empty:

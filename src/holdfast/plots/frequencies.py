@@ -29,7 +29,7 @@ def frequency_data(
     candidate : str, optional
         Which candidate of a study; the only one by default.
     level : float
-        Level of the Wilson intervals.
+        Level of the intervals.
     most : int
         Number of features to return.
 
@@ -44,9 +44,9 @@ def frequency_data(
     >>> from holdfast.datasets import load_example
     >>> plots.frequency_data(load_example().top(10), most=12).tail(3).round(2)
                 feature  count  frequency   low  high
-    9        area_error     12       0.60  0.39  0.78
-    10  worst_concavity      9       0.45  0.26  0.66
-    11  perimeter_error      2       0.10  0.03  0.30
+    9        area_error     12       0.60  0.36  0.81
+    10  worst_concavity      9       0.45  0.23  0.68
+    11  perimeter_error      2       0.10  0.00  0.32
     """
     if most < 1:
         raise ValueError(f"Expected most to be a number of features to show, got {most}.")

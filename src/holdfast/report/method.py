@@ -97,7 +97,7 @@ def _sentences(
             told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
     if features is not None:
         told.append(
-            f"A feature counts as stable if the lower end of the {percent(level)} Wilson interval of its selection "
+            f"A feature counts as stable if the lower end of the {percent(level)} interval of its selection "
             f"frequency is above {percent(features.threshold)}."
         )
     told.append("All figures describe the variation over resamples of this data set, not over new samples.")

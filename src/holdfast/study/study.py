@@ -110,7 +110,7 @@ class Study:
     ... )
     >>> result = study.run(X, y)
     >>> result.stability("anova")
-    nogueira = 0.905 [0.830, 0.960] (95% CI, 20 runs)
+    nogueira = 0.905 [0.689, 0.965] (95% CI, 20 runs)
     """
 
     selectors: Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from holdfast.inference.features import wilson
+from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
@@ -102,7 +102,7 @@ def final_features(
     threshold : float
         Share of the runs from which a feature is in the consensus.
     level : float
-        Level of the intervals of the frequencies (Wilson's).
+        Level of the intervals of the frequencies.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
 
@@ -204,7 +204,7 @@ def check_list(
     X : frame or array, optional
         The data; stand-ins must then be correlated too.
     level : float
-        Level of the intervals (Wilson's).
+        Level of the intervals.
     threshold : float
         Share of the runs that a feature should be selected in.
     top : int, optional
@@ -259,7 +259,7 @@ def _verdict(low: float, high: float, together: float, found: Frequencies, level
     n_runs, chance = found.runs.n_runs, found.runs.density
     if low > threshold:
         return "holds"
-    (joint,), _ = wilson(np.array([round(together * n_runs)]), n_runs, level)
+    (joint,), _ = frequency_interval(np.array([round(together * n_runs)]), n_runs, level)
     if low > chance and joint > threshold:
         return "takes turns"
     if low <= chance and high < threshold:

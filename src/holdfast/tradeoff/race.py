@@ -1,19 +1,25 @@
 """Early stopping: which candidates are dominated with confidence after a few resamples."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
+from holdfast.inference.compare import degrees_of_freedom
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.intervals import Jackknife
+
 Floats = NDArray[np.float64]
 
 
 class Standing(NamedTuple):
-    """What a race knows of its candidates after some runs: candidates × runs, ``nan`` where a run failed."""
+    """What a race knows of its candidates after some runs."""
 
-    scores: Floats
-    pseudo_values: Floats  # of the stability: numbers whose mean is about it and whose spread is its uncertainty
+    scores: Floats  # candidates × runs, nan where a run failed
+    pseudo_values: Floats  # of the stability, likewise: their mean is about it, their spread is its uncertainty
+    stabilities: Sequence[StabilityEstimate | None]
 
 
 def stages(first: int, total: int) -> list[int]:
@@ -31,9 +37,10 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
     """Which candidates are dominated with confidence, and by whom.
 
     A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
-    over the runs that both have; the larger of the two p-values counts (it is significant only if both are). ``risk``
-    is shared among all others, so that it bounds the probability that a candidate which no other truly dominates is
-    taken for dominated.
+    over the runs that both have, and if the other's stability would stay above with runs that were not drawn (see
+    :meth:`holdfast.inference.intervals.Jackknife.missed`): a rival that fails rarely looks perfect until it fails. The
+    largest of the p-values counts. ``risk`` is shared among all others, so that it bounds the probability that a
+    candidate which no other truly dominates is taken for dominated.
 
     Parameters
     ----------
@@ -52,6 +59,8 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
     for place in range(n):
         p = np.maximum(*(_better(values, values[place]) for values in (standing.scores, standing.pseudo_values)))
         p[place] = 1.0
+        for rival in np.flatnonzero(p * (n - 1) <= risk).tolist():
+            p[rival] = max(p[rival], _missed(standing.stabilities[rival], standing.stabilities[place]))
         best = int(np.argmin(p))
         if n > 1 and p[best] * (n - 1) <= risk:
             found[place] = best
@@ -59,14 +68,30 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
 
 
 def _better(values: Floats, mine: Floats) -> Floats:
-    """For each candidate, the one-sided p-value that it is better than mine; 1 if they share less than 3 runs."""
-    difference = values - mine
-    known = ~np.isnan(difference)
-    n = known.sum(axis=1)
-    enough = np.maximum(n, 2)
-    mean = np.where(known, difference, 0).sum(axis=1) / enough
-    spread = np.where(known, (difference - mean[:, None]) ** 2, 0).sum(axis=1) / (enough - 1)
-    error = np.sqrt(spread / enough)
-    flat = error <= 1e-12 * (1 + np.abs(mean))  # always the same difference: as sure as that many equal signs
-    p = np.where(flat, np.where(mean > 1e-12, 0.5**n, 1.0), stdtr(enough - 1, -mean / np.where(flat, 1, error)))
-    return np.where(n >= 3, p, 1.0)
+    """For each candidate, the one-sided p-value that it is better than mine; 1 if they share fewer than 3 runs.
+
+    A difference that is always the same has no spread to judge it by, and decides nothing.
+    """
+    p = np.ones(len(values))
+    differences = values - mine
+    known = ~np.isnan(differences)
+    for pattern in np.unique(known, axis=0):
+        rows = (known == pattern).all(axis=1)
+        p[rows] = _p_values(differences[rows][:, pattern])
+    return p
+
+
+def _p_values(differences: Floats) -> Floats:
+    n = differences.shape[1]
+    if n < 3:
+        return np.ones(len(differences))
+    mean, error = differences.mean(axis=1), differences.std(axis=1, ddof=1) / np.sqrt(n)
+    flat = error <= 1e-12 * (1 + np.abs(mean))
+    return np.where(flat, 1.0, stdtr(degrees_of_freedom(differences), -mean / np.where(flat, 1, error)))
+
+
+def _missed(rival: StabilityEstimate | None, mine: StabilityEstimate | None) -> float:
+    """The probability that a rival's runs of a kind that would make it no more stable were all missed."""
+    if rival is None or mine is None or not isinstance(rival.law, Jackknife):
+        return 1.0
+    return rival.law.missed(mine.value)

@@ -75,7 +75,8 @@ def optimize(
         Resamples before the first look.
     risk : float
         Probability, for each candidate that no other truly dominates on resamples of this data set, to be stopped by
-        mistake at any look. 0 stops none.
+        mistake at any look. 0 stops none. In simulations it holds up to 20 resamples, also against rivals that fail
+        rarely and look perfect until they do; against those one look at 40 or 80 resamples errs up to 8 % at 5 %.
     store : path, optional
         File to keep everything in, and to resume from.
     n_jobs, progress
@@ -237,4 +238,4 @@ class _Race:
             if point.estimate is not None and point.estimate.pseudo_values.size:
                 labels = result.preferences(point.candidate).labels or ()
                 pseudo_values[row, [place[label] for label in labels]] = point.estimate.pseudo_values
-        return Standing(scores, pseudo_values)
+        return Standing(scores, pseudo_values, [point.estimate for point in points.points])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.inference.features import SWAP_CANDIDATES, swaps, wilson
+from holdfast.inference.features import SWAP_CANDIDATES, frequency_interval, swaps
 from holdfast.preferences import Preferences
 from holdfast.study.result import StudyResult
 
@@ -31,8 +31,8 @@ class Frequencies:
     stand_ins: dict[int, list[int]]
 
     def intervals(self, columns: Sequence[int], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Wilson's intervals of the frequencies of some features."""
-        return wilson(self.runs.counts[list(columns)], self.runs.n_runs, level)
+        """Intervals of the frequencies of some features."""
+        return frequency_interval(self.runs.counts[list(columns)], self.runs.n_runs, level)
 
     def together(self, column: int) -> float:
         """In which share of the runs a feature or one of its stand-ins was selected."""
