@@ -208,8 +208,8 @@ def _are_paired(one: Preferences | None, two: Preferences | None, paired: bool |
 
 def _comparison(first: Side, second: Side, together: bool, method: str) -> Comparison:
     one, two = first.estimate, second.estimate
-    for estimate in (one, two):
-        if estimate.no_interval:
+    for estimate, runs in ((one, first.runs), (two, second.runs)):
+        if estimate.no_interval if runs is not None else estimate.pseudo_values.size < 2:
             raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
     design: Design
     if method == "published":

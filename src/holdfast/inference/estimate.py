@@ -104,6 +104,13 @@ class StabilityEstimate:
         """Why there is no interval, or None."""
         return self.law.reason if isinstance(self.law, NoLaw) else None
 
+    @property
+    def note(self) -> str | None:
+        """What is undefined, was left out, or has no interval, and why; None if there is nothing to say."""
+        if math.isnan(self.value):
+            return self.reason or self.no_interval
+        return "; ".join(filter(None, (self.reason, self.no_interval))) or None
+
     def test(self, *, greater_than: float) -> StabilityTest:
         """Test whether the stability is greater than a value, one-sided."""
         return StabilityTest(greater_than=greater_than, p_value=self.law.p_value(greater_than), method=self.method)
@@ -127,7 +134,7 @@ class StabilityEstimate:
             "level": level, "low": low, "high": high, "method": self.method, "validated": self.validated,
             "strength": self.strength, "n_runs": self.n_runs, "n_features": self.n_features,
             "mean_size": self.mean_size, "mean_overlap": self.mean_overlap, "tied_share": self.tied_share,
-            "chance_error": self.chance_error, "reason": self.reason or self.no_interval, "scope": self.scope,
+            "chance_error": self.chance_error, "reason": self.note, "scope": self.scope,
         }  # fmt: skip
         return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
 
@@ -139,6 +146,7 @@ class StabilityEstimate:
         runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")
         if math.isnan(self.value):
             return f"{self.measure} is undefined: {self.reason} ({runs})"
+        runs += f"; {self.reason}" if self.reason else ""
         if self.no_interval:
             return f"{self.measure} = {self.value:.3f} (no interval: {self.no_interval}; {runs})"
         low, high = self.ci()
@@ -230,14 +238,14 @@ def stability(
     wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
         wanted = [corrected_for_chance(one) for one in wanted]
-    wanted = _bound(wanted, parameters)
+    wanted = with_parameters(wanted, parameters)
     runs = as_preferences(preferences, wanted)
     wanted = with_similarity(wanted, runs, data)
     estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
 
-def _bound(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
+def with_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
     """Give each parameter to the measures that know it."""
     for name in parameters:
         if not any(name in measure.parameters for measure in measures):

@@ -94,8 +94,7 @@ def _of_candidate(result: StudyResult, name: str, level: float, measure: Any, pa
 def _row(name: str, estimate: StabilityEstimate | None, interval: Interval, reason: str | None) -> tuple[Any, ...]:
     if estimate is None:
         return (name, None, math.nan, *interval, 0, None, reason)
-    why = estimate.reason or estimate.no_interval
-    return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, why)
+    return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, estimate.note)
 
 
 def plot_forest(

@@ -313,8 +313,10 @@ class _Run:
             yield _grown(self.perturbation, store)
             return
         if self.perturbation.grows != "n" or self.perturbation.design != "runs":
+            without = "; pairs of halves have no interval to narrow" if self.perturbation.design == "pairs" else ""
             raise ValueError(
-                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}."
+                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}"
+                f"{without}."
             )
         yield replace(self.perturbation, n=until.pilot)  # type: ignore[type-var]
         with store.transaction():
