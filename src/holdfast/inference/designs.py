@@ -118,7 +118,7 @@ def design_stability(
 ) -> StabilityEstimate:
     """Measure the stability as the design of the runs asks for it."""
     if designed.stand_alone:
-        estimate = stability(designed.runs, measure, data=data, undefined=undefined, **parameters)
+        estimate = stability(designed.runs, find(measure), data=data, undefined=undefined, **parameters)
         return _told(estimate, designed)
     chosen = _ready(designed.runs, measure, data, parameters)
     return _of_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)

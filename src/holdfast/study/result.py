@@ -211,7 +211,7 @@ class StudyResult:
         Parameters
         ----------
         candidates : iterable of str, optional
-            Names of candidates; by default all that finished a run. A warning tells which did not.
+            Names of candidates; by default all that finished two runs. A warning tells which did not.
         measure, data, **parameters
             As for :meth:`stability`.
         level : float
@@ -225,17 +225,18 @@ class StudyResult:
         return design_comparisons(designed, chosen, level=level, data=data, **parameters)
 
     def _finished(self) -> list[str]:
-        """Candidates that finished a run; warn of others."""
-        finished = [name for name in self.candidates if len(self.stored.outcomes_of(name))]
-        others = [name for name in self.candidates if name not in finished]
-        if others and finished:
+        """Candidates that finished two runs or more, which a stability needs; warn of others."""
+        measured = self.stored.splits.index[self.stored.splits["measured"].astype(bool)]
+        runs = {name: self.stored.outcomes_of(name)["split"].isin(measured).sum() for name in self.candidates}
+        others = [name for name, n in runs.items() if n < 2]
+        if others and len(others) < len(runs):
             warnings.warn(
-                f"{', '.join(others)} finished no run and {'is' if len(others) == 1 else 'are'} left out of the "
+                f"{', '.join(others)} finished no two runs and {'is' if len(others) == 1 else 'are'} left out of the "
                 "comparison; the table .failures tells why.",
                 UserWarning,
                 stacklevel=3,
             )
-        return finished
+        return [name for name in runs if name not in others]
 
     def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:
         """For a study of shrinking samples: how far smaller samples select as their whole one did, by size."""

@@ -341,7 +341,8 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    values = result.summary(measure, fraction=fraction, **parameters)[of]
+    chosen = None if measure is None else find(measure)
+    values = result.summary(chosen, fraction=fraction, **parameters)[of]
     rows = [(_setting(result, name, over), result.settings(name).get(over), values[name]) for name in result.candidates]
     rows = [row for row in rows if row[1] is not None]
     if not rows:
