@@ -138,7 +138,8 @@ def plot_convergence(
     final = alt.Chart(inline(data.tail(1))).mark_rule(strokeDash=[5, 4], opacity=0.6).encode(y="stability:Q")
     layers = [final, *banded(base, data, y, tooltip=tooltip)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    notes = [f"band: {percent(level)} interval; dashed: the value after all runs"]
+    band = f"band: {percent(level)} interval; " if data["low"].notna().any() else ""
+    notes = [f"{band}dashed: the value after all runs"]
     if data["stability"].isna().any():
         notes.append(f"gaps: {data['reason'][data['stability'].isna()].iloc[0]}")
     return finished(chart, _settled(data), notes, width=WIDTH + 60)

@@ -198,4 +198,5 @@ def _note(data: pd.DataFrame, level: float) -> str:
     runs = sorted(set(data["runs"][data["stability"].notna()]))
     over = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     same = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
-    return f"lines: {percent(level)} intervals over {over} runs{same}"
+    lines = f"lines: {percent(level)} intervals" if data["low"].notna().any() else "no intervals,"
+    return f"{lines} over {over} runs{same}"
