@@ -73,6 +73,12 @@ class StudyResult:
         """How the runs hang together: runs, folds, pairs, nested or shrink."""
         return self.stored.meta["design"]
 
+    @property
+    def design_in_words(self) -> str:
+        """The design, and of shrinking samples the sizes that a summary is about."""
+        sizes = ", ".join(f"{size:g}" for size in self.stored.sizes() or ())
+        return f"{self.design}; stability and scores are means over the sizes {sizes}" if sizes else self.design
+
     @cached_property
     def _ended(self) -> pd.DataFrame:
         """Candidate and split of every fit that ended, well or not; one whose score failed is in both tables."""
@@ -386,9 +392,7 @@ class StudyResult:
     def __repr__(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
         failed = f", {len(self.failures)} failed" if len(self.failures) else ""
-        sizes = ", ".join(f"{size:g}" for size in self.stored.sizes() or ())
-        means = f"; stability and scores are means over the sizes {sizes}" if sizes else ""
-        splits = f"{len(self.stored.splits)} splits ({self.design}{means})"
+        splits = f"{len(self.stored.splits)} splits ({self.design_in_words})"
         head = f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
