@@ -9,8 +9,6 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, clone
 
-from holdfast import selectors as own_selectors
-from holdfast.selectors.wrapping import Wrapper
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 
@@ -73,7 +71,11 @@ def _two_classes_only(estimator: Any) -> bool:
 
 
 def _for_more_classes() -> list[str]:
-    found = [getattr(own_selectors, name) for name in own_selectors.__all__]
+    """holdfast's own selectors that take any number of classes."""
+    from holdfast import selectors
+    from holdfast.selectors.wrapping import Wrapper
+
+    found = [getattr(selectors, name) for name in selectors.__all__]
     plain = [one for one in found if not (inspect.isabstract(one) or issubclass(one, Wrapper))]
     return [one.__name__ for one in plain if one.needs_classes and one.most_classes is None]
 
@@ -90,7 +92,8 @@ def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> 
     where = "missing values in covariates (keep=)"
     if gaps.size:
         row, column = gaps[0]
-        where = f"{len(gaps)} missing values, the first in row {row}, column {data.names[column]!r}"
+        plural = "" if len(gaps) == 1 else "s"
+        where = f"{len(gaps)} missing value{plural}, the first in row {row}, column {data.names[column]!r}"
     pipelines = {
         name: f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {_short(part)})"
         for name, part in refusing.items()
