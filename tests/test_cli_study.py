@@ -87,6 +87,14 @@ def test_a_class_by_its_path_and_every_perturbation_work(folder):
         assert told(*STUDY, "--perturb", perturb, "-s", "anova:k=2")["splits"] == splits
 
 
+def test_sizes_and_missing_intervals_are_told_once(folder):
+    text = call(*STUDY, "-s", "anova:k=2", "--perturb", "shrink:fractions=0.5|0.75", "-n", 3).stdout
+    assert "9 splits (shrink; stability and scores are means over the sizes 0.5, 0.75)" in " ".join(text.split())
+    text = call(*STUDY, "-s", "anova:k=2|3", "--perturb", "pairs", "-n", 3).stdout
+    assert text.count("do not show how much new data sets would differ") == 1
+    assert "all candidates: pairs of halves" in text
+
+
 def test_names_may_be_written_with_hyphens(folder):
     found = told(*STUDY, "-s", "hybrid-rfe:k=3,n_forced=1|2", "-n", 3, "--estimator", "naive-bayes")
     assert [row["candidate"] for row in found["candidates"]] == ["hybrid-rfe(n_forced=1)", "hybrid-rfe(n_forced=2)"]

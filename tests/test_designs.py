@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import holdfast as hf
 from holdfast.inference.intervals import Student
+from results import made, noisy, subsets
 from study_parts import Constant, Raising, X, Y, anova, quietly, sets_of
 
 DESIGNS = {
@@ -60,11 +61,39 @@ def test_pairs_are_summarised_by_their_mean_agreement(measure, results):
     values = [two_sets(runs[f"pair {pair}a"], runs[f"pair {pair}b"], measure) for pair in range(6)]
     estimate = result.stability("three", measure)
     assert estimate.value == pytest.approx(np.mean(values))
-    assert estimate.standard_error == pytest.approx(stats.sem(values))
+    assert estimate.pseudo_values == pytest.approx(values)
     assert estimate.n_runs == 12
     assert "disjoint halves" in estimate.scope
-    low, high = stats.t.interval(0.9, 5, np.mean(values), stats.sem(values))
-    assert estimate.ci(0.9) == pytest.approx((max(low, hf.MEASURES[measure].range[0]), min(high, 1)))
+
+
+def test_pairs_have_no_interval_and_say_why(results):
+    estimate = results["pairs"].stability("three")
+    why = "pairs of halves of one data set do not show how much new data sets would differ"
+    assert estimate.no_interval == why
+    assert estimate.to_dict()["reason"] == why
+    assert why in repr(estimate)
+    assert np.isnan([*estimate.ci(), estimate.standard_error, estimate.test(greater_than=0).p_value]).all()
+    row = results["pairs"].summary().loc["three"]
+    assert np.isnan([row["low"], row["high"]]).all()
+    assert row["reason"] == why
+    with pytest.raises(ValueError, match=f"got nogueira = .* {why}; 12 runs\\)\\.$"):
+        hf.runs_needed(0.05, pilot=estimate)
+    compared = results["pairs"].compare(["three", "six"])
+    assert {one.scope for one in compared.estimates.values()} == {"this data set resampled, not new data sets"}
+
+
+def test_pairs_cannot_run_until_an_interval_is_narrow():
+    study = hf.Study(selectors={"a": anova()}, perturbation=hf.ComplementaryPairs(5))
+    with pytest.raises(ValueError, match="pairs of halves have no interval to narrow"):
+        study.run(X, Y, until=hf.HalfWidth(0.1))
+
+
+def test_no_pair_is_promised_a_least_stability():
+    candidates = {"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}
+    result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
+    with pytest.raises(ValueError, match="Expected stabilities with an interval, got none: pairs of halves"):
+        result.choose("at-least", stability=0.1)
+    assert result.pareto().scope.endswith("probabilities: this data set resampled, not new data sets")
 
 
 def test_nested_folds_are_summarised_by_the_mean_of_inner_stabilities(results):
@@ -138,7 +167,8 @@ def test_candidates_are_compared_on_the_same_splits(design, results):
 def test_weights_have_a_stability_in_every_design(design, results):
     estimate = results[design].stability("weights")
     low, high = estimate.ci()
-    assert -1 <= low <= estimate.value <= high <= 1
+    assert -1 <= estimate.value <= 1
+    assert -1 <= low <= estimate.value <= high <= 1 or design == "pairs"
 
 
 @every
@@ -149,6 +179,9 @@ def test_a_selection_that_never_changes_is_perfect_with_an_interval_that_is_no_p
     estimate = fixed.stability("fixed")
     low, high = estimate.ci()
     assert estimate.value == pytest.approx(1)
+    if design == "pairs":
+        assert np.isnan(low)
+        return
     assert low < 0.9
     assert high == pytest.approx(1)
 
@@ -202,7 +235,7 @@ def test_blocks_that_lost_runs_are_left_out():
 def test_an_undefined_block_makes_the_mean_undefined_unless_a_value_is_given():
     study = hf.Study(selectors={"none": Constant(), "a": anova()}, perturbation=hf.ComplementaryPairs(3))
     result = study.run(X, Y)
-    with pytest.warns(hf.UndefinedStabilityWarning, match="in 3 of 3 blocks"):
+    with pytest.warns(hf.UndefinedStabilityWarning, match="in 3 of 3 pairs a half selected nothing"):
         estimate = result.stability("none", "nogueira")
     assert np.isnan(estimate.value)
     assert np.isnan(estimate.ci().low)
@@ -210,15 +243,109 @@ def test_an_undefined_block_makes_the_mean_undefined_unless_a_value_is_given():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         row = result.summary().loc["none"]
-    assert "blocks" in row["reason"]
+    assert "pairs" in row["reason"]
 
 
 def test_one_block_has_a_value_and_no_interval():
-    study = hf.Study(selectors={"a": anova()}, perturbation=hf.ComplementaryPairs(1))
+    study = hf.Study(selectors={"a": anova()}, perturbation=hf.Shrink(1, (0.5,)))
     estimate = study.run(X, Y).stability("a")
     assert np.isfinite(estimate.value)
     assert np.isnan(estimate.ci().low)
     assert "two are needed" in estimate.no_interval
+
+
+# Empty halves, undefined blocks
+
+ALL = list(range(20))
+
+
+def paired(*pairs, **others):
+    """A study of pairs of halves, given as pairs of sets."""
+    blocks = np.repeat(np.arange(len(pairs)), 2).tolist()
+    sets = {"a": pairs, **others}
+    return made(
+        {name: {"sets": list(itertools.chain(*one))} for name, one in sets.items()}, design="pairs", blocks=blocks
+    )
+
+
+@pytest.mark.parametrize("measure", ["pearson", "jaccard", "nogueira", "hamming"])
+@pytest.mark.parametrize("undefined", ["nan", "skip", "raise"])
+def test_pairs_with_an_empty_half_are_left_out_and_counted(measure, undefined):
+    told = [([0, 1], [0, 2]), ([0, 1, 2], [0, 1, 2]), ([3], [4])]
+    result = paired(told[0], ([], []), told[1], ([], [1, 2]), told[2])
+    estimate = result.stability("a", measure, undefined=undefined)
+    assert estimate.value == pytest.approx(paired(*told).stability("a", measure).value)
+    assert estimate.reason == "2 of 5 pairs left out: a half selected nothing"
+    assert estimate.reason in repr(estimate)
+    assert estimate.to_dict()["reason"].startswith(estimate.reason)
+    assert result.summary(measure).loc["a", "reason"].startswith(estimate.reason)
+    assert estimate.pseudo_values.size == 3
+
+
+def test_two_empty_sets_are_alike_by_pearson_beside_pairs():
+    empty = hf.Preferences.from_sets([[], []], n_features=5)
+    assert hf.stability(empty, "pearson").value == 1
+    assert hf.agreement(empty, empty, "pearson").value == 1
+
+
+@pytest.mark.parametrize("undefined", ["nan", "skip"])
+def test_where_most_halves_are_empty_the_agreement_is_undefined(undefined):
+    one, none = ([0, 1], [0, 1]), ([], [1])
+    assert paired(one, none).stability("a", undefined=undefined).value == 1
+    result = paired(one, none, none)
+    with pytest.warns(hf.UndefinedStabilityWarning, match="in 2 of 3 pairs a half selected nothing"):
+        estimate = result.stability("a", undefined=undefined)
+    assert np.isnan(estimate.value)
+    assert repr(estimate) == "nogueira is undefined: in 2 of 3 pairs a half selected nothing (6 runs)"
+    with pytest.raises(hf.UndefinedStabilityError, match="in 2 of 3 pairs"):
+        result.stability("a", undefined="raise")
+    assert result.stability("a", undefined=0.25).value == pytest.approx(0.5)
+
+
+BLOCKS = {
+    "pairs": [([0, 1], [0, 2]), (ALL, ALL), ([3, 4], [3, 4])],
+    "nested": [([0, 1], [0, 2]), ([], []), ([3, 4], [3, 4])],
+}
+
+
+@pytest.mark.parametrize("design", BLOCKS)
+def test_undefined_blocks_are_skipped_filled_told_or_raised(design):
+    sets = list(itertools.chain(*BLOCKS[design]))
+    result = made({"a": {"sets": sets}}, design=design, blocks=[0, 0, 1, 1, 2, 2])
+    first, last = (two_of(*BLOCKS[design][place]) for place in (0, 2))
+    with pytest.warns(hf.UndefinedStabilityWarning, match="in 1 of 3 blocks"):
+        assert np.isnan(result.stability("a").value)
+    skipped = result.stability("a", undefined="skip")
+    assert skipped.value == pytest.approx((first + last) / 2)
+    assert skipped.reason.endswith("in 1 of 3 blocks, which are left out")
+    assert skipped.pseudo_values == pytest.approx([first, last])
+    assert result.stability("a", undefined=0.5).value == pytest.approx((first + 0.5 + last) / 3)
+    with pytest.raises(hf.UndefinedStabilityError):
+        result.stability("a", undefined="raise")
+    with pytest.raises(ValueError, match="Expected undefined="):
+        result.stability("a", undefined="ignore")
+
+
+def two_of(one, two):
+    return hf.stability(hf.Preferences.from_sets([one, two], n_features=20)).value
+
+
+def test_undefined_samples_that_shrink_are_skipped_as_a_whole():
+    sets = [[0, 1], [0, 1], [0, 2], ALL, [0, 1], ALL]  # each sample at 0.3, 0.6 and 1
+    result = made({"a": {"sets": sets}}, design="shrink", blocks=[0, 0, 0, 1, 1, 1], fractions=[0.3, 0.6, 1] * 2)
+    assert result.stability("a", undefined="skip").value == pytest.approx(two_of([0, 1], [0, 2]))
+
+
+def test_pairs_that_one_candidate_leaves_out_are_left_out_of_the_comparison():
+    a = [([0, 1], [0, 1]), ([0, 1], [0, 2]), ([], [1, 2]), ([0, 1], [2, 3])]
+    b = [([0, 1], [0, 2]), ([], []), ([0, 1], [0, 1]), ([5, 6], [5, 7])]
+    found = paired(*a, b=b).compare()
+    (row,) = found.pairs.to_dict("records")
+    both = [(two_of(*a[place]), two_of(*b[place])) for place in (0, 3)]
+    assert row["difference"] == pytest.approx(np.mean([one - two for one, two in both]))
+    assert found.estimates["a"].reason == "1 of 4 pairs left out: a half selected nothing"
+    with pytest.raises(ValueError, match="Expected at least two blocks that count for all candidates, got 1"):
+        paired(*a[:3], b=b[:3]).compare()
 
 
 def test_noise_and_new_seeds_are_runs():

@@ -24,6 +24,7 @@ from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
 from holdfast.plots.text import clean, drawable, listed, number, shown, told
+from results import made, noisy, subsets
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -367,6 +368,16 @@ def test_the_words_of_other_findings():
     assert said(plots.plot_profile({"size": [1], "stability": [np.nan]})).startswith("There is no stability")
     assert said(plots.plot_forest({})) == "There is no stability to show"
     assert said(plots.plot_setting(curve().assign(value=np.nan), "C")) == "Nothing is known for any value of C"
+
+
+def test_pictures_of_pairs_speak_of_no_interval():
+    candidates = {"a": {"sets": subsets(0.7), "scores": noisy(0.8)}, "b": {"sets": subsets(0.5), "scores": noisy(0.7)}}
+    result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
+    assert plots.plot_forest(result).title.subtitle == ["no intervals, over 20 runs"]
+    assert plots.plot_convergence(result, "a").title.subtitle == ["dashed: the value after all runs"]
+    assert plots.pareto_data(result)["low"].isna().all()
+    compared = plots.comparison_data(result.compare())
+    assert compared["difference"].notna().any()
 
 
 @pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.tradeoff.knots import entering, knots_of
-from results import made, noisy
+from results import made, noisy, subsets
 
 
 def weights(core, d=100, n_runs=30, seed=0, spread=0.3):
@@ -139,11 +139,91 @@ def test_agreement_and_score_by_fraction():
     assert found["agreement"].iloc[0] < found["agreement"].iloc[1]
     whole = result.scores[result.scores["run"].str.endswith("at 1")]["accuracy"]
     assert found["score"].iloc[2] == pytest.approx(whole.mean())
-    assert result.pareto().frame["score"]["k"] == pytest.approx(whole.mean())
-    assert result.summary().loc["k", "accuracy"] == pytest.approx(whole.mean())
     assert (found["low"] <= found["agreement"]).iloc[:2].all()
     with pytest.raises(ValueError, match=r"Expected one of the study's scores \(accuracy\), got 'speed'"):
         result.fraction_profile(metric="speed")
+
+
+def shrunk(scores, sets=None, **settings):
+    """Three samples at 0.25, 0.5 and 1 that score as told, one row per sample."""
+    sets = sets or [[[0, 1], [0, 2], [0, 1]]] * 3
+    return {"sets": [run for sample in sets for run in sample], "scores": np.ravel(scores).tolist(), **settings}
+
+
+def made_of_samples(**candidates):
+    blocks, fractions = np.repeat([0, 1, 2], 3).tolist(), [0.25, 0.5, 1.0] * 3
+    return made(candidates, design="shrink", blocks=blocks, fractions=fractions)
+
+
+SCORES = np.array([[0.5, 0.6, 0.9], [0.6, 0.8, 0.9], [0.4, 0.7, 0.9]])
+
+
+def test_a_row_of_a_summary_is_at_the_same_sizes_throughout():
+    result = made_of_samples(a=shrunk(SCORES))
+    means = SCORES[:, :2].mean(axis=1)
+    row, point = result.summary().loc["a"], result.pareto().frame.loc["a"]
+    assert row["accuracy"] == point["score"] == pytest.approx(means.mean())
+    error = means.std(ddof=1) * np.sqrt(1 / 3 + 20 / 80)  # three samples, 20 rows tested for 80 trained
+    assert row["accuracy_se"] == point["score_se"] == pytest.approx(error)
+    assert row["stability"] == result.stability("a").value
+    assert "means over the sizes 0.25, 0.5)" in repr(result)
+    for place, size in enumerate((0.25, 0.5)):
+        row = result.summary(fraction=size).loc["a"]
+        assert row["accuracy"] == pytest.approx(SCORES[:, place].mean())
+        assert row["stability"] == result.stability("a", fraction=size).value
+        assert row["stability"] == result.fraction_profile()["agreement"][place]
+    whole = result.summary(fraction=1).loc["a"]
+    assert whole["accuracy"] == pytest.approx(0.9)
+    assert np.isnan(whole["stability"])
+    assert "not with itself" in whole["reason"]
+
+
+def test_the_error_of_a_mean_over_sizes_takes_the_mean_ratio_of_tested_to_trained_rows():
+    plan = hf.Study(
+        selectors={"k": SelectKBest(k=2)}, perturbation=hf.Shrink(6, (0.25, 0.75)), estimator=KNeighborsClassifier(3)
+    )
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((60, 8)), np.arange(60) % 2
+    result = plan.run(X, y)
+    splits = result.stored.splits.query("fraction < 1")
+    means = (
+        result.scores.set_axis(result.stored.splits.index).loc[splits.index, "accuracy"].groupby(splits["block"]).mean()
+    )
+    error = np.sqrt((1 / 6 + (splits["n_test"] / splits["n_rows"]).mean()) * means.var())
+    assert result.summary().loc["k", "accuracy"] == pytest.approx(means.mean())
+    assert result.summary().loc["k", "accuracy_se"] == pytest.approx(error)
+
+
+def test_samples_that_lost_a_size_count_for_neither_score_nor_stability():
+    lost = SCORES.astype(object)
+    lost[1, 0] = None
+    sets = [[[0, 1], [0, 1], [0, 1]], [None, [2, 3], [0, 1]], [[0, 1], [0, 1], [0, 1]]]
+    result = made_of_samples(a=shrunk(lost, sets))
+    assert result.summary().loc["a", "accuracy"] == pytest.approx(SCORES[[0, 2], :2].mean())
+    assert result.stability("a").value == 1
+    assert np.nanmin(result.pareto().stabilities) == 1
+    assert result.summary(fraction=0.5).loc["a", "accuracy"] == pytest.approx(SCORES[:, 1].mean())
+    never = made_of_samples(a=shrunk(lost, [[None, *sample[1:]] for sample in sets]))
+    with pytest.warns(hf.UndefinedStabilityWarning, match=r"at every smaller size \(0.25, 0.5\); choose one size with"):
+        assert np.isnan(never.stability("a").value)
+    assert never.stability("a", fraction=0.5).value < 1
+
+
+def test_settings_are_ranked_at_the_same_sizes():
+    """One is better at smaller sizes, the other as a whole."""
+    early = shrunk(SCORES, family="m", settings={"a": "early", "top": 5})
+    late = shrunk(SCORES - [0.1, 0.1, -0.05], family="m", settings={"a": "late", "top": 5})
+    result = made_of_samples(early=early, late=late)
+    for fraction, best in ((None, "early"), (0.25, "early"), (1, "late")):
+        ranks = result.mean_ranks("top", of="accuracy", fraction=fraction)["rank"]
+        assert ranks.idxmin() == f"m(a={best})"
+
+
+def test_sizes_that_a_study_does_not_have_are_named():
+    with pytest.raises(ValueError, match=r"Expected one of the sizes 0.25, 0.5, 1, got 0.3"):
+        made_of_samples(a=shrunk(SCORES)).summary(fraction=0.3)
+    with pytest.raises(ValueError, match=r"Expected a study with hf.Shrink for fraction=, got one of runs"):
+        made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}).mean_ranks(fraction=0.3)
 
 
 # Mean ranks

@@ -310,6 +310,26 @@ def test_odd_studies_have_a_report(name):
         assert any("failed" in caution for caution in data["verdict"]["cautions"])
 
 
+def test_pairs_have_a_report_without_an_interval():
+    result = studied(hf.ComplementaryPairs(6), estimator=GaussianNB(), signal=6.0)
+    summary, text = summarise(result), render(result, "md")
+    assert summary.verdict.headline == "The stability has no interval, so whether the selection holds stays open."
+    assert "(no interval, 12 runs)" in summary.verdict.sentences[0]
+    assert any("pairs of halves of one data set do not show" in caution for caution in summary.verdict.cautions)
+    assert "confidence intervals over the runs" not in summary.method.paragraph
+    assert "– to –" not in text
+    assert "if the runs were drawn again" not in render(result)
+    assert "if the runs were drawn again" in render(studied(hf.Bootstrap(6)))
+
+
+def test_the_report_of_samples_that_shrink_says_at_which_sizes():
+    result = studied(hf.Shrink(6, (0.5, 0.75)), estimator=GaussianNB())
+    told = "Stability and scores are means over the smaller samples (50 %, 75 % of a whole one)."
+    summary = summarise(result)
+    assert told in summary.verdict.cautions
+    assert summary.tradeoff.score == pytest.approx(result.summary().loc["anova", "accuracy"])
+
+
 def test_an_unfinished_study_says_so(tmp_path):
     def stop(progress):
         if progress.done >= 4:

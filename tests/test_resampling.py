@@ -181,6 +181,7 @@ def test_repeated_training_rows_are_counted():
         (lambda: hf.Bootstrap(2.5), "Expected n to be a whole number of at least 1, got 2.5."),
         (lambda: hf.Subsample(5, 1.0), "Expected fraction to be a share above 0 and below 1, got 1.0."),
         (lambda: hf.Shrink(5, (0.5, 2)), "Expected each of fractions to be a share above 0 to 1, got 2."),
+        (lambda: hf.Shrink(5, (1.0,)), "Expected at least one of fractions to be below 1, the whole, got (1.0,)."),
         (lambda: hf.Noise(5, -1), "Expected scale to be 0 or more, got -1."),
         (lambda: hf.Folds(1), "Expected k to be a whole number of at least 2, got 1."),
         (lambda: list(hf.Folds(5).splits([0, 1])), "Expected at least 5 rows for Folds(k=5, repeats=1, "),

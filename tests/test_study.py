@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast.selection import Selection
 from holdfast.study import queue
+from results import made
 from study_parts import Constant, Gambling, Raising, X, Y, anova, assert_same, quietly, sets_of, small_data
 
 
@@ -657,6 +658,15 @@ class OnlyFits:
         ),
         (lambda: study_of().run(X, Y).stability("none"), "Expected one of the candidates anova, got 'none'."),
         (lambda: study_of().run(X, Y).compare(), "Expected at least two candidates to compare, got 1."),
+        (
+            lambda: study_of().run(X, Y).stability("anova", ["nogueira", "jaccard"]),
+            "Expected the name of a measure or a Measure, got ['nogueira', 'jaccard'].",
+        ),
+        (lambda: study_of().run(X, Y).summary([]), "Expected at least one measure, got none."),
+        (
+            lambda: study_of().run(X, Y).summary(["jaccard"], beta=1),
+            "Expected parameters of jaccard (none), got 'beta'.",
+        ),
         (lambda: study_of().run(X, Y).shrinkage("anova"), "Expected a study with hf.Shrink, got one of runs."),
         (
             lambda: study_of({"a": anova(), "b": LogisticRegression()}).run(X, Y).compare(),
@@ -668,6 +678,42 @@ class OnlyFits:
 def test_bad_input_is_told_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
+
+
+def test_several_measures_are_rows_of_a_summary():
+    selectors = {"anova": anova(), "weights": LogisticRegression(), "lost": Raising(-9)}
+    result = quietly(study_of(selectors, estimator=KNeighborsClassifier(3)), X, Y)
+    found = result.summary(["nogueira", "jaccard", "zucknick"], data=X, threshold=0.8)
+    assert found.index.names == ["candidate", "measure"]
+    assert found.index.get_level_values("measure").tolist() == ["nogueira", "jaccard", "zucknick(threshold=0.8)"] * 3
+    for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "data": X})):
+        alone = result.summary(measure, **parameters)
+        label = result.stability("anova", measure, **parameters).measure
+        mine = found.xs(label, level="measure")
+        pd.testing.assert_frame_equal(mine, alone.drop(columns="measure"))
+    assert found.loc[("weights", "jaccard"), "reason"].startswith("Expected subsets for jaccard")
+
+
+@pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.ComplementaryPairs(3)], ids=str)
+def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
+    selectors = {"three": anova(3), "lost": Raising(-9), "six": anova(6)}
+    result = quietly(study_of(selectors, perturbation=perturbation), X, Y)
+    with pytest.warns(UserWarning, match=r"lost finished no two runs and is left out of the comparison; the table"):
+        found = result.compare()
+    assert list(found.estimates) == ["three", "six"]
+    pd.testing.assert_frame_equal(found.pairs, result.compare(["three", "six"]).pairs)
+    with pytest.raises(ValueError, match=r"Expected finished runs of lost, got none; see \.failures for why"):
+        result.compare(["three", "lost"])
+
+
+def test_candidates_without_common_splits_are_not_compared():
+    sets = [[0, 1], [0, 2], [0, 1], [0, 3]]
+    result = made({"a": {"sets": sets}, "b": {"sets": [None, None, *sets[2:]]}, "c": {"sets": [*sets[:3], None]}})
+    with pytest.raises(
+        ValueError, match=r"two splits that all candidates finished, got 1; b finished 2: choose others"
+    ):
+        result.compare()
+    assert len(result.compare(["a", "c"]).pairs) == 1
 
 
 def test_scores_have_rows_for_what_was_scored_alone():

@@ -76,7 +76,7 @@ def print_estimates(
     rows = table("measure", "stability", f"{100 * level:g}% interval", "strength", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
-        note = one.reason or one.no_interval or ("" if one.validated else "interval not validated")
+        note = one.note or ("" if one.validated else "interval not validated")
         rows.add_row(one.measure, value, interval_text(*one.ci(level)), one.strength or "", note)
     out = out or console()
     out.print(str(preferences))

@@ -336,7 +336,8 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} ({result.design}), "
+        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} "
+        f"({result.design_in_words}), "
         f"{counted(len(result.features), 'feature')}{unfinished}"
     )
     metrics = [name for name in result.metrics if summary[name].notna().any()]
@@ -348,8 +349,9 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
             number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
         )  # fmt: skip
     out.print(rows)
-    for name, reason in summary["reason"].dropna().items():
-        out.print(f"{escape(str(name))}: {escape(reason)}")
+    for reason, alike in summary["reason"].dropna().groupby(summary["reason"], sort=False):
+        names = "all candidates" if len(alike) == len(summary) > 1 else ", ".join(map(str, alike.index))
+        out.print(f"{escape(names)}: {escape(str(reason))}")
     if len(result.failures):
         worst = result.failures["error"].value_counts()
         out.print(f"Failed most often ({worst.iloc[0]} fits): {escape(str(worst.index[0]))}")

@@ -210,7 +210,7 @@ def _are_paired(one: Preferences | None, two: Preferences | None, paired: bool |
 def _comparison(first: Side, second: Side, together: bool, method: str) -> Comparison:
     one, two = first.estimate, second.estimate
     for estimate in (one, two):
-        if not estimate.pseudo_values.size:
+        if estimate.pseudo_values.size < 2:
             raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
     design: Design
     if method == "published":

@@ -11,13 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.inference.agreement import agreement
 from holdfast.inference.compare import Comparisons, Side, all_pairs, compare_many
-from holdfast.inference.estimate import StabilityEstimate, Undefined, of_kind, stability, with_similarity
+from holdfast.inference.estimate import (
+    SCOPE,
+    StabilityEstimate,
+    Undefined,
+    check_undefined,
+    of_kind,
+    stability,
+    with_similarity,
+)
 from holdfast.inference.intervals import Law, NoLaw, Student
 from holdfast.intake import Matrix
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
 
@@ -27,6 +36,7 @@ SCOPES = {
     "nested": "this data set in folds inside each training fold, which share most of their rows",
     "shrink": "bootstrap samples of this data set beside smaller parts of themselves",
 }
+NO_INTERVAL = {"pairs": "pairs of halves of one data set do not show how much new data sets would differ"}
 SAME_ROWS = {
     "Noise": "this data set with noise added to it, not new data sets",
     "Reseed": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
@@ -49,6 +59,8 @@ class DesignedRuns:
         Size of each run's sample as a share of the whole one of its block.
     perturbation : str
         Name of the perturbation, if it is known.
+    sizes : tuple of float or None
+        Of shrinking samples, the smaller sizes to average over; None for those that the runs have.
     """
 
     runs: Preferences
@@ -56,11 +68,44 @@ class DesignedRuns:
     blocks: Sequence[int]
     fractions: Sequence[float]
     perturbation: str = ""
+    sizes: tuple[float, ...] | None = None
 
     @property
     def stand_alone(self) -> bool:
         """Whether runs are compared with all others, not within blocks."""
         return self.design in ("runs", "folds")
+
+    @property
+    def smaller_sizes(self) -> tuple[float, ...]:
+        """Of shrinking samples, the sizes below that of the whole one."""
+        return tuple(sorted(set(self.fractions) - {1.0})) if self.sizes is None else self.sizes
+
+
+@dataclass(frozen=True, eq=False)
+class BlockValues:
+    """The stability inside each block of a design.
+
+    Attributes
+    ----------
+    blocks : ndarray of int
+        The blocks that have the runs they need.
+    values : ndarray
+        Stability inside each of them; ``nan`` where it is undefined.
+    empty : ndarray of bool
+        Pairs of which a half selected nothing: they say nothing about agreement.
+    """
+
+    blocks: NDArray[np.int64]
+    values: Floats
+    empty: NDArray[np.bool_]
+
+    def counted(self, undefined: Undefined) -> NDArray[np.bool_]:
+        """Which blocks count for the mean."""
+        return ~self.empty & ~np.isnan(self.values) if undefined == "skip" else ~self.empty
+
+    def take(self, chosen: NDArray[np.bool_]) -> "BlockValues":
+        """Only these blocks."""
+        return BlockValues(self.blocks[chosen], self.values[chosen], self.empty[chosen])
 
 
 def design_stability(
@@ -73,10 +118,10 @@ def design_stability(
 ) -> StabilityEstimate:
     """Measure the stability as the design of the runs asks for it."""
     if designed.stand_alone:
-        estimate = stability(designed.runs, measure, data=data, undefined=undefined, **parameters)
+        estimate = stability(designed.runs, find(measure), data=data, undefined=undefined, **parameters)
         return _told(estimate, designed)
     chosen = _ready(designed.runs, measure, data, parameters)
-    return _of_blocks(designed, chosen, block_values(designed, chosen, undefined))
+    return _of_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
 
 
 def design_comparisons(
@@ -88,52 +133,104 @@ def design_comparisons(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
-    """Compare selections that ran on the same splits, each with each, run by run or block by block."""
+    """Compare selections that ran on the same splits, each with each, run by run or block by block.
+
+    Differences speak of resampling this data set, whatever the design; blocks that one selection leaves out are left
+    out of all.
+    """
     first = next(iter(selections.values()))
-    common = [
-        label
-        for label in first.runs.labels or ()
-        if all(label in (one.runs.labels or ()) for one in selections.values())
-    ]
-    kept = {name: _only(one, common) for name, one in selections.items()}
+    kept = {name: _only(one, _common_labels(selections)) for name, one in selections.items()}
     if first.stand_alone:
         runs = {name: one.runs for name, one in kept.items()}
         found = compare_many(runs, measure, level=level, data=data, undefined=undefined, **parameters)
         return replace(found, estimates={name: _told(one, first) for name, one in found.estimates.items()})
     chosen = _ready(first.runs, measure, data, parameters)
     values = {name: block_values(one, chosen, undefined) for name, one in kept.items()}
-    sides = {name: Side(_of_blocks(one, chosen, values[name])) for name, one in kept.items()}
-    return all_pairs(sides, chosen, True, level)
+    whole = {name: _of_blocks(kept[name], chosen, found, undefined) for name, found in values.items()}
+    counted = np.all([found.counted(undefined) for found in values.values()], axis=0)
+    estimates = {
+        name: one
+        if math.isnan(one.value)
+        else replace(_of_blocks(kept[name], chosen, values[name].take(counted), undefined), reason=one.reason)
+        for name, one in whole.items()
+    }
+    if counted.sum() < 2 and not any(math.isnan(one.value) for one in whole.values()):
+        raise ValueError(
+            f"Expected at least two blocks that count for all candidates, got {counted.sum()}; run more resamples."
+        )
+    if first.design == "pairs":
+        estimates = {name: replace(one, scope=SCOPE) for name, one in estimates.items()}
+    return all_pairs({name: Side(one) for name, one in estimates.items()}, chosen, True, level)
+
+
+def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
+    """The splits that all finished; raise if they are too few to compare on."""
+    labels = {name: one.runs.labels or () for name, one in selections.items()}
+    common = set.intersection(*(set(one) for one in labels.values()))
+    if len(common) < 2:
+        fewest = min(labels, key=lambda name: len(labels[name]))
+        raise ValueError(
+            f"Expected at least two splits that all candidates finished, got {len(common)}; {fewest} finished "
+            f"{len(labels[fewest])}: choose others with candidates=."
+        )
+    return [label for label in next(iter(labels.values())) if label in common]
 
 
 def shrink_values(designed: DesignedRuns, measure: Measure, undefined: Undefined = "nan") -> dict[float, Floats]:
     """For each smaller size, how far the selection of each smaller sample agrees with that of its whole one."""
+    by_size = _by_size(designed, measure, undefined)
+    return {fraction: np.array(list(values.values())) for fraction, values in by_size.items()}
+
+
+def _by_size(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> dict[float, dict[int, float]]:
+    """For each smaller size, the agreement of each block that has this size and the whole."""
     whole = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == 1}
     values = {}
-    for fraction in sorted(set(designed.fractions) - {1.0}):
-        runs = [
-            run for run, block in enumerate(designed.blocks) if designed.fractions[run] == fraction and block in whole
-        ]
-        references = [whole[designed.blocks[run]] for run in runs]
-        values[fraction] = _agreements(designed.runs, references, runs, measure, undefined)
+    for fraction in designed.smaller_sizes:
+        part = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == fraction}
+        blocks = [block for block in part if block in whole]
+        runs, references = [part[block] for block in blocks], [whole[block] for block in blocks]
+        agreements = _agreements(designed.runs, references, runs, measure, undefined)
+        values[fraction] = dict(zip(blocks, agreements.tolist(), strict=True))
     return values
 
 
-def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> Floats:
-    """The stability inside each block; blocks that lost too many runs are left out."""
+def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
+    """The stability inside each block; blocks that lost runs they need are left out."""
+    check_undefined(undefined)
     if designed.design == "shrink":
-        by_size = list(shrink_values(designed, measure, undefined).values())
-        complete = by_size and len({values.size for values in by_size}) == 1
-        return np.mean(by_size, axis=0) if complete else np.concatenate([*by_size, np.empty(0)])
+        by_size = _by_size(designed, measure, undefined).values()
+        complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
+        means = [np.mean([values[block] for values in by_size]) for block in complete]
+        return _without_empty(complete, np.array(means, dtype=np.float64))
     members: dict[int, list[int]] = {}
     for run, block in enumerate(designed.blocks):
         members.setdefault(block, []).append(run)
-    whole = [runs for runs in members.values() if len(runs) >= 2]
+    members = {block: runs for block, runs in members.items() if len(runs) >= 2}
     if designed.design == "pairs":
-        return _agreements(designed.runs, [runs[0] for runs in whole], [runs[1] for runs in whole], measure, undefined)
+        return _pair_values(designed.runs, members, measure, undefined)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # told once, of the mean
-        return np.array([stability(designed.runs.take(runs), measure, undefined=undefined).value for runs in whole])
+        inside = [stability(designed.runs.take(runs), measure, undefined=undefined).value for runs in members.values()]
+    return _without_empty(list(members), np.array(inside, dtype=np.float64))
+
+
+def _without_empty(blocks: list[int], values: Floats) -> BlockValues:
+    return BlockValues(np.array(blocks, dtype=np.int64), values, np.zeros(values.size, dtype=bool))
+
+
+def _pair_values(
+    runs: Preferences, members: Mapping[int, list[int]], measure: Measure, undefined: Undefined
+) -> BlockValues:
+    """The agreement of the two halves of each pair; a number given for what is undefined also stands for empty ones."""
+    halves = np.array(list(members.values()), dtype=np.int64).reshape(-1, 2)
+    empty = (runs.sizes[halves] == 0).any(axis=1) if runs.kind == "subset" else np.zeros(len(halves), dtype=bool)
+    values = np.full(len(halves), np.nan)
+    first, second = halves[~empty].T.tolist()
+    values[~empty] = _agreements(runs, first, second, measure, undefined)
+    if isinstance(undefined, (int, float)):
+        values[empty], empty = undefined, np.zeros_like(empty)
+    return BlockValues(np.array(list(members), dtype=np.int64), values, empty)
 
 
 def _agreements(
@@ -154,18 +251,18 @@ def _ready(runs: Preferences, measure: str | Measure, data: Matrix | None, param
     return with_similarity([chosen], runs, data)[0]
 
 
-def _of_blocks(designed: DesignedRuns, measure: Measure, values: Floats) -> StabilityEstimate:
-    """The mean over blocks, with Student's interval."""
-    missing, reason = int(np.isnan(values).sum()), None
-    if missing:
-        reason = f"{measure.name} has no value for {measure.undefined}, as in {missing} of {values.size} blocks"
-    elif not values.size:
-        reason = "no block has the two runs that are needed"
-    value = float(values.mean()) if values.size and not missing else math.nan
+def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined) -> StabilityEstimate:
+    """The mean over blocks, with Student's interval where the design has one."""
+    values, reason = _settled(designed, measure, found, undefined)
+    value = float(values.mean()) if values.size else math.nan
     if math.isnan(value):
+        if undefined == "raise":
+            raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
     law: Law = Student(values, *measure.range)
-    if math.isnan(value) or values.size < 2:
+    if designed.design in NO_INTERVAL:
+        law = NoLaw(NO_INTERVAL[designed.design])
+    elif math.isnan(value) or values.size < 2:
         law = NoLaw(reason or "one block has no uncertainty, two are needed")
     runs = designed.runs
     return StabilityEstimate(
@@ -174,12 +271,47 @@ def _of_blocks(designed: DesignedRuns, measure: Measure, values: Floats) -> Stab
         n_runs=runs.n_runs,
         n_features=runs.n_features,
         law=law,
-        pseudo_values=values,
-        mean_size=float(runs.sizes.mean()) if runs.kind == "subset" else None,
+        pseudo_values=np.empty(0) if math.isnan(value) else values,
+        mean_size=_mean_size(designed),
         reason=reason,
         has_strength=measure.has_strength,
         scope=SCOPES[designed.design],
     )
+
+
+def _mean_size(designed: DesignedRuns) -> float | None:
+    """Mean number of selected features; of shrinking samples, in the smaller ones, as score and stability are."""
+    if designed.runs.kind != "subset":
+        return None
+    smaller = np.array(designed.fractions) < 1
+    return float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
+
+
+def _settled(
+    designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined
+) -> tuple[Floats, str | None]:
+    """The values to average, and what was left out or is undefined; no values if most pairs have an empty half."""
+    n, empty = found.values.size, int(found.empty.sum())
+    if not n:
+        return np.empty(0), _no_blocks(designed)
+    if 2 * empty > n:
+        return np.empty(0), f"in {empty} of {n} pairs a half selected nothing"
+    reasons = [f"{empty} of {n} pairs left out: a half selected nothing"] if empty else []
+    missing = int(np.isnan(found.values[~found.empty]).sum())
+    if missing:
+        left_out = ", which are left out" if undefined == "skip" else ""
+        reasons.append(f"{measure.name} has no value for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
+    return found.values[found.counted(undefined)], "; ".join(reasons) or None
+
+
+def _no_blocks(designed: DesignedRuns) -> str:
+    """Why no block has a value."""
+    if designed.design != "shrink":
+        return "no block has the two runs that are needed"
+    if not designed.smaller_sizes:
+        return "a whole sample is compared with smaller ones only, not with itself"
+    sizes = ", ".join(f"{size:g}" for size in designed.smaller_sizes)
+    return f"no sample finished as a whole and at every smaller size ({sizes}); choose one size with fraction="
 
 
 def _told(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:

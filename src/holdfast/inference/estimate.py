@@ -131,6 +131,13 @@ class StabilityEstimate:
         check_level(level)
         return 1 - self.law.kept(level) if isinstance(self.law, Jackknife) else math.nan
 
+    @property
+    def note(self) -> str | None:
+        """What is undefined, was left out, or has no interval, and why; None if there is nothing to say."""
+        if math.isnan(self.value):
+            return self.reason or self.no_interval
+        return "; ".join(filter(None, (self.reason, self.no_interval))) or None
+
     def test(self, *, greater_than: float) -> StabilityTest:
         """Test whether the stability is greater than a value, one-sided."""
         return StabilityTest(
@@ -160,7 +167,7 @@ class StabilityEstimate:
             "unseen_share": self.unseen_share(level), "strength": self.strength,
             "n_runs": self.n_runs, "n_features": self.n_features, "mean_size": self.mean_size,
             "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
-            "reason": self.reason or self.no_interval, "scope": self.scope,
+            "reason": self.note, "scope": self.scope,
         }  # fmt: skip
         return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
 
@@ -172,6 +179,7 @@ class StabilityEstimate:
         runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")
         if math.isnan(self.value):
             return f"{self.measure} is undefined: {self.reason} ({runs})"
+        runs += f"; {self.reason}" if self.reason else ""
         if self.no_interval:
             return f"{self.measure} = {self.value:.3f} (no interval: {self.no_interval}; {runs})"
         low, high = self.ci()
@@ -263,14 +271,14 @@ def stability(
     wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
         wanted = [corrected_for_chance(one) for one in wanted]
-    wanted = _bound(wanted, parameters)
+    wanted = with_parameters(wanted, parameters)
     runs = as_preferences(preferences, wanted)
     wanted = with_similarity(wanted, runs, data)
     estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
 
-def _bound(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
+def with_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
     """Give each parameter to the measures that know it."""
     for name in parameters:
         if not any(name in measure.parameters for measure in measures):

@@ -156,7 +156,8 @@ def runs_needed(
 def _estimate(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
     estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)
     if estimate.no_interval:
-        raise ValueError(f"Expected a pilot with an uncertainty, got {estimate!r}; give it more runs.")
+        more = "; give it more runs" if estimate.n_runs < 3 else ""
+        raise ValueError(f"Expected a pilot with an uncertainty, got {estimate!r}{more}.")
     return estimate
 
 

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -71,7 +72,7 @@ def convergence_data(
     rows = []
     for n in _stops(designed.runs.n_runs, step):
         estimate = _after(designed, n, chosen, parameters)
-        rows.append((n, estimate.value, *estimate.ci(level), estimate.reason or estimate.no_interval))
+        rows.append((n, estimate.value, *estimate.ci(level), estimate.note))
     return pd.DataFrame(rows, columns=["runs", "stability", "low", "high", "reason"])
 
 
@@ -86,8 +87,11 @@ def _stops(n_runs: int, step: int | None) -> list[int]:
 
 def _after(designed: DesignedRuns, n: int, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
     """The estimate from the first n runs alone."""
-    first = DesignedRuns(
-        designed.runs.take(range(n)), designed.design, list(designed.blocks)[:n], list(designed.fractions)[:n]
+    first = replace(
+        designed,
+        runs=designed.runs.take(range(n)),
+        blocks=list(designed.blocks)[:n],
+        fractions=list(designed.fractions)[:n],
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
@@ -134,7 +138,8 @@ def plot_convergence(
     final = alt.Chart(inline(data.tail(1))).mark_rule(strokeDash=[5, 4], opacity=0.6).encode(y="stability:Q")
     layers = [final, *banded(base, data, y, tooltip=tooltip)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    notes = [f"band: {percent(level)} interval; dashed: the value after all runs"]
+    band = f"band: {percent(level)} interval; " if data["low"].notna().any() else ""
+    notes = [f"{band}dashed: the value after all runs"]
     if data["stability"].isna().any():
         notes.append(f"gaps: {data['reason'][data['stability'].isna()].iloc[0]}")
     return finished(chart, _settled(data), notes, width=WIDTH + 60)

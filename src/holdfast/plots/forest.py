@@ -94,8 +94,7 @@ def _of_candidate(result: StudyResult, name: str, level: float, measure: Any, pa
 def _row(name: str, estimate: StabilityEstimate | None, interval: Interval, reason: str | None) -> tuple[Any, ...]:
     if estimate is None:
         return (name, None, math.nan, *interval, 0, None, reason)
-    why = estimate.reason or estimate.no_interval
-    return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, why)
+    return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, estimate.note)
 
 
 def plot_forest(
@@ -199,4 +198,5 @@ def _note(data: pd.DataFrame, level: float) -> str:
     runs = sorted(set(data["runs"][data["stability"].notna()]))
     over = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     same = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
-    return f"lines: {percent(level)} intervals over {over} runs{same}"
+    lines = f"lines: {percent(level)} intervals" if data["low"].notna().any() else "no intervals,"
+    return f"{lines} over {over} runs{same}"

@@ -86,7 +86,10 @@ def _sentences(
     ]
     if stability.measure:
         measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
-        told.append(f"Stability was measured by {measure}, with {percent(level)} confidence intervals over the runs.")
+        intervals = (
+            f", with {percent(level)} confidence intervals over the runs" if stability.low == stability.low else ""
+        )
+        told.append(f"Stability was measured by {measure}{intervals}.")
     if not tradeoff.missing:
         rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
         told.append(

@@ -15,6 +15,7 @@ HEADLINES: dict[Standing, str] = {
     "no signal": "Nothing shows that the selected features carry information.",
     "unknown": "The stability could not be measured.",
 }
+NO_INTERVAL = "The stability has no interval, so whether the selection holds stays open."
 SHARED = (
     "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
     "noise this stability stays above 0 and some features come back often; shuffle the target and run the study "
@@ -42,7 +43,7 @@ def verdict_of(
     standing = standing_of(stability, tradeoff, features)
     return Verdict(
         standing=standing,
-        headline=HEADLINES[standing],
+        headline=NO_INTERVAL if standing == "unsure" and math.isnan(stability.low) else HEADLINES[standing],
         sentences=(_how_stable(stability, level), _what_to_use(result, candidate, standing, features, tradeoff)),
         cautions=tuple(_cautions(result, stability, tradeoff)),
     )
@@ -113,11 +114,19 @@ def _what_to_use(
     return f"{use}{' and trust' if chosen else ', trust'} {its} that {were} {often}: {names}."
 
 
+def _sizes(result: StudyResult) -> str:
+    return ", ".join(percent(size) for size in result.stored.sizes() or ())
+
+
 def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff) -> list[str]:
     perturbation = result.stored.meta["plan"]["perturbation"].get("perturbation")
     told = [SCOPES.get(result.design) or SCOPES.get(str(perturbation)) or SHARED]
     if stability.scope and result.design in ("folds", "nested", "shrink"):
         told.append(f"The interval speaks of {stability.scope}.")
+    if math.isnan(stability.low) and not math.isnan(stability.value) and stability.reason:
+        told.append(f"The stability has no interval: {stability.reason.rstrip('.')}.")
+    if result.design == "shrink":
+        told.append(f"Stability and scores are means over the smaller samples ({_sizes(result)} of a whole one).")
     if not result.complete:
         told.append(
             f"The study is not finished: {result.n_outcomes:,} of "

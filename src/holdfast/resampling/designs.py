@@ -133,7 +133,8 @@ class ComplementaryPairs(Perturbation):
     """Disjoint halves of the rows, two by two; each is held out for the other.
 
     Halves of one pair have no row in common, so their agreement estimates, without bias, how far two studies of half
-    this size would agree. The stability is therefore the mean agreement *within* pairs.
+    this size would agree. The stability is therefore the mean agreement *within* pairs. It has no interval: all pairs
+    are drawn from one data set, and their spread does not show how much new data sets would differ.
 
     Parameters
     ----------
@@ -344,6 +345,8 @@ class Shrink(Perturbation):
         _check_number("n", self.n, 1)
         for fraction in self.fractions:
             _check_share("each of fractions", fraction, one=True)
+        if not any(fraction < 1 for fraction in self.fractions):
+            raise ValueError(f"Expected at least one of fractions to be below 1, the whole, got {self.fractions!r}.")
         object.__setattr__(self, "fractions", tuple(sorted({*map(float, self.fractions), 1.0})))
 
     @property

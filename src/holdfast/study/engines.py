@@ -26,6 +26,22 @@ Tasks = Iterator[Task]
 Missing = Callable[[], Tasks]
 
 
+def check_backend(n_jobs: int | None, time_limit: float | None) -> None:
+    """Raise if joblib's backend of the moment cannot hand over results as they come."""
+    backend, default_jobs = get_active_backend()
+    several = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs) > 1 and time_limit is None
+    if several and not (_is_dask(backend) or backend.supports_return_generator):
+        name = type(backend).__name__.removesuffix("Backend").lower()
+        raise ValueError(
+            f"Expected a joblib backend that returns results one by one (loky, which is the default, threading, or "
+            f"dask), got {name}; leave it out, or say n_jobs=1."
+        )
+
+
+def _is_dask(backend: Any) -> bool:
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
 def stream(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
     """Do all tasks and yield them as they are done.
 
@@ -37,7 +53,7 @@ def stream(context: Context, tasks: Missing, n_jobs: int | None, time_limit: flo
 
 def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
     backend, default_jobs = get_active_backend()
-    if type(backend).__name__ == "DaskDistributedBackend":
+    if _is_dask(backend):
         yield from _on_dask(context, tasks(), backend.client, time_limit)
         return
     jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)

@@ -73,6 +73,12 @@ class StudyResult:
         """How the runs hang together: runs, folds, pairs, nested or shrink."""
         return self.stored.meta["design"]
 
+    @property
+    def design_in_words(self) -> str:
+        """The design, and of shrinking samples the sizes that a summary is about."""
+        sizes = ", ".join(f"{size:g}" for size in self.stored.sizes() or ())
+        return f"{self.design}; stability and scores are means over the sizes {sizes}" if sizes else self.design
+
     @cached_property
     def _ended(self) -> pd.DataFrame:
         """Candidate and split of every fit that ended, well or not; one whose score failed is in both tables."""
@@ -154,12 +160,20 @@ class StudyResult:
     # Stability
 
     def stability(
-        self, candidate: str, measure: str | Measure | None = None, *, data: Matrix | None = None, **parameters: Any
+        self,
+        candidate: str,
+        measure: str | Measure | None = None,
+        *,
+        fraction: float | None = None,
+        data: Matrix | None = None,
+        **parameters: Any,
     ) -> StabilityEstimate:
         """Measure the stability of a candidate, as the design of the study asks for it.
 
         Complementary pairs are summarised by the agreement within pairs, nested folds by the mean of the stabilities
-        inside outer folds, shrinking samples by the agreement of each with its whole.
+        inside outer folds, shrinking samples by the agreement of each with its whole. A pair of which a half selected
+        nothing says nothing about agreement: it is left out and counted, and if most are, the stability is undefined.
+        Pairs have no interval: those of one data set do not show how much new data sets would differ.
 
         Parameters
         ----------
@@ -168,10 +182,12 @@ class StudyResult:
         measure : str or Measure, optional
             What to measure; by default ``nogueira`` for subsets, ``spearman`` for rankings, ``weight_correlation`` for
             weights.
+        fraction : float, optional
+            Of shrinking samples, the size to compare with the whole; the mean over all smaller sizes by default.
         data, **parameters
             As for :func:`holdfast.stability`.
         """
-        designed = self.stored.designed(candidate)
+        designed = self.stored.designed(candidate, fraction=fraction)
         return design_stability(designed, measure or USUAL[designed.runs.kind], data=data, **parameters)
 
     def usual_measure(self, candidates: Iterable[str]) -> str:
@@ -196,21 +212,37 @@ class StudyResult:
     ) -> Comparisons:
         """Compare the stabilities of candidates, each with each, on the splits that all of them finished.
 
+        Whatever the design, also of pairs, differences speak of resampling this data set, not of new data sets.
+
         Parameters
         ----------
         candidates : iterable of str, optional
-            Names of candidates; all by default.
+            Names of candidates; by default all that finished two runs. A warning tells which did not.
         measure, data, **parameters
             As for :meth:`stability`.
         level : float
             Confidence level.
         """
-        names = self.candidates if candidates is None else [str(name) for name in candidates]
+        names = self._finished() if candidates is None else [str(name) for name in candidates]
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
         chosen = measure or self.usual_measure(names)
         designed = {name: self.stored.designed(name) for name in names}
         return design_comparisons(designed, chosen, level=level, data=data, **parameters)
+
+    def _finished(self) -> list[str]:
+        """Candidates that finished two runs or more, which a stability needs; warn of others."""
+        measured = self.stored.splits.index[self.stored.splits["measured"].astype(bool)]
+        runs = {name: self.stored.outcomes_of(name)["split"].isin(measured).sum() for name in self.candidates}
+        others = [name for name, n in runs.items() if n < 2]
+        if others and len(others) < len(runs):
+            warnings.warn(
+                f"{', '.join(others)} finished no two runs and {'is' if len(others) == 1 else 'are'} left out of the "
+                "comparison; the table .failures tells why.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return [name for name in runs if name not in others]
 
     def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:
         """For a study of shrinking samples: how far smaller samples select as their whole one did, by size."""
@@ -226,67 +258,35 @@ class StudyResult:
 
     def summary(
         self,
-        measure: str | Measure | None = None,
+        measure: str | Measure | Sequence[str | Measure] | None = None,
         *,
         level: float = 0.95,
+        fraction: float | None = None,
         data: Matrix | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
         """One row per candidate: stability with its interval, scores with their standard errors, size, time, failures.
 
         The standard error of a score allows for the overlap of training sets (Nadeau and Bengio, 2003): runs on one
-        data set are not independent, and the plain one would be too small.
+        data set are not independent, and the plain one would be too small. Of shrinking samples, stability and scores
+        of a row are at the same sizes.
 
         Parameters
         ----------
-        measure : str or Measure, optional
-            What to measure; by default the usual one for what the candidate gives.
+        measure : str or Measure, or several of them, optional
+            What to measure; by default the usual one for what the candidate gives. Several make a row of each, indexed
+            by candidate and measure.
         level : float
             Level of the intervals.
+        fraction : float, optional
+            Of shrinking samples, the size that stability and scores are of; by default both are means over all smaller
+            sizes. 1 gives the scores of whole samples, which have no stability of this kind.
         data, **parameters
             As for :meth:`stability`.
         """
-        rows = [self._summary_row(name, measure, level, data, parameters) for name in self.candidates]
-        return pd.DataFrame(rows).set_index("candidate")
+        from holdfast.study.summary import summary_table
 
-    def _summary_row(
-        self, name: str, measure: Any, level: float, data: Matrix | None, parameters: dict[str, Any]
-    ) -> dict[str, Any]:
-        row, outcomes = self.stored.row(name), self.stored.outcomes_of(name)
-        failures = self.stored.failures
-        told: dict[str, Any] = {
-            "candidate": name, "family": row["family"], "measure": None, "stability": math.nan, "low": math.nan,
-            "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
-        }  # fmt: skip
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedStabilityWarning)
-                estimate = self.stability(name, measure, data=data, **parameters)
-        except ValueError as error:
-            told["reason"] = str(error)
-        else:
-            low, high = self.interval(name, estimate, level)
-            told |= {
-                "measure": estimate.measure, "stability": estimate.value, "low": low, "high": high,
-                "reason": estimate.reason or estimate.no_interval, "runs": estimate.n_runs,
-                "size": math.nan if estimate.mean_size is None else estimate.mean_size,
-            }  # fmt: skip
-        return {
-            **told,
-            **self._score_columns(name),
-            "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
-            "failures": int((failures["candidate"] == row["candidate"]).sum()),
-        }
-
-    def _score_columns(self, candidate: str) -> dict[str, float]:
-        """Each score's mean over runs, and its standard error."""
-        columns = {}
-        for metric in self.metrics:
-            scores = self.stored.scores_of(candidate, metric)
-            columns[metric] = float(scores.mean()) if len(scores) else math.nan
-            values = np.asarray(scores, dtype=np.float64)
-            columns[f"{metric}_se"] = corrected_error(values, self.stored.splits.loc[scores.index])
-        return columns
+        return summary_table(self, measure, level, fraction, data, parameters)
 
     def interval(self, candidate: str, estimate: StabilityEstimate, level: float) -> Interval:
         """The interval of an estimate; the one that the pilot promised, if a pilot settled the number of runs."""
@@ -392,7 +392,7 @@ class StudyResult:
     def __repr__(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
         failed = f", {len(self.failures)} failed" if len(self.failures) else ""
-        splits = f"{len(self.stored.splits)} splits ({self.design})"
+        splits = f"{len(self.stored.splits)} splits ({self.design_in_words})"
         head = f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

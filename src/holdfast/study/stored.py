@@ -64,11 +64,27 @@ class Stored:
         """What a candidate did on each split that it finished."""
         return self._by_candidate.get(int(self.row(candidate)["candidate"]), self.outcomes.iloc[:0])
 
-    def designed(self, candidate: str, before: int | None = None) -> DesignedRuns:
-        """The measured runs of a candidate with their place in the design; only those before a split, if said."""
-        found = self.outcomes_of(candidate)
+    def sizes(self, fraction: float | None = None) -> tuple[float, ...] | None:
+        """Of shrinking samples, the sizes that are meant: one, or all smaller ones; None in other designs."""
+        if self.meta["design"] != "shrink":
+            if fraction is not None:
+                raise ValueError(f"Expected a study with hf.Shrink for fraction=, got one of {self.meta['design']}.")
+            return None
+        known = sorted(set(self.splits["fraction"].tolist()))
+        if fraction is not None and fraction not in known:
+            raise ValueError(f"Expected one of the sizes {', '.join(f'{size:g}' for size in known)}, got {fraction!r}.")
+        return tuple(size for size in known if size < 1) if fraction is None else (float(fraction),)
+
+    def designed(self, candidate: str, before: int | None = None, fraction: float | None = None) -> DesignedRuns:
+        """The measured runs of a candidate with their place in the design; only those before a split, if said.
+
+        Of shrinking samples, smaller ones of one size, if a fraction is said, and the whole ones.
+        """
+        found, sizes = self.outcomes_of(candidate), self.sizes(fraction)
         splits = self.splits.loc[found["split"]]
         chosen = splits["measured"].to_numpy(dtype=bool) & (found["split"].to_numpy() < (before or math.inf))
+        if sizes is not None:
+            chosen &= splits["fraction"].isin([*sizes, 1.0]).to_numpy()
         found, splits = found[chosen], splits[chosen]
         if found.empty:
             failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
@@ -81,13 +97,21 @@ class Stored:
             splits["block"].tolist(),
             splits["fraction"].tolist(),
             self.meta["plan"]["perturbation"]["perturbation"],
+            None if sizes is None else tuple(size for size in sizes if size < 1),
         )
 
-    def scores_of(self, candidate: str, metric: str) -> "pd.Series[float]":
-        """A candidate's scores by split; of shrinking samples, those of the whole ones."""
+    def scores_of(
+        self, candidate: str, metric: str, fraction: float | None = None
+    ) -> tuple["pd.Series[float]", pd.DataFrame]:
+        """A candidate's scores by split, and these splits.
+
+        Of shrinking samples, the scores at one size, or the mean over all smaller ones of each sample, as their
+        stability is; samples without a score at each of these sizes are left out.
+        """
         mine = self._by_score.get((int(self.row(candidate)["candidate"]), metric), self.scores.iloc[:0])
         scores = mine.dropna(subset="value").set_index("split")["value"].sort_index()
-        return scores[(self.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
+        splits, sizes = self.splits.loc[scores.index], self.sizes(fraction)
+        return (scores, splits) if sizes is None else _mean_over_sizes(scores, splits, sizes)
 
     def predictions(self, candidate: str) -> pd.DataFrame:
         """One row per run and held-out row: the truth and what was predicted."""
@@ -109,6 +133,20 @@ class Stored:
     def _labels(self, coded: NDArray[Any]) -> NDArray[Any]:
         classes = self.meta["classes"]
         return coded if classes is None else np.array(classes, dtype=object)[coded]
+
+
+def _mean_over_sizes(
+    scores: "pd.Series[float]", splits: pd.DataFrame, sizes: Sequence[float]
+) -> tuple["pd.Series[float]", pd.DataFrame]:
+    """The mean score of each sample that has one at every size, by its first split.
+
+    ``n_rows`` is the harmonic mean of its sizes, so that tested / trained rows is the mean ratio.
+    """
+    table = splits.assign(score=scores, trained=1 / splits["n_rows"])[splits["fraction"].isin(sizes).to_numpy()]
+    by_block = table.groupby("block")
+    complete = by_block["score"].transform("size") == len(sizes)
+    table = table.assign(**by_block[["score", "trained"]].transform("mean"))[complete].drop_duplicates("block")
+    return table["score"], table.assign(n_rows=1 / table["trained"])[splits.columns]
 
 
 def _preferences(found: pd.DataFrame, features: Sequence[str] | range, labels: tuple[str, ...]) -> Preferences:

@@ -18,6 +18,7 @@ from holdfast.study.families import Candidates, Family
 from holdfast.study.plan import described, fingerprint, versions
 from holdfast.study.progress import Report, reporter
 from holdfast.study.queue import Queue
+from holdfast.study.requirements import check_requirements
 from holdfast.study.result import StudyResult
 from holdfast.study.scoring import named_scoring, scorers_of
 from holdfast.study.store import Store, opened_to_write, stored_bytes
@@ -215,6 +216,7 @@ class Study:
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
         if until is not None and not isinstance(until, HalfWidth):
             raise ValueError(f"Expected a width as until=hf.HalfWidth(…), got {until!r}.")
+        engines.check_backend(n_jobs, time_limit)
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
         with opened_to_write(store) as kept, _interruption_told(kept):
@@ -274,6 +276,8 @@ class _Run:
         self.samples = data.samples
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(self.samples)
+        asked = [family for family in self.families if only is None or set(only) & set(family.names)]
+        check_requirements(data, asked, study.estimator)
         self._shared: dict[int, Any] = {}
 
     # What is written down
@@ -313,8 +317,10 @@ class _Run:
             yield _grown(self.perturbation, store)
             return
         if self.perturbation.grows != "n" or self.perturbation.design != "runs":
+            without = "; pairs of halves have no interval to narrow" if self.perturbation.design == "pairs" else ""
             raise ValueError(
-                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}."
+                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}"
+                f"{without}."
             )
         yield replace(self.perturbation, n=until.pilot)  # type: ignore[type-var]
         with store.transaction():

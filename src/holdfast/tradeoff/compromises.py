@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.intake import Matrix
 from holdfast.measures import Measure
@@ -200,4 +201,5 @@ def _area(frame: pd.DataFrame, reference: tuple[float, float]) -> float:
 
 
 def _scope(points: Points) -> str:
-    return next((one.estimate.scope for one in points.points if one.estimate is not None), "")
+    scope = next((one.estimate.scope for one in points.points if one.estimate is not None), "")
+    return f"{scope}; probabilities: {SCOPE}" if points.result.design == "pairs" else scope

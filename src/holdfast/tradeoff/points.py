@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,11 +186,9 @@ class Points:
         (measure,) = with_similarity([self.measure], designed.runs, self.data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            values = block_values(designed, measure, "nan")
-        whole = [block for block, runs in Counter(designed.blocks).items() if runs > 1]
-        if len(whole) != values.size:  # shrinking samples that lost some runs: blocks cannot be told apart
-            return np.full(len(times), values.mean())
-        return _weighted(times[:, np.searchsorted(units, whole)], values)
+            found = block_values(designed, measure, "nan")
+        found = found.take(found.counted("nan"))
+        return _weighted(times[:, np.searchsorted(units, found.blocks)], found.values)
 
 
 def _weighted(times: Floats, values: Floats) -> Floats:
@@ -220,8 +217,8 @@ def points_of(
 ) -> Points:
     """Read the points of a study; raise if it has no scores, or kinds that cannot be compared.
 
-    A candidate's scores are those of all its runs; of shrinking samples, those of the whole ones. Candidates that a
-    search stopped early are left out unless they are asked for.
+    A candidate's scores are those of all its runs; of shrinking samples, the means over the smaller sizes, as the
+    stability is. Candidates that a search stopped early are left out unless they are asked for.
     """
     stopped = set(result.stopped.index)
     everyone = [name for name in result.candidates if name not in stopped]
@@ -255,7 +252,7 @@ def _measure(result: StudyResult, names: Sequence[str], measure: str | Measure |
 
 def _point(result: StudyResult, name: str, metric: str, measure: Measure, level: float, data: Matrix | None) -> Point:
     row, stored = result.stored.row(name), result.stored
-    scores = stored.scores_of(name, metric)
+    scores, splits = stored.scores_of(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
@@ -264,10 +261,10 @@ def _point(result: StudyResult, name: str, metric: str, measure: Measure, level:
     except ValueError as error:
         reason = str(error)
     else:
-        ends, reason = result.interval(name, estimate, level), estimate.reason or estimate.no_interval
+        ends, reason = result.interval(name, estimate, level), estimate.note
     if not len(scores):
         reason = reason or "no run has a score"
     return Point(
-        candidate=name, family=str(row["family"]), scores=scores, splits=stored.splits.loc[scores.index],
+        candidate=name, family=str(row["family"]), scores=scores, splits=splits,
         estimate=estimate, low=ends.low, high=ends.high, reason=reason,
     )  # fmt: skip

@@ -315,6 +315,7 @@ def ranked_settings(
     *,
     of: str = "stability",
     measure: str | Measure | None = None,
+    fraction: float | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Mean rank of every setting of a study over the values of one of its parameters (see :func:`mean_ranks`).
@@ -327,6 +328,9 @@ def ranked_settings(
         Parameter whose values are the conditions, such as ``top``, the number of features.
     of : str
         What is ranked: ``"stability"`` or the name of a score.
+    fraction : float, optional
+        Of shrinking samples, the size to rank at; by default the mean over all smaller sizes, of stability and scores
+        alike.
     measure, **parameters
         As for :meth:`StudyResult.stability`.
 
@@ -337,7 +341,8 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    values = result.summary(measure, **parameters)[of]
+    chosen = None if measure is None else find(measure)
+    values = result.summary(chosen, fraction=fraction, **parameters)[of]
     rows = [(_setting(result, name, over), result.settings(name).get(over), values[name]) for name in result.candidates]
     rows = [row for row in rows if row[1] is not None]
     if not rows:

@@ -111,7 +111,8 @@ def at_least(points: Points, stability: float = math.nan) -> Decision:
     stable = frame[frame["low"] >= stability]
     if stable.empty:
         if frame["low"].isna().all():
-            raise ValueError("Expected stabilities with an interval, got none; run at least three resamples.")
+            why = next((reason for reason in frame["reason"] if reason), "run at least three resamples")
+            raise ValueError(f"Expected stabilities with an interval, got none: {why}.")
         most = str(frame["low"].idxmax())
         raise ValueError(
             f"Expected a candidate whose stability is at least {stability:g} by the lower end of its interval, got "

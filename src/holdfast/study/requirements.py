@@ -1,0 +1,193 @@
+"""What selectors and models ask of the data, looked at before any fit: gaps, and the number of classes."""
+
+import inspect
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import OneToOneFeatureMixin, clone
+
+from holdfast.study.data import StudyData
+from holdfast.study.families import Family
+
+MOST_SHOWN = 60
+MODEL = "the model"
+WRAPPED = ("estimator", "regressor")  # where scikit-learn's wrappers keep the estimator that they hand the data to
+UNKNOWN = ("transformers", "transformer_list")  # columns go different ways: the tags do not tell
+
+
+def check_requirements(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+    """Raise if a selector or the model cannot be fitted to such data at all, whatever the split."""
+    _check_classes(data, families, estimator)
+    _check_gaps(data, families, estimator)
+
+
+def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
+    """Selectors and model by name, each with its variants."""
+    model = {} if estimator is None else {MODEL: [estimator]}
+    return {**{family.name: list(_variants(family)) for family in families}, **model}
+
+
+def _variants(family: Family) -> Iterator[Any]:
+    """A selector as it is, or with each of the estimators that its grid puts into it."""
+    exchanged = [{name: part for name, part in setting.items() if hasattr(part, "fit")} for setting in family.settings]
+    if not any(exchanged):
+        yield family.selector
+    for parts in exchanged:
+        if parts:
+            yield clone(family.selector).set_params(**parts)
+
+
+# Classes
+
+
+def _check_classes(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+    if data.classes is None or data.classes.size < 3:
+        return
+    parts = _parts(families, estimator)
+    refusing = {name: variants[0] for name, variants in parts.items() if all(map(_two_classes_only, variants))}
+    if not refusing:
+        return
+    labels = ", ".join(str(label) for label in data.classes[:5]) + (", …" if data.classes.size > 5 else "")
+    remedies = []
+    if set(refusing) - {MODEL}:
+        remedies.append(f"selectors for more classes are {', '.join(_for_more_classes())}")
+    if MODEL in refusing:
+        remedies.append("sklearn.multiclass.OneVsRestClassifier makes a model for more classes of one for two")
+    raise ValueError(
+        f"Expected selectors and models for {data.classes.size} classes ({labels}), got {_named(refusing)}, for two "
+        f"classes only; {', and '.join(remedies)}."
+    )
+
+
+def _two_classes_only(estimator: Any) -> bool:
+    steps = _steps(estimator)
+    if steps is not None:
+        return any(map(_two_classes_only, steps))
+    tags = getattr(_tags(estimator), "classifier_tags", None)
+    return tags is not None and not tags.multi_class
+
+
+def _for_more_classes() -> list[str]:
+    """holdfast's own selectors that take any number of classes."""
+    from holdfast import selectors
+    from holdfast.selectors.wrapping import Wrapper
+
+    found = [getattr(selectors, name) for name in selectors.__all__]
+    plain = [one for one in found if not (inspect.isabstract(one) or issubclass(one, Wrapper))]
+    return [one.__name__ for one in plain if one.needs_classes and one.most_classes is None]
+
+
+# Gaps
+
+
+def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+    gaps = _gaps(data.X)
+    parts = _parts(families if gaps.size else (), estimator if gaps.size or _has_gaps(data.kept) else None)
+    refusing = {name: variants[0] for name, variants in parts.items() if not any(map(_takes_gaps, variants))}
+    if not refusing:
+        return
+    where = "missing values in covariates (keep=)"
+    if gaps.size:
+        row, column = gaps[0]
+        plural = "" if len(gaps) == 1 else "s"
+        where = f"{len(gaps)} missing value{plural}, the first in row {row}, column {data.names[column]!r}"
+    pipelines = {
+        name: f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {_short(part)})"
+        for name, part in refusing.items()
+    }
+    remedies = list(dict.fromkeys([next(iter(pipelines.values())), pipelines.get(MODEL)]))
+    others = [name for name in parts if name not in refusing]
+    raise ValueError(
+        f"Expected X without missing values for {_named(refusing)}, got {where}; impute them inside each split, as "
+        f"{' and '.join(filter(None, remedies))} would{_others(others)}. An estimator of your own that takes them says "
+        "so by its scikit-learn tag input_tags.allow_nan."
+    )
+
+
+def _others(names: Collection[str]) -> str:
+    if not names:
+        return ""
+    return f" ({', '.join(names)} take{'s' if len(names) == 1 else ''} them as they are)"
+
+
+def _gaps(X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Row and column of every missing value."""
+    if sp.issparse(X):
+        entries = X.tocoo()
+        missing = np.isnan(entries.data) if entries.dtype.kind == "f" else np.zeros(entries.nnz, dtype=bool)
+        return np.column_stack([entries.row[missing], entries.col[missing]]).astype(np.int64)
+    return np.argwhere(pd.isna(X)) if _has_gaps(X) else np.empty((0, 2), dtype=np.int64)
+
+
+def _has_gaps(X: Any) -> bool:
+    if X is None or (isinstance(X, np.ndarray) and X.dtype.kind not in "fO"):
+        return False
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()):  # one pass without a copy
+                return False
+    return bool(pd.isna(X).to_numpy().any() if isinstance(X, pd.DataFrame) else pd.isna(X).any())
+
+
+def _takes_gaps(estimator: Any) -> bool:
+    """Whether an estimator takes missing values, as its scikit-learn tags tell; those that do not tell may try.
+
+    scikit-learn's pipelines do not tell. Gaps reach every step of one up to that which fills them: steps that only
+    scale or drop columns do not.
+    """
+    steps = _steps(estimator)
+    if steps is not None:
+        for step in steps:
+            if not _takes_gaps(step):
+                return False
+            if not _passes_gaps_on(step):
+                return True
+        return True
+    tags = _tags(estimator)
+    if tags is None or tags.no_validation or tags.input_tags.allow_nan:
+        return True
+    if any(hasattr(estimator, name) for name in UNKNOWN):
+        return True
+    if hasattr(estimator, "get_support"):  # its transform looks at its own tag, whatever is inside
+        return False
+    inner = next((getattr(estimator, name) for name in WRAPPED if hasattr(getattr(estimator, name, None), "fit")), None)
+    return inner is not None and _takes_gaps(inner)
+
+
+def _passes_gaps_on(step: Any) -> bool:
+    scales = isinstance(step, OneToOneFeatureMixin) and type(step).__module__.startswith("sklearn.preprocessing")
+    return hasattr(step, "get_support") or (scales and not hasattr(step, "categories"))
+
+
+# Estimators
+
+
+def _steps(estimator: Any) -> list[Any] | None:
+    """The steps of a pipeline; None if it is none."""
+    if not hasattr(estimator, "steps"):
+        return None
+    return [step for _, step in estimator.steps if step is not None and step != "passthrough"]
+
+
+def _tags(estimator: Any) -> Any:
+    """scikit-learn's tags; None if there are none, or one of its parts has none."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return None
+    from sklearn.utils import get_tags
+
+    try:
+        return get_tags(estimator)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _named(parts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} ({type(part).__name__})" for name, part in parts.items())
+
+
+def _short(estimator: Any) -> str:
+    text = " ".join(repr(estimator).split())
+    return text if len(text) <= MOST_SHOWN else f"{type(estimator).__name__}(…)"

@@ -1,0 +1,77 @@
+"""The summary of a study: one row per candidate, or per candidate and measure."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from holdfast.inference.estimate import with_parameters
+from holdfast.intake import Matrix
+from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.study.result import StudyResult, corrected_error
+
+
+def summary_table(
+    result: StudyResult,
+    measure: str | Measure | Sequence[str | Measure] | None,
+    level: float,
+    fraction: float | None,
+    data: Matrix | None,
+    parameters: dict[str, Any],
+) -> pd.DataFrame:
+    """See :meth:`StudyResult.summary`."""
+    result.stored.sizes(fraction)  # or a sentence that names those there are
+    options = {"fraction": fraction, "data": data}
+    if measure is None or isinstance(measure, (str, Measure)):
+        rows = [_row(result, name, measure, level, {**options, **parameters}) for name in result.candidates]
+        return pd.DataFrame(rows).set_index("candidate")
+    measures = with_parameters([find(one) for one in measure], parameters)
+    if not measures:
+        raise ValueError("Expected at least one measure, got none.")
+    rows = [
+        {**_row(result, name, one, level, options), "measure": one.label}
+        for name in result.candidates
+        for one in measures
+    ]
+    return pd.DataFrame(rows).set_index(["candidate", "measure"])
+
+
+def _row(result: StudyResult, name: str, measure: Any, level: float, options: dict[str, Any]) -> dict[str, Any]:
+    stored = result.stored
+    row, outcomes = stored.row(name), stored.outcomes_of(name)
+    told: dict[str, Any] = {
+        "candidate": name, "family": row["family"], "measure": None, "stability": math.nan, "low": math.nan,
+        "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
+    }  # fmt: skip
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+            estimate = result.stability(name, measure, **options)
+    except ValueError as error:
+        told["reason"] = str(error)
+    else:
+        low, high = result.interval(name, estimate, level)
+        told |= {
+            "measure": estimate.measure, "stability": estimate.value, "low": low, "high": high,
+            "reason": estimate.note, "runs": estimate.n_runs,
+            "size": math.nan if estimate.mean_size is None else estimate.mean_size,
+        }  # fmt: skip
+    return {
+        **told,
+        **_scores(result, name, options["fraction"]),
+        "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
+        "failures": int((stored.failures["candidate"] == row["candidate"]).sum()),
+    }
+
+
+def _scores(result: StudyResult, candidate: str, fraction: float | None) -> dict[str, float]:
+    """Each score's mean over runs, and its standard error."""
+    columns = {}
+    for metric in result.metrics:
+        scores, splits = result.stored.scores_of(candidate, metric, fraction)
+        columns[metric] = float(scores.mean()) if len(scores) else math.nan
+        columns[f"{metric}_se"] = corrected_error(np.asarray(scores, dtype=np.float64), splits)
+    return columns

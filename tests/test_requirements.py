@@ -1,0 +1,216 @@
+"""What cannot be fitted to such data at all is refused once, before any fit, with what would do instead."""
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import holdfast as hf
+from holdfast import selectors as of
+from study_parts import Constant, Selector, X, Y, anova
+
+GAPS = X.copy()
+GAPS.iloc[7, 3] = GAPS.iloc[20, 5] = np.nan
+THREE = np.arange(60) % 3
+
+
+def study(selectors, n=2, **options):
+    return hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), **options)
+
+
+class Counted(Selector):
+    """Counts its fits."""
+
+    fits = 0
+
+    def beside(self, values):
+        Counted.fits += 1
+
+
+# Gaps
+
+
+def test_gaps_are_refused_before_any_fit_by_name_with_a_pipeline_that_would_do():
+    Counted.fits = 0
+    plan = study({"anova": anova(2), "counted": Counted(), "forest": RandomForestClassifier(5)}, estimator=GaussianNB())
+    with pytest.raises(ValueError, match="Expected X without missing values") as error:
+        plan.run(GAPS, Y)
+    told = str(error.value)
+    assert "for anova (SelectKBest), counted (Counted), the model (GaussianNB), got 2 missing values" in told
+    assert "the first in row 7, column 'f3'" in told
+    assert "anova=make_pipeline(SimpleImputer(), SelectKBest(k=2))" in told
+    assert "estimator=make_pipeline(SimpleImputer(), GaussianNB())" in told
+    assert "(forest takes them as they are)" in told
+    assert Counted.fits == 0
+
+
+class TakesGaps(Constant):
+    """Takes gaps, and says so."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class Duck:
+    """An estimator without tags."""
+
+    def fit(self, X, y):
+        self.coef_ = np.arange(X.shape[1])
+        return self
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **parameters):
+        return self
+
+
+INSIDE = make_pipeline(SimpleImputer(), LogisticRegression())
+TAKE = {
+    "a forest": RandomForestClassifier(5),
+    "a model around one": SelectFromModel(RandomForestClassifier(5)),
+    "own": TakesGaps(everything=True),
+    "without tags": Duck(),
+    "filled": make_pipeline(SimpleImputer(), anova(2)),
+    "scaled, then filled": make_pipeline(StandardScaler(), KNNImputer(), anova(2)),
+    "filled by a function": make_pipeline(
+        FunctionTransformer(np.nan_to_num, feature_names_out="one-to-one"), SelectKBest(k=2)
+    ),
+    "filled column by column": make_pipeline(
+        ColumnTransformer([("all", SimpleImputer(), slice(0, 12))], verbose_feature_names_out=False), anova(2)
+    ),
+    "filled in a search": GridSearchCV(make_pipeline(SimpleImputer(), LogisticRegression()), {}, cv=2),
+    "a search": GridSearchCV(RandomForestClassifier(3), {}, cv=2),
+}
+REFUSE = {
+    "a filter": anova(2),
+    "one of holdfast": of.MRMR(2),
+    "around a filter": of.EnsembleSelector(anova(2), 2),
+    "scaled only": make_pipeline(StandardScaler(), anova(2)),
+    "columns dropped only": make_pipeline(VarianceThreshold(), anova(2)),
+    "filled too late": make_pipeline(anova(4), SimpleImputer(), LogisticRegression()),
+    "a model around one": SelectFromModel(LogisticRegression()),
+    "a search": GridSearchCV(LogisticRegression(), {}, cv=2),
+    "filled inside only": RFE(INSIDE, n_features_to_select=2, importance_getter="named_steps.logisticregression.coef_"),
+}
+
+
+@pytest.mark.parametrize("name", TAKE)
+def test_those_that_take_gaps_run(name):
+    assert study({"a": TAKE[name]}).run(GAPS, Y).failures.empty
+
+
+@pytest.mark.parametrize("name", REFUSE)
+def test_those_that_do_not_are_refused(name):
+    with pytest.raises(ValueError, match=r"Expected X without missing values for a \(\w+\), got 2 missing values"):
+        study({"a": REFUSE[name]}).run(GAPS, Y)
+    with pytest.raises(ValueError, match="missing values for a"):
+        study({"a": REFUSE[name]}).cost(GAPS, Y)
+
+
+def test_a_grid_that_fills_gaps_in_one_setting_may_run():
+    pipeline = make_pipeline(StandardScaler(), anova(2))
+    grid = {"standardscaler": [SimpleImputer(), KNNImputer()]}
+    assert study({"a": hf.Candidates(pipeline, grid)}).run(GAPS, Y).failures.empty
+    with pytest.raises(ValueError, match="missing values for a"):
+        study({"a": hf.Candidates(pipeline, {"standardscaler": [StandardScaler(with_std=False)]})}).run(GAPS, Y)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, lambda frame: sp.csr_matrix(frame.to_numpy()), lambda frame: frame.astype(object)]
+)
+def test_gaps_are_found_in_whatever_holds_them(form):
+    with pytest.raises(ValueError, match=r"got 2 missing values, the first in row 7, column '[fx]3'"):
+        study({"a": SelectKBest(k=2)}).run(form(GAPS), Y)
+
+
+def test_gaps_in_covariates_matter_to_the_model_only():
+    plan = study({"a": anova(2)}, estimator=GaussianNB(), keep=["f3", "f5"])
+    with pytest.raises(ValueError, match=r"for the model \(GaussianNB\), got missing values in covariates \(keep=\)"):
+        plan.run(GAPS, Y)
+    filled = study({"a": anova(2)}, estimator=make_pipeline(SimpleImputer(), GaussianNB()), keep=["f3", "f5"])
+    assert filled.run(GAPS, Y).failures.empty
+
+
+def test_candidates_that_do_not_run_now_are_not_asked():
+    plan = study({"a": anova(2), "forest": RandomForestClassifier(5)})
+    assert plan.run(GAPS, Y, only=["forest"]).failures.empty
+    with pytest.raises(ValueError, match="missing values for a "):
+        plan.run(GAPS, Y, only=["a"])
+
+
+def test_large_numbers_are_no_gaps():
+    assert study({"a": RandomForestClassifier(3)}).run(X * 1e30, Y).failures.empty
+    huge = np.full((60, 3), 1e308)
+    huge[:, 0] = np.arange(60)
+    assert study({"a": Constant(everything=True)}).run(huge, Y).failures.empty
+
+
+# Classes
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [of.Golub(2), of.HybridRFE(2), of.EnsembleSelector(of.GV(2), 2), make_pipeline(StandardScaler(), of.Golub(2))],
+    ids=lambda one: type(one).__name__,
+)
+def test_selectors_for_two_classes_are_refused_once_with_others(selector):
+    message = r"Expected selectors and models for 3 classes \(0, 1, 2\), got a \(\w+\), for two classes only; .*AnovaF"
+    with pytest.raises(ValueError, match=message):
+        study({"a": selector, "b": anova(2)}).run(X, THREE)
+    assert study({"a": selector}).run(X, Y).failures.empty
+
+
+def test_alternatives_take_more_classes():
+    from holdfast.study.requirements import _for_more_classes
+
+    assert {"AnovaF", "MRMR", "SVMRFE"} <= set(_for_more_classes())
+    assert not {"Golub", "GV", "HybridRFE", "Selector", "RandomSelector"} & set(_for_more_classes())
+    for name in _for_more_classes():
+        assert getattr(of, name)().fit(X, THREE).get_support().size == 12
+
+
+class TwoOnly(ClassifierMixin, BaseEstimator):
+    """A model for two classes, which says so."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_models_for_two_classes_are_refused():
+    with pytest.raises(ValueError, match=r"got the model \(TwoOnly\), for two classes only; .*OneVsRestClassifier"):
+        study({"a": anova(2)}, estimator=TwoOnly()).run(X, THREE)
+    assert study({"a": anova(2)}, estimator=TwoOnly()).run(X, Y).failures.empty
+
+
+# Backends
+
+
+def test_a_backend_that_cannot_stream_is_refused_in_a_sentence(tmp_path):
+    store = tmp_path / "s.db"
+    with joblib.parallel_config(backend="multiprocessing"):
+        with pytest.raises(ValueError, match=r"returns results one by one .* got multiprocessing; leave it out"):
+            study({"a": anova(2)}).run(X, Y, n_jobs=2, store=store)
+        assert not store.exists()
+        assert study({"a": anova(2)}).run(X, Y, n_jobs=1).failures.empty
