@@ -126,9 +126,9 @@ def _unrelated(preferences: Preferences, measure: Measure, value: float) -> floa
     """What two runs have that have nothing to do with each other: 0, or the least that sets of a size seen have."""
     if measure.range[0] < 0:
         return 0.0
-    d, sizes = preferences.n_features, preferences.sizes[preferences.sizes > 0] if preferences.kind == "subset" else ()
-    if not len(sizes):
+    if preferences.kind != "subset" or not preferences.sizes.any():
         return measure.range[0]
+    d, sizes = preferences.n_features, preferences.sizes[preferences.sizes > 0]
     if measure.similarity:
         measure = measure.bind(similarity=GivenSimilarity(sp.identity(d, format="csr")))
     apart = [Preferences.from_sets([range(k), range(d - k, d)], n_features=d) for k in {sizes.min(), sizes.max()}]
