@@ -6,6 +6,7 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import console, interval_text, notes, number, print_json, table
 from holdfast.cli.studies import DEFAULTS, given, ran
@@ -70,10 +71,11 @@ def tradeoff(
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """
     decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
-    wanted = {**DEFAULTS, **USUAL, **given(ctx, STUDY)}
+    typed = given(ctx, STUDY)
+    wanted = {**DEFAULTS, **USUAL, **typed}
     if metric is not None and metric not in (wanted["score"] or [metric]):
         raise ValueError(f"Expected one of the scores ({', '.join(wanted['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(wanted, quiet), decision, quiet, as_json)
+    _decide(ran(wanted, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
 
 
 @app.command(rich_help_panel=DECIDE)
