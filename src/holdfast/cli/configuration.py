@@ -1,6 +1,5 @@
 """What a file asks for: options in TOML, or the command that a store keeps; and which code it may name."""
 
-import os
 import shlex
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -26,6 +25,9 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
 
 def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     """Read options of a command from a TOML file; its paths are told from the folder it lies in."""
+    from holdfast.frames import path_of
+
+    path = path_of(path)
     try:
         options = tomllib.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -34,7 +36,7 @@ def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     options = checked_options(options, command, str(path))
     for key in ("data", "store"):
         if key in options:
-            beside = path.parent / os.path.expanduser(options[key])
+            beside = path.parent / path_of(options[key])
             if key == "store" or beside.exists():
                 options[key] = str(beside)
     return options

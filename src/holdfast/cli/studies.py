@@ -1,6 +1,5 @@
 """Commands that run studies and show what they found: study, resume, show, export, selectors."""
 
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,8 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.configuration import check_trust, checked_options, file_options, resume_command, trust_by_option
 from holdfast.cli.parsing import as_options, parse_measure, parse_named
-from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
+from holdfast.cli.printing import counted, interval_text, notes, number, print_json
+from holdfast.cli.terminal import console, say, table, write
 
 if TYPE_CHECKING:
     from holdfast.data import Table
@@ -89,8 +89,10 @@ def study(
 
 def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     """What was said on the command line."""
+    from holdfast.frames import path_of
+
     said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(one) if isinstance(one, Path) else one for key, one in said.items()}
+    return {key: str(path_of(one)) if isinstance(one, Path) else one for key, one in said.items()}
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -164,7 +166,7 @@ def export(
     if as_json:
         print_json(files)
     else:
-        typer.echo("\n".join(files))
+        write("\n".join(files))
 
 
 @app.command("selectors", rich_help_panel=STUDIES)
@@ -220,7 +222,7 @@ def read(options: dict[str, Any], quiet: bool) -> "Table":
     """Read the data, and tell what was done to them."""
     found = _table(options)
     for note in () if quiet else found.notes:
-        print(f"holdfast: note: {note}", file=sys.stderr)
+        say(f"holdfast: note: {note}")
     return found
 
 
@@ -254,7 +256,7 @@ def _stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
         yield
     except StudyInterrupted as stopped:
         hint = f" ({resume_command(options)})" if options.get("store") else ""
-        print(f"\nholdfast: {stopped}{hint}", file=sys.stderr)
+        say(f"\nholdfast: {stopped}{hint}")
         raise typer.Exit(130) from None
 
 
@@ -324,8 +326,6 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
 
 def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     """Print a table of all candidates, and what went wrong."""
-    from rich.markup import escape
-
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
@@ -337,14 +337,14 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     for name, row in summary.iterrows():
         scores = [f"{number(row[metric])} ± {number(row[f'{metric}_se'])}" for metric in metrics]
         rows.add_row(
-            escape(str(name)), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
+            str(name), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
             number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
         )  # fmt: skip
     out.print(rows)
     for name, reason in summary["reason"].dropna().items():
-        out.print(f"{escape(str(name))}: {escape(reason)}")
+        out.print(f"{name}: {reason}")
     if len(result.failures):
         worst = result.failures["error"].value_counts()
-        out.print(f"Failed most often ({worst.iloc[0]} fits): {escape(str(worst.index[0]))}")
+        out.print(f"Failed most often ({worst.iloc[0]} fits): {worst.index[0]}")
     for row in result.notes.to_dict(orient="records"):
-        out.print(f"{escape(row['candidate'])}, in {row['runs']} runs: {escape(row['note'])}")
+        out.print(f"{row['candidate']}, in {row['runs']} runs: {row['note']}")

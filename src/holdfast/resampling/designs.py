@@ -1,5 +1,6 @@
 """The perturbations: bootstraps, subsamples, halves, folds, noise, shrinking samples, new seeds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,8 +27,12 @@ def _check_number(what: str, value: Any, least: int) -> None:
         raise ValueError(f"Expected {what} to be a whole number of at least {least}, got {value!r}.")
 
 
-def _check_share(what: str, value: float, *, zero: bool = False, one: bool = False) -> None:
-    if not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _check_share(what: str, value: Any, *, zero: bool = False, one: bool = False) -> None:
+    if not _is_number(value) or not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
         ends = f"{'from' if zero else 'above'} 0 {'to' if one else 'and below'} 1"
         raise ValueError(f"Expected {what} to be a share {ends}, got {value!r}.")
 
@@ -295,7 +300,7 @@ class Noise(Perturbation):
     def __post_init__(self) -> None:
         _check_number("n", self.n, 1)
         _check_share("flip", self.flip, zero=True)
-        if not self.scale >= 0:
+        if not _is_number(self.scale) or not self.scale >= 0:
             raise ValueError(f"Expected scale to be 0 or more, got {self.scale!r}.")
 
     @property
@@ -328,7 +333,7 @@ class Shrink(Perturbation):
     ----------
     n : int
         Number of bootstrap samples.
-    fractions : tuple of float
+    fractions : float or tuple of float
         Sizes of the smaller samples, as shares of the whole, which is always made (1).
     stratify : bool
         Draw the bootstrap within each class.
@@ -342,9 +347,11 @@ class Shrink(Perturbation):
 
     def __post_init__(self) -> None:
         _check_number("n", self.n, 1)
-        for fraction in self.fractions:
+        given: Any = self.fractions
+        fractions = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        for fraction in fractions:
             _check_share("each of fractions", fraction, one=True)
-        object.__setattr__(self, "fractions", tuple(sorted({*map(float, self.fractions), 1.0})))
+        object.__setattr__(self, "fractions", tuple(sorted({*map(float, fractions), 1.0})))
 
     @property
     def n_splits(self) -> int:
