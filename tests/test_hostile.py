@@ -340,6 +340,32 @@ def test_one_fraction_on_the_command_line(here, monkeypatch, capsys):
         assert "Expected" in told(monkeypatch, capsys, *arguments, wrong)
 
 
+@pytest.mark.parametrize("value", ["abc", "none", "1|2", "true"])
+def test_parameters_of_measures_are_numbers(here, monkeypatch, capsys, value):
+    pd.DataFrame([[1, 0, 1], [1, 1, 0], [0, 1, 1]], columns=list("abc")).to_csv("r.csv", index=False)
+    pd.DataFrame([[1, 2, 3], [2, 1, 3], [3, 1, 2]], columns=list("abc")).to_csv("w.csv", index=False)
+    for measure in ("davis:alpha", "intersection_mbm:threshold", "intersection_mbm:threshold=0.5,draws"):
+        data = ["--data", "w.csv"] if "threshold" in measure else []
+        assert "Expected" in told(monkeypatch, capsys, "measure", "r.csv", "-m", f"{measure}={value}", *data)
+    for measure in ("canberra:k", "rank_biased_overlap:p"):
+        if (measure, value) != ("canberra:k", "none"):  # which means all
+            told(monkeypatch, capsys, "measure", "w.csv", "--kind", "ranking", "-m", f"{measure}={value}")
+    with pytest.raises(ValueError, match="Expected"):
+        hf.stability([[1, 0], [1, 1]], "davis", alpha=None)
+
+
+def test_other_numbers_out_of_reach_are_one_sentence():
+    for call in (
+        lambda: hf.Bootstrap(99999999999),
+        lambda: hf.Folds(5, repeats=10**9),
+        lambda: hf.HalfWidth(1e-300),
+        lambda: hf.Study(selectors={"a": hf.selectors.AnovaF(1)}, random_state=-1),
+        lambda: hf.selectors.GroupedSelector(hf.selectors.AnovaF(1), threshold="abc").fit(ROWS, LABELS),
+    ):
+        with pytest.raises(ValueError, match="Expected"):
+            call()
+
+
 VALUES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.floats(), max_size=2)
 )

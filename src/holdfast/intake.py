@@ -68,6 +68,11 @@ def check_number_of_features(n_features: Any, argument: str = "n_features") -> i
     return int(n_features)
 
 
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a number, so that it can be compared with its bounds."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def texts_of(values: Any, argument: str) -> tuple[str, ...]:
     """Names as texts, or raise if these are no names."""
     if isinstance(values, bytes) or not isinstance(values, Iterable):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from holdfast.intake import is_number
 from holdfast.resampling.split import (
     Change,
     Design,
@@ -22,17 +23,19 @@ from holdfast.resampling.split import (
 ROWS, NOISE = range(2)  # what a random stream is for
 
 
+MOST = 10_000_000
+"""Most samples, folds or repeats: their rows alone would fill a disk."""
+
+
 def _check_number(what: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"Expected {what} to be a whole number of at least {least}, got {value!r}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if value > MOST:
+        raise ValueError(f"Expected {what} to be at most {MOST:,}, got {value!r}.")
 
 
 def _check_share(what: str, value: Any, *, zero: bool = False, one: bool = False) -> None:
-    if not _is_number(value) or not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
+    if not is_number(value) or not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
         ends = f"{'from' if zero else 'above'} 0 {'to' if one else 'and below'} 1"
         raise ValueError(f"Expected {what} to be a share {ends}, got {value!r}.")
 
@@ -300,7 +303,7 @@ class Noise(Perturbation):
     def __post_init__(self) -> None:
         _check_number("n", self.n, 1)
         _check_share("flip", self.flip, zero=True)
-        if not _is_number(self.scale) or not self.scale >= 0:
+        if not is_number(self.scale) or not self.scale >= 0:
             raise ValueError(f"Expected scale to be 0 or more, got {self.scale!r}.")
 
     @property
