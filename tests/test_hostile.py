@@ -31,18 +31,23 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def told(monkeypatch, capsys, *arguments, code=2):
+@pytest.fixture
+def output_of(monkeypatch, capsys):
     """Stdout and stderr of the command."""
-    monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
-    capsys.readouterr()
-    try:
-        run()
-        left = 0
-    except SystemExit as error:
-        left = error.code or 0
-    found = capsys.readouterr()
-    assert left == code, found.err
-    return found.out + found.err
+
+    def call(*arguments, code=2):
+        monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            run()
+            left = 0
+        except SystemExit as error:
+            left = error.code or 0
+        found = capsys.readouterr()
+        assert left == code, found.err
+        return found.out + found.err
+
+    return call
 
 
 # Huge claims
@@ -54,14 +59,14 @@ def test_a_huge_number_of_features_is_refused(sets):
         hf.Preferences.from_sets(sets, n_features=99999999999)
 
 
-def test_a_huge_claim_in_a_file_or_a_matrix_is_refused(here, monkeypatch, capsys):
+def test_a_huge_claim_in_a_file_or_a_matrix_is_refused(here, output_of):
     import scipy.sparse as sp
 
     record = {"format": "holdfast:preferences", "kind": "subset", "n_features": 10**11, "features": None}
     Path("r.json").write_text(json.dumps({**record, "labels": None, "runs": [[0], [1]]}))
-    assert "Expected at most 100,000,000 features" in told(monkeypatch, capsys, "measure", "r.json")
+    assert "Expected at most 100,000,000 features" in output_of("measure", "r.json")
     Path("genes.txt").write_text("TP53 BRCA1\nTP53 EGFR\n")
-    sentence = told(monkeypatch, capsys, "measure", "genes.txt", "--n-features", "99999999999")
+    sentence = output_of("measure", "genes.txt", "--n-features", "99999999999")
     assert "how many were there to choose from?" in sentence
     with pytest.raises(ValueError, match="Expected at most 100,000,000 features"):
         hf.Preferences.from_matrix(sp.csr_array((2, 2**40)))
@@ -241,7 +246,7 @@ def test_what_is_no_path_is_one_sentence(given_):
             call()
 
 
-def test_the_home_folder_is_expanded_wherever_a_path_is_given(here, monkeypatch, capsys):
+def test_the_home_folder_is_expanded_wherever_a_path_is_given(here, monkeypatch, output_of):
     monkeypatch.setenv("HOME", str(here))
     monkeypatch.setenv("USERPROFILE", str(here))
     (here / "elsewhere").mkdir()
@@ -251,14 +256,14 @@ def test_the_home_folder_is_expanded_wherever_a_path_is_given(here, monkeypatch,
     (here / "study.toml").write_text(
         'data = "~/elsewhere/p.csv"\ntarget = "ill"\nselect = "anova:k=1"\nresamples = 3\n'
     )
-    told(monkeypatch, capsys, "study", "--config", "~/study.toml", "--quiet", code=0)
-    told(monkeypatch, capsys, "study", "~/elsewhere/p.csv", "--target", "ill", "-n", 3, "-s", "anova:k=1", "-q", code=0)
+    output_of("study", "--config", "~/study.toml", "--quiet", code=0)
+    output_of("study", "~/elsewhere/p.csv", "--target", "ill", "-n", 3, "-s", "anova:k=1", "-q", code=0)
     assert len(hf.read_table("~/elsewhere/p.csv", "ill").X) == 12
     write_preferences(hf.Preferences.from_sets([{"a"}, {"b"}], n_features=3), "~/runs.json")
     assert (here / "runs.json").exists()
     (here / "names.txt").write_text("a\nb\nc\n")
     (here / "lists.txt").write_text("a b\na c\n")
-    told(monkeypatch, capsys, "measure", "~/lists.txt", "--features", "~/names.txt", code=0)
+    output_of("measure", "~/lists.txt", "--features", "~/names.txt", code=0)
     result = hf.Study(selectors={"anova": hf.selectors.AnovaF(1)}, perturbation=hf.Bootstrap(3)).run(ROWS, LABELS)
     assert result.export("~/tables")[0] == here / "tables" / "summary.parquet"
     assert result.report("~/report.md") == here / "report.md"
@@ -332,24 +337,24 @@ def test_one_fraction_is_enough_to_shrink(fraction):
     assert hf.Shrink(3, fractions=0.25).fractions == (0.25, 1.0)
 
 
-def test_one_fraction_on_the_command_line(here, monkeypatch, capsys):
+def test_one_fraction_on_the_command_line(here, output_of):
     ROWS.assign(ill=LABELS).to_csv("p.csv", index=False)
     arguments = ["study", "p.csv", "--target", "ill", "-s", "anova:k=1", "-n", "3", "--quiet", "--perturb"]
-    told(monkeypatch, capsys, *arguments, "shrink:fractions=0.25", code=0)
+    output_of(*arguments, "shrink:fractions=0.25", code=0)
     for wrong in ("shrink:fractions=abc", "shrink:fractions=2", "noise:scale=abc", "subsample:fraction=true"):
-        assert "Expected" in told(monkeypatch, capsys, *arguments, wrong)
+        assert "Expected" in output_of(*arguments, wrong)
 
 
 @pytest.mark.parametrize("value", ["abc", "none", "1|2", "true"])
-def test_parameters_of_measures_are_numbers(here, monkeypatch, capsys, value):
+def test_parameters_of_measures_are_numbers(here, value, output_of):
     pd.DataFrame([[1, 0, 1], [1, 1, 0], [0, 1, 1]], columns=list("abc")).to_csv("r.csv", index=False)
     pd.DataFrame([[1, 2, 3], [2, 1, 3], [3, 1, 2]], columns=list("abc")).to_csv("w.csv", index=False)
     for measure in ("davis:alpha", "intersection_mbm:threshold", "intersection_mbm:threshold=0.5,draws"):
         data = ["--data", "w.csv"] if "threshold" in measure else []
-        assert "Expected" in told(monkeypatch, capsys, "measure", "r.csv", "-m", f"{measure}={value}", *data)
+        assert "Expected" in output_of("measure", "r.csv", "-m", f"{measure}={value}", *data)
     for measure in ("canberra:k", "rank_biased_overlap:p"):
         if (measure, value) != ("canberra:k", "none"):  # which means all
-            told(monkeypatch, capsys, "measure", "w.csv", "--kind", "ranking", "-m", f"{measure}={value}")
+            output_of("measure", "w.csv", "--kind", "ranking", "-m", f"{measure}={value}")
     with pytest.raises(ValueError, match="Expected"):
         hf.stability([[1, 0], [1, 1]], "davis", alpha=None)
 
@@ -412,7 +417,7 @@ def test_texts_are_printed_as_they_are_without_markup(capsys):
         assert text in shown
 
 
-def test_no_command_sends_a_name_to_the_terminal_as_it_is(here, monkeypatch, capsys):
+def test_no_command_sends_a_name_to_the_terminal_as_it_is(here, output_of):
     name = "a\x1b[2J[red]:smile:\x85"
     frame = ROWS.rename(columns={"x": name}).assign(**{f"{name}ill": LABELS, "text": ["p", "q", "r"] * 4})
     data = f"{name}.csv"
@@ -425,23 +430,23 @@ def test_no_command_sends_a_name_to_the_terminal_as_it_is(here, monkeypatch, cap
     toml = f"data = {json.dumps(data)}\ntarget = {json.dumps(name + 'ill')}\nignore = 'text'\nresamples = 4\n[select]\n"
     Path("d.toml").write_text(f"{toml}{json.dumps(name)} = 'anova:k=1|2'\n", encoding="utf-8")
     said = [
-        told(monkeypatch, capsys, *study),
-        told(monkeypatch, capsys, *study, "--categorical", "one-hot", "--store", f"s{name}.db", code=0),
-        told(monkeypatch, capsys, "study", "--config", "c.toml"),
-        told(monkeypatch, capsys, "study", "--config", "d.toml", "--estimator", "linear", "--store", "s.db", code=0),
-        *(told(monkeypatch, capsys, "show", "s.db", *more, code=0) for more in ([], ["--json"])),
-        *(told(monkeypatch, capsys, "choose", "s.db", *more, code=0) for more in ([], ["--json"])),
-        *(told(monkeypatch, capsys, "report", "s.db", *more, code=0) for more in (["-o", f"{name}.md"], ["--json"])),
-        *(told(monkeypatch, capsys, "measure", f"runs{name}.csv", *more, code=0) for more in ([], ["--json"])),
-        told(monkeypatch, capsys, "compare", f"runs{name}.csv", f"more{name}.csv", "--paired", code=0),
-        told(monkeypatch, capsys, "compare", f"runs{name}.csv", f"runs{name}.csv"),
-        told(monkeypatch, capsys, "export", "s.db", "--parquet", name, code=0),
-        told(monkeypatch, capsys, "show", f"none{name}.db"),
-        told(monkeypatch, capsys, "measure", f"none{name}.csv"),
-        told(monkeypatch, capsys, name),
-        told(monkeypatch, capsys, "measure", "a", "b", name),
-        told(monkeypatch, capsys, "measure", "a", f"--{name}"),
-        told(monkeypatch, capsys, "measure", "a", "--n-features", name),
+        output_of(*study),
+        output_of(*study, "--categorical", "one-hot", "--store", f"s{name}.db", code=0),
+        output_of("study", "--config", "c.toml"),
+        output_of("study", "--config", "d.toml", "--estimator", "linear", "--store", "s.db", code=0),
+        *(output_of("show", "s.db", *more, code=0) for more in ([], ["--json"])),
+        *(output_of("choose", "s.db", *more, code=0) for more in ([], ["--json"])),
+        *(output_of("report", "s.db", *more, code=0) for more in (["-o", f"{name}.md"], ["--json"])),
+        *(output_of("measure", f"runs{name}.csv", *more, code=0) for more in ([], ["--json"])),
+        output_of("compare", f"runs{name}.csv", f"more{name}.csv", "--paired", code=0),
+        output_of("compare", f"runs{name}.csv", f"runs{name}.csv"),
+        output_of("export", "s.db", "--parquet", name, code=0),
+        output_of("show", f"none{name}.db"),
+        output_of("measure", f"none{name}.csv"),
+        output_of(name),
+        output_of("measure", "a", "b", name),
+        output_of("measure", "a", f"--{name}"),
+        output_of("measure", "a", "--n-features", name),
     ]
     for text in said:
         assert clean(text), text
@@ -449,12 +454,12 @@ def test_no_command_sends_a_name_to_the_terminal_as_it_is(here, monkeypatch, cap
     assert sum(r"\x1b[2J[red]" in text or r"\u001b[2J[red]" in text for text in said) >= 10
 
 
-def test_an_unexpected_error_is_shown_without_commanding_the_terminal(monkeypatch, capsys):
+def test_an_unexpected_error_is_shown_without_commanding_the_terminal(monkeypatch, output_of):
     def fail(*_, **__):
         raise KeyError("\x1b[2J")
 
     monkeypatch.setattr("holdfast.measures.properties", fail)
-    text = told(monkeypatch, capsys, "measures", "--json", code=1)
+    text = output_of("measures", "--json", code=1)
     assert "Traceback" in text
     assert clean(text)
 

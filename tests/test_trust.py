@@ -46,18 +46,23 @@ def mark(tmp_path, monkeypatch):
     sys.modules.pop("harm", None)
 
 
-def told(monkeypatch, capsys, *arguments, code=2):
+@pytest.fixture
+def stderr_of(monkeypatch, capsys):
     """What the command says on stderr."""
-    monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
-    capsys.readouterr()
-    try:
-        run()
-        left = 0
-    except SystemExit as error:
-        left = error.code or 0
-    text = capsys.readouterr().err
-    assert left == code, text
-    return text
+
+    def call(*arguments, code=2):
+        monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            run()
+            left = 0
+        except SystemExit as error:
+            left = error.code or 0
+        text = capsys.readouterr().err
+        assert left == code, text
+        return text
+
+    return call
 
 
 def asked(key, text):
@@ -117,80 +122,80 @@ HARMFUL = [
 
 @pytest.mark.parametrize(("key", "text"), HARMFUL)
 @pytest.mark.parametrize("write", [write_toml, write_store])
-def test_nothing_that_a_stranger_s_file_names_is_run(write, key, text, mark, monkeypatch, capsys):
+def test_nothing_that_a_stranger_s_file_names_is_run(write, key, text, mark, stderr_of):
     command = write(asked(key, text))
     for more in ([], ["--dry-run"]) if write is write_toml else ([],):
-        sentence = told(monkeypatch, capsys, *command, *more)
+        sentence = stderr_of(*command, *more)
         assert not mark.exists()
         assert "harm" not in sys.modules
         assert sentence.startswith("holdfast: Expected ")
         assert sentence.count("\n") == 1, sentence
 
 
-def test_all_modules_that_have_to_be_allowed_are_named_at_once(mark, monkeypatch, capsys):
+def test_all_modules_that_have_to_be_allowed_are_named_at_once(mark, stderr_of):
     options = {**asked("estimator", "anova"), "select": ["harm.Selector", "ensemble:base=other.part.Selector"]}
-    sentence = told(monkeypatch, capsys, *write_store(options))
+    sentence = stderr_of(*write_store(options))
     assert "got 'harm.Selector', 'other.part.Selector'; nothing was imported" in sentence
     assert sentence.endswith("pass --allow harm --allow other.part.\n")
 
 
-def test_code_is_checked_before_data_are_read(mark, monkeypatch, capsys):
+def test_code_is_checked_before_data_are_read(mark, stderr_of):
     options = {**asked("select", "harm.Selector"), "data": "nowhere.csv"}
-    assert "--allow harm" in told(monkeypatch, capsys, *write_toml(options))
+    assert "--allow harm" in stderr_of(*write_toml(options))
 
 
 @pytest.mark.parametrize("write", [write_toml, write_store])
-def test_the_command_line_allows_modules_and_no_file_does(write, mark, monkeypatch, capsys):
+def test_the_command_line_allows_modules_and_no_file_does(write, mark, stderr_of):
     options = asked("select", "harm.Selector:k=2")
     for refused in ("har", "harm.Selector", "harm.part", "os"):
-        told(monkeypatch, capsys, *write(options), "--allow", refused)
-    sentence = told(monkeypatch, capsys, *write({**options, "allow": ["harm"]}))
+        stderr_of(*write(options), "--allow", refused)
+    sentence = stderr_of(*write({**options, "allow": ["harm"]}))
     assert "got 'allow'" in sentence
     assert not mark.exists()
     command = write(options)
     if write is write_store:  # the study in it is another one: refused after the class was made
-        assert "Expected the plan of the study" in told(monkeypatch, capsys, *command, "--allow", "harm", "--quiet")
+        assert "Expected the plan of the study" in stderr_of(*command, "--allow", "harm", "--quiet")
     else:
-        told(monkeypatch, capsys, *command, "--allow", "os", "--allow", "harm", "--quiet", code=0)
+        stderr_of(*command, "--allow", "os", "--allow", "harm", "--quiet", code=0)
     assert mark.exists()
 
 
-def test_functions_of_allowed_modules_are_not_called(mark, monkeypatch, capsys):
-    sentence = told(monkeypatch, capsys, *write_toml(asked("select", "os.system:command=touch mark")), "--allow", "os")
+def test_functions_of_allowed_modules_are_not_called(mark, stderr_of):
+    sentence = stderr_of(*write_toml(asked("select", "os.system:command=touch mark")), "--allow", "os")
     assert "Expected a class with fit and get_params" in sentence
     assert not mark.exists()
 
 
 @pytest.mark.parametrize("path", ["os.system:command=touch mark", "harm.make:k=1", "subprocess.Popen:args=ls"])
-def test_who_types_a_path_may_name_any_module_but_only_classes_are_called(path, mark, monkeypatch, capsys):
+def test_who_types_a_path_may_name_any_module_but_only_classes_are_called(path, mark, stderr_of):
     arguments = ["study", "patients.csv", "--target", "ill", "-n", "2", "--quiet"]
-    assert "Expected a class with fit" in told(monkeypatch, capsys, *arguments, "-s", path)
-    told(monkeypatch, capsys, *arguments, "-s", "harm.Selector:k=2", code=0)
+    assert "Expected a class with fit" in stderr_of(*arguments, "-s", path)
+    stderr_of(*arguments, "-s", "harm.Selector:k=2", code=0)
     assert mark.exists()
 
 
-def test_what_was_typed_has_to_be_allowed_when_it_is_resumed(mark, monkeypatch, capsys):
+def test_what_was_typed_has_to_be_allowed_when_it_is_resumed(mark, stderr_of):
     arguments = ["study", "patients.csv", "--target", "ill", "-n", "2", "--quiet", "--store", "typed.db"]
-    told(monkeypatch, capsys, *arguments, "-s", "harm.Selector:k=2", code=0)
-    assert "pass --allow harm." in told(monkeypatch, capsys, "resume", "typed.db")
-    told(monkeypatch, capsys, "resume", "typed.db", "--allow", "harm", "--quiet", code=0)
+    stderr_of(*arguments, "-s", "harm.Selector:k=2", code=0)
+    assert "pass --allow harm." in stderr_of("resume", "typed.db")
+    stderr_of("resume", "typed.db", "--allow", "harm", "--quiet", code=0)
 
 
-def test_an_interrupted_study_says_what_to_allow(mark, monkeypatch, capsys):
+def test_an_interrupted_study_says_what_to_allow(mark, monkeypatch, stderr_of):
     def stop(*_, **__):
         raise hf.study.StudyInterrupted("stopped")
 
     monkeypatch.setattr(hf.Study, "run", stop)
     arguments = ["study", "patients.csv", "--target", "ill", "--quiet", "--store", "my study.db"]
-    sentence = told(monkeypatch, capsys, *arguments, "-s", "harm.Selector", code=130)
+    sentence = stderr_of(*arguments, "-s", "harm.Selector", code=130)
     assert "(holdfast resume 'my study.db' --allow harm)" in sentence
 
 
-def test_the_command_line_wins_over_a_file_with_its_own_trust(mark, monkeypatch, capsys):
+def test_the_command_line_wins_over_a_file_with_its_own_trust(mark, stderr_of):
     command = write_toml(asked("select", "os.system:command=touch mark"))
-    told(monkeypatch, capsys, *command, "-s", "anova:k=2", "--quiet", code=0)
+    stderr_of(*command, "-s", "anova:k=2", "--quiet", code=0)
     estimator = write_toml(asked("estimator", "harm.Selector"))
-    assert "--allow harm" in told(monkeypatch, capsys, *estimator, "-s", "anova:k=2")
+    assert "--allow harm" in stderr_of(*estimator, "-s", "anova:k=2")
 
 
 ODD = [
@@ -209,23 +214,23 @@ ODD = [
 
 
 @pytest.mark.parametrize(("key", "value", "message"), ODD)
-def test_options_of_the_wrong_kind_are_one_sentence(key, value, message, mark, monkeypatch, capsys):
+def test_options_of_the_wrong_kind_are_one_sentence(key, value, message, mark, stderr_of):
     options = {**asked("seed", 1), key: value}
-    assert message in told(monkeypatch, capsys, *write_store(options))
+    assert message in stderr_of(*write_store(options))
 
 
 @pytest.mark.parametrize("command", [5, "text", [["select", "anova"]]])
-def test_a_command_that_is_no_command_is_one_sentence(command, mark, monkeypatch, capsys):
+def test_a_command_that_is_no_command_is_one_sentence(command, mark, stderr_of):
     write_store({})
     with closing(sqlite3.connect("study.db")) as connection, connection:
         connection.execute("UPDATE meta SET value = ? WHERE key = 'command'", [json.dumps(command)])
-    assert "holdfast: " in told(monkeypatch, capsys, "resume", "study.db")
+    assert "holdfast: " in stderr_of("resume", "study.db")
 
 
 @pytest.mark.parametrize("content", [b"select = [", b"\xff\xfe", b"a = " + b"[" * 100_000])
-def test_a_configuration_that_is_no_toml_is_one_sentence(content, mark, monkeypatch, capsys):
+def test_a_configuration_that_is_no_toml_is_one_sentence(content, mark, stderr_of):
     Path("study.toml").write_bytes(content)
-    sentence = told(monkeypatch, capsys, "study", "--config", "study.toml")
+    sentence = stderr_of("study", "--config", "study.toml")
     assert sentence.startswith("holdfast: Expected TOML in study.toml, got ")
     assert sentence.count("\n") == 1
 

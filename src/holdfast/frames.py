@@ -189,9 +189,9 @@ def _feather(path: Path) -> pd.DataFrame:
 
 def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
     """A table of pyarrow's as a frame; what its metadata say of pandas is left aside where it makes no sense."""
-    for told in (table, table.replace_schema_metadata(None)):
+    for version in (table, table.replace_schema_metadata(None)):
         with suppress(Exception):  # metadata may say anything, and errors are of any kind
-            return cast(pd.DataFrame, told.to_pandas())
+            return cast(pd.DataFrame, version.to_pandas())
     raise ValueError(f"Expected columns that pandas can hold in {path}, got {table.schema.types}; convert them first.")
 
 

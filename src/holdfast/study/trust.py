@@ -108,8 +108,8 @@ def find_class(path: str, what: str, trust: Trust) -> Any:
     try:
         found = getattr(importlib.import_module(_module(path)), path.rpartition(".")[2])
     except Exception as error:  # a module may fail in any way while it is imported
-        told = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"Expected the path of a class for {what}, got {path!r}: {told.rstrip('.')}.") from None
+        reason = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"Expected the path of a class for {what}, got {path!r}: {reason.rstrip('.')}.") from None
     if not (_is_concrete(found) and all(callable(getattr(found, name, None)) for name in ("fit", "get_params"))):
         raise ValueError(
             f"Expected a class with fit and get_params, as scikit-learn's estimators have, for {what}, got {path!r}; "
