@@ -456,10 +456,16 @@ BAD = {
     "no runs, ranks": (lambda: rankings([]), "got zero runs; add a run"),
     "no runs, weights": (lambda: weights(np.empty((0, 3))), "got zero runs; add a run"),
     "no features, matrix": (lambda: matrix([[], []]), "got zero features; add a feature"),
-    "no features, sets": (lambda: sets([[]], n_features=0), "got zero features; add a feature"),
+    "no features, sets": (
+        lambda: sets([[]], n_features=0),
+        "Expected n_features to be a whole number of at least 1, got 0",
+    ),
     "no features, names": (lambda: sets([[]], features=[]), "got zero features; add a feature"),
     "no features, ranks": (lambda: rankings(np.empty((2, 0))), "got zero features; add a feature"),
-    "fewer than no features": (lambda: sets([[]], n_features=-1), "got -1 features"),
+    "fewer than no features": (
+        lambda: sets([[]], n_features=-1),
+        "Expected n_features to be a whole number of at least 1, got -1",
+    ),
     "name twice": (lambda: matrix(MATRIX, features="abca"), "feature names", "'a' for columns 0 and 3", "rename one"),
     "label twice": (lambda: matrix(MATRIX, labels="xyx"), "run names", "'x' for runs 0 and 2", "rename one"),
     "too few names": (lambda: matrix(MATRIX, features="abc"), "each of 4 columns, got 3", "mend features="),

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,14 +21,26 @@ def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) 
     ``row`` is what a row is called in messages; ``gaps`` are texts of CSV and TSV that mean a missing value, beside
     those of pandas (empty, NA, NaN, null, None).
     """
-    path = Path(path)
+    path = path_of(path)
     if ending_of(path) == ".parquet":
-        return cast(pd.DataFrame, parquet_table(path).to_pandas())
+        return _pandas_frame(parquet_table(path), path)
     if ending_of(path) == ".feather":
         return _feather(path)
     if ending_of(path) == ".arff":
         return _arff(path)
     return _delimited(path, row, list(gaps))
+
+
+def path_of(given: Any, expected: str = "the path of a file") -> Path:
+    """Return a path, with ``~`` for the user's folder expanded; raise if it is none."""
+    if not isinstance(given, (str, Path)) or not str(given) or "\0" in str(given):
+        shown = (
+            repr(given)
+            if isinstance(given, (str, bytes, int, float, type(None)))
+            else f"an object of type {type(given).__name__}"
+        )
+        raise ValueError(f"Expected {expected}, got {shown}.")
+    return Path(os.path.expanduser(given))
 
 
 def ending_of(path: Path) -> str:
@@ -54,7 +67,7 @@ def as_number(entry: Any) -> Any:
     """Return the entry as a float if it is a number, else as it is; 1_000 is a name."""
     if isinstance(entry, str) and "_" in entry:
         return entry
-    with suppress(TypeError, ValueError):
+    with suppress(TypeError, ValueError, OverflowError):
         return float(entry)
     return entry
 
@@ -168,9 +181,18 @@ def _feather(path: Path) -> pd.DataFrame:
     except ImportError:
         raise not_installed("pyarrow", f"the Feather file {path}") from None
     try:
-        return cast(pd.DataFrame, pyarrow.feather.read_table(path).to_pandas())
-    except ValueError:
+        table = pyarrow.feather.read_table(path)
+    except (ValueError, OSError):
         raise ValueError(f"Expected a Feather file, as {path} ends in .feather, got something else.") from None
+    return _pandas_frame(table, path)
+
+
+def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
+    """A table of pyarrow's as a frame; what its metadata say of pandas is left aside where it makes no sense."""
+    for version in (table, table.replace_schema_metadata(None)):
+        with suppress(Exception):  # metadata may say anything, and errors are of any kind
+            return cast(pd.DataFrame, version.to_pandas())
+    raise ValueError(f"Expected columns that pandas can hold in {path}, got {table.schema.types}; convert them first.")
 
 
 # ARFF

@@ -1,8 +1,11 @@
 """Turning what users have (matrices, frames, lists of names) into arrays, with one clear sentence where that fails."""
 
+import operator
+import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from typing import Any, TypeAlias, cast
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -10,12 +13,74 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Matrix: TypeAlias = Any  # a 2-D array, nested list, scipy.sparse matrix, pandas or polars frame
-Names: TypeAlias = tuple[str, ...] | None
+Texts: TypeAlias = tuple[str, ...] | None
+Names: TypeAlias = Sequence[str] | None
+MOST_FEATURES = 100_000_000
+"""A count per feature takes a gigabyte then; a larger number is a mistake, or meant to do harm."""
 
 # Names
 
 
-def names_of(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[Any] | None) -> tuple[Names, Names]:
+@dataclass(frozen=True, eq=False)
+class PartialNames(Sequence[str]):
+    """Names of the features that were seen; all others are called ``unnamed_…``, and these are made when asked for."""
+
+    seen: tuple[str, ...]
+    total: int
+
+    def __len__(self) -> int:
+        return self.total
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[index] for index in range(*place.indices(self.total))]
+        index = range(self.total)[place]
+        return self.seen[index] if index < len(self.seen) else f"unnamed_{index}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PartialNames) and self.seen == other.seen:
+            return self.total == other.total
+        if not isinstance(other, (tuple, PartialNames)):
+            return NotImplemented
+        return len(other) == self.total and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def repeated(self) -> str | None:
+        """A name that comes twice: a feature that was seen is called as an unnamed one is."""
+        unnamed = (name for name in self.seen if re.fullmatch("unnamed_(0|[1-9][0-9]{0,8})", name))
+        return next((name for name in unnamed if len(self.seen) <= int(name[8:]) < self.total), None)
+
+
+def check_number_of_features(n_features: Any, argument: str = "n_features") -> int:
+    """Return it as an int, or raise unless it is a whole number that makes sense."""
+    if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
+        raise ValueError(f"Expected {argument} to be a whole number of at least 1, got {n_features!r}.")
+    if n_features > MOST_FEATURES:
+        raise ValueError(
+            f"Expected at most {MOST_FEATURES:,} features, got {argument}={n_features}; how many were there to choose "
+            "from?"
+        )
+    return int(n_features)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a number, so that it can be compared with its bounds."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def texts_of(values: Any, argument: str) -> tuple[str, ...]:
+    """Names as texts, or raise if these are no names."""
+    if isinstance(values, bytes) or not isinstance(values, Iterable):
+        raise ValueError(f"Expected a list of names as {argument}, got {values!r}.")
+    return tuple(map(str, values))
+
+
+def names_of(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[Any] | None) -> tuple[Texts, Texts]:
     """Find names of columns and rows: those given, else those of a frame."""
     columns, index = getattr(matrix, "columns", None), getattr(matrix, "index", None)
     if features is None and columns is not None and not isinstance(columns, pd.RangeIndex):
@@ -23,8 +88,8 @@ def names_of(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[An
     if labels is None and isinstance(index, pd.Index) and (index.name or not pd.api.types.is_integer_dtype(index)):
         labels = index  # whole numbers without a name are places, left over from filtering, not labels
     return (
-        None if features is None else tuple(map(str, features)),
-        None if labels is None else tuple(map(str, labels)),
+        None if features is None else texts_of(features, "features="),
+        None if labels is None else texts_of(labels, "labels="),
     )
 
 
@@ -34,13 +99,18 @@ def check_unique(names: Names, expected: int, what: str, unit: str, argument: st
         return
     if len(names) != expected:
         raise ValueError(f"Expected one {what} name for each of {expected} {unit}s, got {len(names)}; mend {argument}.")
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
+    name = names.repeated() if isinstance(names, PartialNames) else _repeated(names)
+    if name is not None:
         first = names.index(name)
         second = names.index(name, first + 1)
         raise ValueError(
             f"Expected different {what} names, got {name!r} for {unit}s {first} and {second}; rename one of them."
         )
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    name, times = Counter(names).most_common(1)[0]
+    return name if times > 1 else None
 
 
 def _place(run: int, feature: int, names: Names, labels: Names, row: str = "run") -> str:
@@ -84,6 +154,8 @@ def two_dimensional(matrix: Matrix, what: str, row: str = "run") -> NDArray[Any]
             f"Expected a {what} with one row per {row} and one column per feature, got {array.ndim} dimension(s); "
             f"for a single {row} pass a matrix of one row."
         )
+    if array.dtype.kind in "mMc":
+        raise ValueError(f"Expected a {what} of numbers, got {array.dtype}; make them numbers, or leave them out.")
     if array.dtype == object:
         array = np.where(pd.isna(array), np.nan, array)
     return cast(NDArray[Any], array)
@@ -121,9 +193,9 @@ def sparse_selected(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[A
 def _is_number(entry: Any) -> bool:
     try:
         float(entry)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
-    return True
+    return np.ndim(entry) == 0
 
 
 def numbers(
@@ -139,7 +211,7 @@ def numbers(
     array = two_dimensional(sp.csr_array(matrix).toarray() if sp.issparse(matrix) else matrix, f"matrix of {what}", row)
     try:
         finite = array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         wrong = ~np.vectorize(_is_number, otypes=[bool])(array)
         bad = first_bad(array, wrong, names, labels, row)
         raise ValueError(f"Expected {what}, got {bad}; make it a number.") from None
@@ -147,6 +219,60 @@ def numbers(
     if wrong.any():
         raise ValueError(f"Expected finite {what}, got {first_bad(finite, wrong, names, labels, row)}. {remedy}")
     return finite
+
+
+# Labels
+
+
+def column_of(values: Any, name: str, what: str = "label or number") -> NDArray[Any]:
+    """One label or number per row, none missing, all of one kind; texts and numbers come as arrays of these.
+
+    Objects of other kinds, such as dates, stay objects, if they can be told apart.
+    """
+    column = values.to_numpy() if hasattr(values, "to_numpy") else _listed(values)
+    column = column.ravel() if column.ndim == 2 and column.shape[1] == 1 else column
+    if column.ndim != 1:
+        raise ValueError(f"Expected one {what} in {name} for each row, got an array of shape {column.shape}.")
+    missing = np.flatnonzero(pd.isna(column))
+    if missing.size:
+        raise ValueError(
+            f"Expected a {what} in {name} for every row, got none in row {missing[0]} ({missing.size} missing); leave "
+            "these rows out."
+        )
+    return _of_one_kind(column, name) if column.dtype == object else column
+
+
+def _listed(values: Any) -> NDArray[Any]:
+    """An array; entries of a list stay as they are, as NumPy would make texts of mixed labels."""
+    if not isinstance(values, (list, tuple)) or any(isinstance(entry, np.ndarray) for entry in values):
+        return np.asarray(values)
+    column = np.empty(len(values), dtype=object)
+    for row, entry in enumerate(values):
+        column[row] = entry
+    return column
+
+
+def _of_one_kind(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Objects as the type that all of them are."""
+    entries = column.tolist()
+    kinds = {kind_of(entry): row for row, entry in reversed(list(enumerate(entries)))}
+    if len(kinds) > 1:
+        shown = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
+        raise ValueError(f"Expected labels of one kind in {name}, got {shown}; make all of them texts or numbers.")
+    row = next((row for row, entry in enumerate(entries) if not isinstance(entry, Hashable)), None)
+    if row is not None:
+        raise ValueError(f"Expected texts or numbers in {name}, got {kind_of(entries[row])} in row {row}.")
+    plain = np.array(entries) if {"text", "number"} & set(kinds) else column
+    if plain.dtype == object and "number" in kinds:
+        raise ValueError(f"Expected numbers of at most 18 digits in {name}, got larger ones; make texts of them.")
+    return plain
+
+
+def kind_of(entry: Any) -> str:
+    """What a label is, in words: a text, a number, or the name of its type."""
+    if isinstance(entry, str):
+        return "text"
+    return "number" if isinstance(entry, (bool, int, float, np.number, np.bool_)) else type(entry).__name__
 
 
 # Sets
@@ -186,7 +312,7 @@ def universe_of(
     """
     indices = all(isinstance(member, (int, np.integer)) for members in runs for member in members)
     if features is not None:
-        names = tuple(map(str, features))
+        names: Sequence[str] = texts_of(features, "features=")
         if n_features is not None and n_features != len(names):
             raise ValueError(
                 f"Expected as many features as n_features={n_features}, got {len(names)} names; give one of the two."
@@ -198,20 +324,22 @@ def universe_of(
             "the same sets are more stable among a thousand features than among ten."
         )
     elif indices:
-        return None, n_features, None
+        return None, check_number_of_features(n_features), None
     else:
-        names = _names_seen(runs, n_features)
+        seen = _names_seen(runs, check_number_of_features(n_features))
+        names = seen if len(seen) == n_features else PartialNames(seen, int(n_features))
+        return names, int(n_features), {name: place for place, name in enumerate(seen)}
     return names, len(names), None if indices else {name: place for place, name in enumerate(names)}
 
 
 def _names_seen(runs: list[list[Any]], n_features: int) -> tuple[str, ...]:
-    seen = list(dict.fromkeys(str(member) for members in runs for member in members))
+    seen = tuple(dict.fromkeys(str(member) for members in runs for member in members))
     if len(seen) > n_features:
         raise ValueError(
             f"Expected at most n_features={n_features} different names, got {len(seen)}; n_features is the number of "
             "features there were to choose from."
         )
-    return (*seen, *(f"unnamed_{place}" for place in range(len(seen), n_features)))
+    return seen
 
 
 def sorted_indices(

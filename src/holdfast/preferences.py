@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.intake import (
     Matrix,
     check_binary,
+    check_number_of_features,
     check_unique,
     first_bad,
     members_of,
@@ -21,6 +22,7 @@ from holdfast.intake import (
     numbers,
     sorted_indices,
     sparse_selected,
+    texts_of,
     two_dimensional,
     universe_of,
 )
@@ -47,7 +49,7 @@ class Preferences:
         Subsets only: run ``i`` selected ``indices[indptr[i]:indptr[i + 1]]``, ascending.
     values : ndarray of shape (n_runs, n_features)
         Rankings (1 is best, ties share their average rank) and weights (larger is better) only.
-    names : tuple of str or None
+    names : sequence of str or None
         Names of the features; None if they are just numbered.
     labels : tuple of str or None
         Which resample each run came from. Equal labels mean that two selectors' runs can be compared as pairs.
@@ -67,7 +69,7 @@ class Preferences:
     indices: NDArray[np.int32] | None = None
     indptr: NDArray[np.int64] | None = None
     values: NDArray[np.float64] | None = None
-    names: tuple[str, ...] | None = None
+    names: Sequence[str] | None = None
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -77,6 +79,7 @@ class Preferences:
                 raise ValueError(
                     f"Expected at least one run and one feature, got {number or 'zero'} {what}s; add a {what}."
                 )
+        object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
         check_unique(self.names, self.n_features, "feature", "column", "features=")
         check_unique(self.labels, self.n_runs, "run", "run", "labels=")
         if self.names is not None and all(name == str(place) for place, name in enumerate(self.names)):
@@ -153,6 +156,8 @@ class Preferences:
         if isinstance(sets, Mapping):
             labels = sets.keys() if labels is None else labels
             sets = sets.values()
+        if not isinstance(sets, Iterable):
+            raise ValueError(f"Expected one list or set of features per run, got {sets!r}.")
         runs = [members_of(run, members) for run, members in enumerate(sets)]
         names, universe, index_of = universe_of(runs, features, n_features)
         rows = [sorted_indices(run, members, index_of, universe) for run, members in enumerate(runs)]
@@ -163,7 +168,7 @@ class Preferences:
             indices=np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int32),
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             names=names,
-            labels=None if labels is None else tuple(map(str, labels)),
+            labels=None if labels is None else texts_of(labels, "labels="),
         )
 
     @classmethod
@@ -264,7 +269,9 @@ class Preferences:
         else:
             matrix = self.to_sparse().toarray().astype(np.int8)
         index = None if self.labels is None else pd.Index(self.labels)
-        return pd.DataFrame(matrix, columns=pd.Index(self.features), index=index)
+        return pd.DataFrame(
+            matrix, columns=pd.Index(self.features if self.names is None else list(self.names)), index=index
+        )
 
     # Conversions
 

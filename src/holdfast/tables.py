@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.frames import as_number, ending_of, is_text, parquet_table, parsed, pyarrow_parquet, read_frame, text_of
+from holdfast.frames import (
+    as_number,
+    ending_of,
+    is_text,
+    parquet_table,
+    parsed,
+    path_of,
+    pyarrow_parquet,
+    read_frame,
+    text_of,
+)
+from holdfast.intake import PartialNames, check_number_of_features
 from holdfast.preferences import Kind, Preferences, from_numbers
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
@@ -43,7 +54,7 @@ def read_preferences(
     n_features : int, optional
         How many there were, for lists of features.
     """
-    path = Path(path)
+    path = path_of(path)
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
     names = None if features is None else list(features)
@@ -80,7 +91,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     The ending says how: ``.csv``, ``.tsv``, ``.json`` or ``.parquet``. A CSV file is a full matrix; for very many
     features take JSON or Parquet, which keep index lists.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
@@ -96,7 +107,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
 
 def read_names(path: str | Path) -> list[str]:
     """Read feature names, one per line."""
-    lines = text_of(Path(path)).splitlines()
+    lines = text_of(path_of(path)).splitlines()
     names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"Expected one feature name per line in {path}, got an empty file.")
@@ -107,6 +118,8 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
     """Separate a first column of labels; a file of ours also tells its kind there."""
     if not isinstance(frame.index, pd.RangeIndex):
         return frame, [str(label) for label in frame.index], None
+    if frame.columns.empty:
+        return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
     own_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
     if own_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
@@ -119,11 +132,15 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
 
 def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
     names = [str(name) for name in frame.columns]
-    matrix = np.array([column.to_numpy(dtype=object, na_value=np.nan) for _, column in frame.items()], dtype=object).T
-    matrix = matrix.reshape(len(frame), len(names))
+    matrix = np.empty(frame.shape, dtype=object)
+    for place, name in enumerate(names):
+        column = frame.iloc[:, place]
+        if column.dtype == object and column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
+            raise ValueError(f"Expected a number per run and feature in {path}, got lists or records in {name!r}.")
+        matrix[:, place] = column.to_numpy(dtype=object, na_value=np.nan)
     try:
         matrix = matrix.astype(np.float64)
-    except (TypeError, ValueError):  # the constructors say which entry is no number
+    except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
         matrix = np.vectorize(as_number, otypes=[object])(matrix)
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
@@ -155,15 +172,15 @@ def _from_lists(
             "n_features= (--n-features) or features= (--features)."
         )
     if features is None and all(str(member).isdecimal() for run in runs for member in run):
-        runs = [[int(member) for member in run] for run in runs]
+        try:
+            runs = [[int(member) for member in run] for run in runs]
+        except ValueError:
+            raise _too_long(path) from None
     return Preferences.from_sets(runs, features=features, n_features=n_features, labels=labels)
 
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
-    try:
-        content = json.loads(text_of(path))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"Expected JSON in {path}, got something else in line {error.lineno}: {error.msg}.") from None
+    content = _json_of(path)
     if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
         return _from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
@@ -173,6 +190,22 @@ def _from_json(path: Path, features: Iterable[str] | None, n_features: int | Non
             f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
         )
     return _from_lists(path, runs, labels, features, n_features)
+
+
+def _json_of(path: Path) -> Any:
+    text = text_of(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"Expected JSON in {path}, got something else in line {error.lineno}: {error.msg}.") from None
+    except RecursionError:
+        raise ValueError(f"Expected lists of features in {path}, got lists inside lists inside lists.") from None
+    except ValueError:
+        raise _too_long(path) from None
+
+
+def _too_long(path: Path) -> ValueError:
+    return ValueError(f"Expected names or indices of features in {path}, got a number of thousands of digits.")
 
 
 def _lists_features(run: Any) -> bool:
@@ -188,11 +221,13 @@ def _as_record(preferences: Preferences) -> dict[str, Any]:
     else:
         indices, indptr = preferences.lists()
         runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
+    names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
     return {
         "format": _MARK + "preferences",
         "kind": preferences.kind,
         "n_features": preferences.n_features,
-        "features": preferences.names,
+        "features": names,
+        "unnamed": 0 if names is None else preferences.n_features - len(names),
         "labels": preferences.labels,
         "runs": runs,
     }
@@ -202,13 +237,30 @@ def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
     missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
     if missing:
         raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
-    if not (isinstance(record["runs"], list) and isinstance(record["n_features"], int) and record["kind"] in KINDS):
+    whole = type(record["n_features"]) is int and record["kind"] in KINDS
+    if not (whole and _lists_runs(record) and all(map(_names_or_none, _both_names(record)))):
         raise ValueError(f"Expected a whole holdfast file, got a damaged one: {path}; write it again.")
-    names, labels = (None if record[key] is None else tuple(record[key]) for key in ("features", "labels"))
-    if record["kind"] == "subset":
-        indexed = Preferences.from_sets(record["runs"], n_features=record["n_features"], labels=labels)
-        return replace(indexed, names=names)  # by index, as names may be numbers too
-    return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
+    total = check_number_of_features(record["n_features"])
+    names, labels = (None if given is None else tuple(given) for given in _both_names(record))
+    if record["kind"] != "subset":
+        return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
+    indexed = Preferences.from_sets(record["runs"], n_features=total, labels=labels)
+    if names is not None and 0 < total - len(names) == record.get("unnamed"):
+        return replace(indexed, names=PartialNames(names, total))
+    return replace(indexed, names=names)  # by index, as names may be numbers too
+
+
+def _both_names(record: dict[str, Any]) -> tuple[Any, Any]:
+    return record["features"], record["labels"]
+
+
+def _names_or_none(given: Any) -> bool:
+    return given is None or (isinstance(given, list) and all(isinstance(name, str) for name in given))
+
+
+def _lists_runs(record: dict[str, Any]) -> bool:
+    runs, kinds = record["runs"], {int} if record["kind"] == "subset" else {int, float}
+    return isinstance(runs, list) and all(isinstance(run, list) and set(map(type, run)) <= kinds for run in runs)
 
 
 def _write_parquet(preferences: Preferences, path: Path) -> None:
@@ -221,9 +273,16 @@ def _write_parquet(preferences: Preferences, path: Path) -> None:
 
 
 def _from_own_parquet(path: Path) -> Preferences | None:
+    """What holdfast wrote; None for a table of another make, whatever its metadata hold."""
     table = parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
-    if metadata is None:
+    if metadata is None or not {"run", "preference"} <= set(table.column_names):
+        return None
+    try:
+        record = json.loads(metadata)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or "kind" not in record:
         return None
     labels, runs = table["run"].to_pylist(), table["preference"].to_pylist()
-    return _from_record(path, {**json.loads(metadata), "labels": None if None in labels else labels, "runs": runs})
+    return _from_record(path, {**record, "labels": None if None in labels else labels, "runs": runs})

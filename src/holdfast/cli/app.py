@@ -1,12 +1,42 @@
 """The command itself, and what all its commands share."""
 
-import sys
-from typing import Annotated
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from holdfast.cli.terminal import say, visible, write
+
+
+class Commands(TyperGroup):
+    """Commands that quote what was typed wrongly without sending its control characters to the terminal."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _visible_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # an error of click, of which typer brings its own copy
+            vars(error)["message"] = visible(error.message)  # type: ignore[attr-defined]
+        raise
+
 
 app = typer.Typer(
     name="holdfast",
+    cls=Commands,
     help="Which selected features hold fast: the stability of feature selection, measured.\n\n"
     "Begin with `holdfast demo`. For your own data: `holdfast study data.csv --target COLUMN -s anova:k=10 --estimator "
     "knn --store study.db`, then `holdfast report study.db`. Each command explains itself: `holdfast study --help`.",
@@ -27,19 +57,26 @@ Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of
 
 def run() -> None:
     """Run the command; what the user can mend is one sentence on stderr and exit code 2."""
+    warnings.showwarning = lambda message, *_, **__: say(f"holdfast: note: {message}")
     try:
         app()
     except (ValueError, OSError) as error:
         text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
-        print(f"holdfast: {text}", file=sys.stderr)
+        say(f"holdfast: {text}")
         raise SystemExit(2) from None
+    except MemoryError as error:
+        say(f"holdfast: Expected something that fits into memory, got more: {error}")
+        raise SystemExit(2) from None
+    except Exception:
+        say(traceback.format_exc())  # the text of an error may quote a name
+        raise SystemExit(1) from None
 
 
 def _version(asked: bool) -> None:
     if asked:
         from holdfast import __version__
 
-        typer.echo(f"holdfast {__version__}")
+        write(f"holdfast {__version__}")
         raise typer.Exit
 
 

@@ -7,8 +7,9 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import START, Json, app
-from holdfast.cli.printing import console, notes, print_json
+from holdfast.cli.printing import notes, print_json
 from holdfast.cli.studies import print_summary
+from holdfast.cli.terminal import console
 
 if TYPE_CHECKING:
     from holdfast.report import Summary
@@ -78,20 +79,18 @@ def _study(resamples: int) -> Any:
 
 
 def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
-    from rich.markup import escape
-
     out = console()
-    out.print(f"[bold]{summary.verdict.headline}[/]")
+    out.print(summary.verdict.headline, style="bold")
     for sentence in summary.verdict.sentences:
-        out.print(escape(sentence), soft_wrap=True)
+        out.print(sentence, soft_wrap=True)
     out.print("")
     print_summary(result, result.summary(), summary.level)
     out.print("")
     if summary.tradeoff.reason:
-        out.print(f"The choice: {escape(summary.tradeoff.reason)}", soft_wrap=True)
+        out.print(f"The choice: {summary.tradeoff.reason}", soft_wrap=True)
     if summary.features is not None:
-        out.print(f"\n[bold]How often {escape(str(summary.candidate))} selected each feature[/]")
+        out.print(f"\nHow often {summary.candidate} selected each feature", style="bold")
         for one in summary.features.shown:
             bar = "█" * round(20 * one.frequency)
-            out.print(f"{escape(one.feature):>24}  {bar:<20} {one.frequency:>4.0%}  {one.verdict}")
-    out.print(f"\nThe report is in {escape(str(output))}: open it in a browser.", soft_wrap=True)
+            out.print(f"{one.feature:>24}  {bar:<20} {one.frequency:>4.0%}  {one.verdict}")
+    out.print(f"\nThe report is in {output}: open it in a browser.", soft_wrap=True)

@@ -8,7 +8,8 @@ import typer
 from holdfast.cli.app import ELSEWHERE, Json, Level, app
 from holdfast.cli.options import Quiet
 from holdfast.cli.parsing import literal, parse_measure
-from holdfast.cli.printing import console, notes, print_comparisons, print_estimates, print_json, table
+from holdfast.cli.printing import notes, print_comparisons, print_estimates, print_json
+from holdfast.cli.terminal import console, table, write_json
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
@@ -162,7 +163,7 @@ def list_measures(
 
     facts = MEASURES.to_frame()
     if as_json:
-        typer.echo(facts.join(properties().drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
+        write_json(facts.join(properties().drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
         return
     if show_properties:
         names = list(vars(MEASURES["nogueira"].properties))
@@ -173,7 +174,7 @@ def list_measures(
     else:
         rows = table("measure", "kind", "range", "what it is")
         for name, row in facts.iterrows():
-            rows.add_row(str(name), row["kind"], row["range"].replace("[", r"\["), row["summary"])
+            rows.add_row(str(name), row["kind"], row["range"], row["summary"])
     console().print(rows)
 
 

@@ -41,6 +41,13 @@ Categorical = Annotated[
     str | None, typer.Option(metavar="error|one-hot|codes|drop", help="What to do with columns of texts.")
 ]
 Store = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep everything in this file, and resume from it.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE",
+        help="Import classes that a configuration file or a store names from this module too; may be repeated.",
+    ),
+]
 TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="End fits that take longer.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of all that is random.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 for all cores.")]

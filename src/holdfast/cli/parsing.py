@@ -27,7 +27,9 @@ def parse_measure(text: str) -> "Measure":
     name, parameters = parse_named(text, "measure")
     measure = find(name)
     for key, value in parameters.items():
-        if isinstance(value, str) and not isinstance(measure.parameters.get(key, ""), str):
+        default = measure.parameters.get(key, "")
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number and not isinstance(default, str) and value is not default:
             raise ValueError(f"Expected a number for {key} of {measure.name}, got {value!r}.")
     return measure.bind(**parameters)
 

@@ -1,13 +1,12 @@
 """How results look on a terminal, and as JSON."""
 
 import json
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
+from holdfast.cli.terminal import console, say, table, write_json
 
 if TYPE_CHECKING:
     from holdfast.inference.compare import Comparisons
@@ -22,23 +21,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for one in () if quiet else caught:
-        print(f"holdfast: note: {one.message}", file=sys.stderr)
-
-
-def console(*, stderr: bool = False) -> Any:
-    """Where results are printed; with ``stderr`` where progress is told."""
-    from rich.console import Console
-
-    alive = (sys.stderr if stderr else sys.stdout).isatty()
-    return Console(highlight=False, stderr=stderr, width=None if alive else 160)
-
-
-def table(*columns: str) -> Any:
-    """A table whose first column, a name, is never cut."""
-    from rich.table import Column, Table
-
-    first, *others = columns
-    return Table(Column(first, no_wrap=True), *others, box=None)
+        say(f"holdfast: note: {one.message}")
 
 
 def print_json(record: Any) -> None:
@@ -51,7 +34,7 @@ def print_json(record: Any) -> None:
             return [clean(value) for value in item]
         return None if isinstance(item, float) and item != item else item
 
-    typer.echo(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
+    write_json(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def counted(n: int, what: str) -> str:
@@ -66,7 +49,7 @@ def number(value: float, form: str = ".3f") -> str:
 
 def interval_text(low: float, high: float) -> str:
     """An interval, or a dash where there is none."""
-    return "–" if low != low else rf"\[{low:.3f}, {high:.3f}]"
+    return "–" if low != low else f"[{low:.3f}, {high:.3f}]"
 
 
 def print_estimates(
@@ -90,18 +73,16 @@ def print_estimates(
 
 def print_comparisons(measure_name: str, found: "Comparisons") -> None:
     """Print stabilities with their letters, and all pairs."""
-    from rich.markup import escape
-
     out = console()
     rows = table("selection", measure_name, f"{100 * found.level:g}% interval", "letters")
     for row in found.to_frame().to_dict(orient="records"):
         ends = interval_text(row["low"], row["high"])
-        rows.add_row(escape(str(row["selection"])), number(row["stability"]), ends, row["letters"])
+        rows.add_row(str(row["selection"]), number(row["stability"]), ends, row["letters"])
     out.print(rows)
     out.print("")
     rows = table("pair", "difference", f"{100 * found.level:g}% interval", "p", "p (Holm)", "runs compared")
     for row in found.pairs.to_dict(orient="records"):
-        pair = escape(f"{row['first_name']} - {row['second_name']}")
+        pair = f"{row['first_name']} - {row['second_name']}"
         p_values = (number(row[name], ".2g") for name in ("p_value", "p_holm"))
         rows.add_row(pair, number(row["difference"]), interval_text(row["low"], row["high"]), *p_values, row["design"])
     out.print(rows)

@@ -9,6 +9,7 @@ from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import notes
+from holdfast.cli.terminal import write, write_json
 from holdfast.cli.tradeoffs import rule_options
 
 
@@ -61,9 +62,9 @@ def report(
     with notes(quiet):
         result = load(store)
         if as_json:
-            typer.echo(render(result, "json", **asked), nl=False)
+            write_json(render(result, "json", **asked).removesuffix("\n"))
             return
         path = output or Path(f"report.{format or 'html'}")
         written = write_report(result, path, format=format, **asked)  # type: ignore[arg-type]
     if not quiet:
-        typer.echo(str(written))
+        write(str(written))

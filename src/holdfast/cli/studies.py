@@ -1,8 +1,6 @@
 """Commands that run studies and show what they found: study, resume, show, export, selectors."""
 
-import sys
-import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,19 +9,21 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
+from holdfast.cli.configuration import check_trust, checked_options, file_options, resume_command, trust_by_option
 from holdfast.cli.parsing import as_options, parse_measure, parse_named
-from holdfast.cli.printing import console, counted, interval_text, notes, number, print_json, table
+from holdfast.cli.printing import counted, interval_text, notes, number, print_json
+from holdfast.cli.terminal import console, say, table, write
 
 if TYPE_CHECKING:
     from holdfast.data import Table
     from holdfast.study import Study, StudyResult
+    from holdfast.study.trust import Trust
 
-LISTS = ("select", "score", "keep", "ignore")
 DEFAULTS: dict[str, Any] = {
     "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
     "ignore": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1, "seed": 0,
 }  # fmt: skip
-NOT_KEPT = ("store", "jobs", "quiet")  # what may differ when a study is resumed
+NOT_KEPT = ("store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -55,6 +55,7 @@ def study(
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
     ] = None,
+    allow: options.Allow = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell the number of fits, time and disk; run one each.")
     ] = False,
@@ -75,40 +76,53 @@ def study(
 
     `holdfast study --config study.toml --dry-run`
     """
-    known = {key for key in ctx.params if key not in ("config", "dry_run", "quiet", "as_json")}
-    wanted = {**DEFAULTS, **_config(config, known), **given(ctx, known)}
+    typed = given(ctx, set(ctx.params) - {"config", "allow", "dry_run", "quiet", "as_json"})
+    wanted = {**DEFAULTS, **({} if config is None else file_options(config, study)), **typed}
+    trust = trust_by_option(typed, allow, str(config))
     if dry_run:
+        check_trust(wanted, trust)
         found = read(wanted, quiet)
-        _print_plan(planned(wanted, found.task), found, as_json)
+        _print_plan(planned(wanted, found.task, trust), found, as_json)
     else:
-        _print_study(ran(wanted, quiet), None, 0.95, quiet, as_json)
+        _print_study(ran(wanted, trust, quiet), None, 0.95, quiet, as_json)
 
 
 def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     """What was said on the command line."""
+    from holdfast.frames import path_of
+
     said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(one) if isinstance(one, Path) else one for key, one in said.items()}
+    return {key: str(path_of(one)) if isinstance(one, Path) else one for key, one in said.items()}
 
 
 @app.command(rich_help_panel=STUDIES)
 def resume(
-    store: options.StoreFile, jobs: options.Jobs = None, quiet: options.Quiet = False, as_json: Json = False
+    store: options.StoreFile,
+    allow: options.Allow = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Go on with a study that was stopped, from what its store knows.
 
-    **Example**
+    Classes that the store names are imported from holdfast and scikit-learn only, and from modules that you allow.
+
+    **Examples**
 
     `holdfast resume study.db --jobs -1`
+
+    `holdfast resume study.db --allow mypackage.selectors`
     """
     from holdfast.study import load
 
-    command = load(store).stored.meta["command"]
+    command = load(store).stored.meta.get("command")
     if command is None:
         raise ValueError(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
         )
+    command = checked_options(command, study, str(store))
     wanted = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
-    _print_study(ran(wanted, quiet), None, 0.95, quiet, as_json)
+    _print_study(ran(wanted, trust_by_option((), allow, str(store)), quiet), None, 0.95, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -152,7 +166,7 @@ def export(
     if as_json:
         print_json(files)
     else:
-        typer.echo("\n".join(files))
+        write("\n".join(files))
 
 
 @app.command("selectors", rich_help_panel=STUDIES)
@@ -177,27 +191,6 @@ def list_selectors(as_json: Json = False) -> None:
 
 
 # Running
-
-
-def _config(path: Path | None, known: set[str]) -> dict[str, Any]:
-    """Read options from a TOML file; its paths are told from the folder it lies in."""
-    if path is None:
-        return {}
-    try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"Expected TOML in {path}, got something else: {error}.") from None
-    for key in options:
-        if key not in known:
-            raise ValueError(f"Expected options of holdfast study in {path} ({', '.join(sorted(known))}), got {key!r}.")
-    for key in LISTS:
-        if isinstance(options.get(key), str):
-            options[key] = [options[key]]
-    for key in ("data", "store"):
-        beside = path.parent / options.get(key, "")
-        if key in options and (key == "store" or beside.exists()):
-            options[key] = str(beside)
-    return options
 
 
 def _table(options: dict[str, Any]) -> "Table":
@@ -229,21 +222,23 @@ def read(options: dict[str, Any], quiet: bool) -> "Table":
     """Read the data, and tell what was done to them."""
     found = _table(options)
     for note in () if quiet else found.notes:
-        print(f"holdfast: note: {note}", file=sys.stderr)
+        say(f"holdfast: note: {note}")
     return found
 
 
-def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
+def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "StudyResult":
     """Run the study that the options ask for."""
     from holdfast.study import HalfWidth
 
+    check_trust(options, trust)
     found = read(options, quiet)
+    options = {**options, "select": options["select"] or options["usual"][found.task]}
     command = {key: one for key, one in options.items() if key not in NOT_KEPT}
     if Path(options["data"]).exists():
         command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
-    with notes(quiet), _stopped_cleanly(options.get("store")):
-        result = planned(options, found.task).run(
+    with notes(quiet), _stopped_cleanly(options):
+        result = planned(options, found.task, trust).run(
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
@@ -253,19 +248,19 @@ def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
 
 
 @contextmanager
-def _stopped_cleanly(store: str | None) -> Iterator[None]:
+def _stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
     """Say how to go on after Ctrl-C."""
     from holdfast.study import StudyInterrupted
 
     try:
         yield
     except StudyInterrupted as stopped:
-        hint = f" (holdfast resume {store})" if store else ""
-        print(f"\nholdfast: {stopped}{hint}", file=sys.stderr)
+        hint = f" ({resume_command(options)})" if options.get("store") else ""
+        say(f"\nholdfast: {stopped}{hint}")
         raise typer.Exit(130) from None
 
 
-def planned(options: dict[str, Any], task: str) -> "Study":
+def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") -> "Study":
     """The study that the options ask for."""
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
@@ -278,10 +273,10 @@ def planned(options: dict[str, Any], task: str) -> "Study":
         own = label or name.rpartition(".")[2]
         if own in selectors:
             own = text
-        selectors |= named_selectors(own, name, parameters, task)
+        selectors |= named_selectors(own, name, parameters, task, trust["select"])
     estimator = None
     if options.get("estimator") is not None:
-        estimator = named_estimator(*parse_named(options["estimator"], "estimator"), task)
+        estimator = named_estimator(*parse_named(options["estimator"], "estimator"), task, trust["estimator"])
     return Study(
         selectors=selectors,
         perturbation=named_perturbation(*parse_named(options["perturb"], "perturbation"), options.get("resamples")),
@@ -331,8 +326,6 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
 
 def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     """Print a table of all candidates, and what went wrong."""
-    from rich.markup import escape
-
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
@@ -345,15 +338,15 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     for name, row in summary.iterrows():
         scores = [f"{number(row[metric])} ± {number(row[f'{metric}_se'])}" for metric in metrics]
         rows.add_row(
-            escape(str(name)), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
+            str(name), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
             number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
         )  # fmt: skip
     out.print(rows)
     for reason, alike in summary["reason"].dropna().groupby(summary["reason"], sort=False):
         names = "all candidates" if len(alike) == len(summary) > 1 else ", ".join(map(str, alike.index))
-        out.print(f"{escape(names)}: {escape(str(reason))}")
+        out.print(f"{names}: {reason}")
     if len(result.failures):
         worst = result.failures["error"].value_counts()
-        out.print(f"Failed most often ({worst.iloc[0]} fits): {escape(str(worst.index[0]))}")
+        out.print(f"Failed most often ({worst.iloc[0]} fits): {worst.index[0]}")
     for row in result.notes.to_dict(orient="records"):
-        out.print(f"{escape(row['candidate'])}, in {row['runs']} runs: {escape(row['note'])}")
+        out.print(f"{row['candidate']}, in {row['runs']} runs: {row['note']}")

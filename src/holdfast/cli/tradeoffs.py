@@ -6,9 +6,11 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure
-from holdfast.cli.printing import console, interval_text, notes, number, print_json, table
+from holdfast.cli.printing import interval_text, notes, number, print_json
 from holdfast.cli.studies import DEFAULTS, given, ran
+from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
@@ -70,10 +72,11 @@ def tradeoff(
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """
     decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
-    wanted = {**DEFAULTS, **USUAL, **given(ctx, STUDY)}
+    typed = given(ctx, STUDY)
+    wanted = {**DEFAULTS, **USUAL, **typed}
     if metric is not None and metric not in (wanted["score"] or [metric]):
         raise ValueError(f"Expected one of the scores ({', '.join(wanted['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(wanted, quiet), decision, quiet, as_json)
+    _decide(ran(wanted, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -151,17 +154,15 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
 
 
 def _print(pareto: "Pareto", choice: "Choice") -> None:
-    from rich.markup import escape
-
     out, ends = console(), f"{100 * pareto.level:g}% interval"
     out.print(f"The front: {len(pareto.front)} of {len(pareto.frame)} candidates are best compromises.")
     rows = table("candidate", pareto.metric, ends, pareto.measure, ends, "size", "probability")
     for name, row in pareto.front.iterrows():
         rows.add_row(
-            escape(str(name)), number(row["score"]), interval_text(row["score_low"], row["score_high"]),
+            str(name), number(row["score"]), interval_text(row["score_low"], row["score_high"]),
             number(row["stability"]), interval_text(row["low"], row["high"]), number(row["size"], ".1f"),
             number(row["probability"], ".2f"),
         )  # fmt: skip
     out.print(rows)
-    out.print(f"The choice ({choice.rule}): {escape(choice.reason)}", soft_wrap=True)
-    out.print(f"Measured on {escape(choice.measured_on)}.", soft_wrap=True)
+    out.print(f"The choice ({choice.rule}): {choice.reason}", soft_wrap=True)
+    out.print(f"Measured on {choice.measured_on}.", soft_wrap=True)

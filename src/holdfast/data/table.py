@@ -15,7 +15,8 @@ from pandas.api import types
 from holdfast.data.features import prepared
 from holdfast.data.plan import Categorical, Missing, Plan, Task, check_plan, listed, named, number_of
 from holdfast.data.target import as_labels, as_target
-from holdfast.frames import ENDINGS, as_number, ending_of, read_frame
+from holdfast.frames import ENDINGS, as_number, ending_of, path_of, read_frame
+from holdfast.intake import texts_of
 
 GAPS = ("?", " ?")  # as in files of the UCI repository
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -125,8 +126,10 @@ def read_table(
     Made 0/1 columns of the categories of 'sex' ('sex=m').
     >>> X, y = table
     """
+    if not isinstance(path, pd.DataFrame):
+        path = path_of(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    ignored = (ignore,) if isinstance(ignore, str) else tuple(map(str, ignore))
+    ignored = (ignore,) if isinstance(ignore, str) else texts_of(ignore, "ignore=")
     groups, index = (None if name is None else str(name) for name in (groups, index))
     plan = Plan(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
     check_plan(plan)
@@ -138,13 +141,11 @@ def read_table(
     return Table(X=X, y=y, target=plan.target, task=likely, groups=labels, notes=(*notes, *changes, *told))
 
 
-def _frame(path: str | Path | pd.DataFrame) -> pd.DataFrame:
+def _frame(path: Path | pd.DataFrame) -> pd.DataFrame:
     if isinstance(path, pd.DataFrame):
         return path
-    if ending_of(Path(path)) not in ENDINGS:
-        raise ValueError(
-            f"Expected a file ending in {', '.join(ENDINGS)}, got {Path(path).name!r}; save it as one of these."
-        )
+    if ending_of(path) not in ENDINGS:
+        raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {path.name!r}; save it as one of these.")
     return read_frame(path, row="sample", gaps=GAPS)
 
 

@@ -26,10 +26,16 @@ def as_target(column: "pd.Series[Any]", plan: Plan) -> tuple[NDArray[Any], Task,
 def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
     """Return whole numbers where all entries are, texts where one is no number, else floats."""
     entries = column.astype(object).tolist()
-    if any(not isinstance(entry, (int, float, np.number, np.bool_)) for entry in entries):
+    if not all(map(_is_number, entries)):
         return np.array([str(entry) for entry in entries])
     whole = all(float(entry).is_integer() for entry in entries)
     return np.array([int(entry) if whole else float(entry) for entry in entries])
+
+
+def _is_number(entry: Any) -> bool:
+    """Whether it is a number that an array of numbers can hold; one of more than 18 digits is rather a name."""
+    number = entry if isinstance(entry, str) else as_number(entry)
+    return isinstance(number, float) and not (isinstance(entry, int) and abs(entry) >= 2**63)
 
 
 def _likely_task(labels: NDArray[Any], plan: Plan) -> tuple[Task, list[str]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.data import read_table
 from holdfast.datasets.catalogue import ROWS, About
-from holdfast.frames import not_installed
+from holdfast.frames import not_installed, path_of
 
 BY_NAME = {about.name: about for about in ROWS}
 FOLDER, ADDRESS = "HOLDFAST_DATA", "HOLDFAST_DATA_URL"  # environment variables
@@ -161,7 +161,7 @@ def _file(about: About, base_url: str | None) -> Path:
 
 def _folder() -> Path:
     folder = os.environ.get(FOLDER)
-    return Path(folder) if folder else Path(_pooch().os_cache("holdfast"))
+    return path_of(folder) if folder else Path(_pooch().os_cache("holdfast"))
 
 
 def _check_sum(path: Path, about: About) -> None:

@@ -135,8 +135,8 @@ def runs_needed(
     >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
     71 runs (features selected independently) to 597 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
     """
-    if not half_width > 0:
-        raise ValueError(f"Expected a half width above 0, got {half_width}.")
+    if not half_width >= 1e-9:
+        raise ValueError(f"Expected a half width above 0, got {half_width}. The least is 1e-9.")
     check_level(level)
     if pilot is not None:
         return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from holdfast.intake import is_number
 from holdfast.kernels.stand_ins import random_sets
 from holdfast.preferences import Preferences
 
@@ -81,8 +82,8 @@ def pair_expectation(
         return Expectation(
             float(np.mean(values(Preferences.from_sets(rows, n_features=n_features)))), 0.0, "enumeration"
         )
-    if not (draws == int(draws) and draws >= 2):
-        raise ValueError(f"Expected at least two draws to simulate an expectation, got {draws}.")
+    if not (is_number(draws) and draws == int(draws) and 2 <= draws <= 10_000_000):
+        raise ValueError(f"Expected a number of draws from 2 to 10 million to simulate an expectation, got {draws}.")
     rng = np.random.default_rng([n_features, k1, k2])
     sets = [random_sets(rng.random((draws, size)), n_features) for size in (k1, k2)]
     indices = np.concatenate(sets, axis=1).ravel()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from holdfast.intake import is_number
 from holdfast.measures.record import Floats, PairTally
 from holdfast.measures.rows import correlation_sums, distance_sums, pair_sums
 from holdfast.measures.weighting import weight_correlation
@@ -48,7 +49,7 @@ def canberra(ranks: Floats, k: int | None = None) -> PairTally:
     """One minus the Canberra distance of two rankings over its value for random ones; ranks beyond ``k`` are k + 1."""
     n_runs, d = ranks.shape
     k = d if k is None else k
-    if not (1 <= k <= d and k == int(k)):
+    if not (is_number(k) and 1 <= k <= d and k == int(k)):
         raise ValueError(f"Expected a whole number k from 1 to the {d} features, got {k}.")
     cut = np.where(ranks > k, k + 1, ranks)
     expected = random_canberra(d, int(k))
@@ -72,7 +73,7 @@ def random_canberra(d: int, k: int) -> float:
 
 def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
     """Agreement of two runs at every depth, the depths weighted by ``p`` per step, so that the top counts most."""
-    if not 0 < p < 1:
+    if not is_number(p) or not 0 < p < 1:
         raise ValueError(f"Expected p between 0 and 1, got {p}: the smaller, the more the top counts.")
     n_runs, d = ranks.shape
     depth = min(d, int(np.ceil(np.log(1e-18) / np.log(p))))  # what lies deeper weighs less than rounding

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.intake import is_number
 from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
 from holdfast.measures.chance import log_choose
@@ -120,7 +121,7 @@ class Neighbours:
     @classmethod
     def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbours":
         """Return the neighbours of a similarity, found once and kept with it."""
-        if not 0 < threshold <= 1:
+        if not is_number(threshold) or not 0 < threshold <= 1:
             raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
         kept: dict[float, Neighbours] = similarity.__dict__.setdefault("_neighbours", {})
         if threshold not in kept:

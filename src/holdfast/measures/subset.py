@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from holdfast.intake import is_number
 from holdfast.preferences import Preferences
 
 Floats = NDArray[np.float64]
@@ -169,7 +170,7 @@ def novovicova(total: Any, q: Any, M: Any, d: int) -> Any:
 
 def davis(preferences: Preferences, alpha: float) -> float:
     """Mean frequency of the features ever selected, less a penalty ``alpha`` for large sets; at least 0."""
-    if not alpha >= 0:
+    if not is_number(alpha) or not alpha >= 0:
         raise ValueError(f"Expected alpha of at least 0, got {alpha}: a negative penalty leaves the range [0, 1].")
     ever = np.count_nonzero(preferences.counts)
     if ever == 0 or preferences.n_runs < 2:

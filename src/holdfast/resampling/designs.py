@@ -1,11 +1,13 @@
 """The perturbations: bootstraps, subsamples, halves, folds, noise, shrinking samples, new seeds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from holdfast.intake import is_number
 from holdfast.resampling.split import (
     Change,
     Design,
@@ -21,13 +23,19 @@ from holdfast.resampling.split import (
 ROWS, NOISE = range(2)  # what a random stream is for
 
 
+MOST = 10_000_000
+"""Most samples, folds or repeats: their rows alone would fill a disk."""
+
+
 def _check_number(what: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"Expected {what} to be a whole number of at least {least}, got {value!r}.")
+    if value > MOST:
+        raise ValueError(f"Expected {what} to be at most {MOST:,}, got {value!r}.")
 
 
-def _check_share(what: str, value: float, *, zero: bool = False, one: bool = False) -> None:
-    if not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
+def _check_share(what: str, value: Any, *, zero: bool = False, one: bool = False) -> None:
+    if not is_number(value) or not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
         ends = f"{'from' if zero else 'above'} 0 {'to' if one else 'and below'} 1"
         raise ValueError(f"Expected {what} to be a share {ends}, got {value!r}.")
 
@@ -296,7 +304,7 @@ class Noise(Perturbation):
     def __post_init__(self) -> None:
         _check_number("n", self.n, 1)
         _check_share("flip", self.flip, zero=True)
-        if not self.scale >= 0:
+        if not is_number(self.scale) or not self.scale >= 0:
             raise ValueError(f"Expected scale to be 0 or more, got {self.scale!r}.")
 
     @property
@@ -329,7 +337,7 @@ class Shrink(Perturbation):
     ----------
     n : int
         Number of bootstrap samples.
-    fractions : tuple of float
+    fractions : float or tuple of float
         Sizes of the smaller samples, as shares of the whole, which is always made (1).
     stratify : bool
         Draw the bootstrap within each class.
@@ -343,11 +351,13 @@ class Shrink(Perturbation):
 
     def __post_init__(self) -> None:
         _check_number("n", self.n, 1)
-        for fraction in self.fractions:
+        given: Any = self.fractions
+        fractions = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        for fraction in fractions:
             _check_share("each of fractions", fraction, one=True)
-        if not any(fraction < 1 for fraction in self.fractions):
-            raise ValueError(f"Expected at least one of fractions to be below 1, the whole, got {self.fractions!r}.")
-        object.__setattr__(self, "fractions", tuple(sorted({*map(float, self.fractions), 1.0})))
+        if not any(fraction < 1 for fraction in fractions):
+            raise ValueError(f"Expected at least one of fractions to be below 1, the whole, got {given!r}.")
+        object.__setattr__(self, "fractions", tuple(sorted({*map(float, fractions), 1.0})))
 
     @property
     def n_splits(self) -> int:

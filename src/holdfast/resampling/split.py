@@ -11,6 +11,8 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.intake import column_of
+
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
 Places: TypeAlias = NDArray[np.int64]
 
@@ -126,10 +128,7 @@ class Samples:
     @classmethod
     def of(cls, n: int, classes: ArrayLike | None = None, groups: ArrayLike | None = None) -> "Samples":
         """Number the classes and the groups."""
-        for what, given in (("class", classes), ("group", groups)):
-            if given is not None and len(np.asarray(given)) != n:
-                raise ValueError(f"Expected one {what} for each of {n} rows, got {len(np.asarray(given))}.")
-        return cls(n, *(None if given is None else pd.factorize(np.asarray(given))[0] for given in (classes, groups)))
+        return cls(n, _numbered(classes, "y", "class", n), _numbered(groups, "groups", "group", n))
 
     @cached_property
     def unit_of(self) -> Places:
@@ -139,7 +138,7 @@ class Samples:
     @property
     def n_units(self) -> int:
         """Number of units."""
-        return int(self.unit_of.max()) + 1
+        return int(self.unit_of.max(initial=-1)) + 1
 
     def strata(self, stratify: bool) -> list[Places]:
         """The units, those of one class together if asked; a group counts for its most common class."""
@@ -153,6 +152,15 @@ class Samples:
     def rows_of(self, units: Places) -> Places:
         """All rows of these units, ascending."""
         return np.flatnonzero(np.isin(self.unit_of, units))
+
+
+def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Places | None:
+    if given is None:
+        return None
+    column = column_of(given, name, what)
+    if len(column) != n:
+        raise ValueError(f"Expected one {what} for each of {n} rows, got {len(column)}.")
+    return pd.factorize(column)[0]
 
 
 class Perturbation(ABC):
@@ -208,7 +216,7 @@ class Perturbation(ABC):
         >>> first.rows, first.counts, first.test
         (array([0, 1, 4, 5]), array([2, 1, 1, 2]), array([2, 3]))
         """
-        samples = Samples.of(len(np.asarray(y)), y if stratified else None, groups)
+        samples = Samples.of(len(column_of(y, "y")), y if stratified else None, groups)
         self.check(samples)
         yield from (self.split(index, samples, random_state) for index in range(self.n_splits))
 

@@ -18,6 +18,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.intake import column_of, kind_of
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
 from holdfast.selection import Selection
@@ -26,6 +27,19 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Setting = dict[str, Any]
 Key = tuple[tuple[str, str], ...]
+
+
+def plain_target(y: Any) -> Any:
+    """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
+    if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
+        return y
+    widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
+    if len(widths) == 1 and 0 not in widths:
+        return y  # several columns
+    column = column_of(y, "y")
+    if column.dtype.kind in "OS":
+        raise ValueError(f"Expected texts or numbers in y, got {kind_of(column[0])} in row 0; make texts of them.")
+    return column
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +151,7 @@ class Selector(SelectorMixin, BaseEstimator):
         sample_weight : array of whole numbers, optional
             How often each row counts; the same as repeating it.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, plain_target(y), dtype=np.float64, ensure_min_samples=2)
         target = self._target(y)
         counts = whole_counts(sample_weight, X.shape[0])
         self._check(target, counts)

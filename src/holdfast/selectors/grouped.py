@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 from sklearn.base import clone
 
+from holdfast.intake import is_number
 from holdfast.selectors.base import Floats, Found, Ints, Target
 from holdfast.selectors.wrapping import Wrapper, fitted, read, worse_first
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty
@@ -90,7 +91,7 @@ class GroupedSelector(Wrapper):
 
     def _shared(self, X: Floats, target: Target) -> None:
         self._checked_base()
-        if not 0 < self.threshold <= 1:
+        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
             raise ValueError(f"Expected threshold above 0 and at most 1, got {self.threshold!r}.")
         for name, allowed in (
             ("linkage", Linkage),

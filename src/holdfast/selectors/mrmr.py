@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from holdfast.kernels.discretise import equal_width_codes
 from holdfast.kernels.information import Codes, Sample, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
-from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, whole_counts
+from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, plain_target, whole_counts
 from holdfast.selectors.filters import learned_on
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
@@ -97,7 +97,7 @@ class MRMR(Selector):
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Relevance and mean redundancy at each step along an order of columns given by you."""
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        X, y = validate_data(self, X, plain_target(y), dtype=np.float64, reset=False)
         counts, target = whole_counts(sample_weight, X.shape[0]), self._target(y)
         return score_path(*self._sample(None, X, target, counts), order)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from holdfast.intake import check_unique
+from holdfast.intake import check_unique, column_of, kind_of
 from holdfast.resampling import Samples
 
 PredictionTask = Literal["classification", "regression"]
@@ -70,6 +70,8 @@ def study_data(
     """Check what a study was given and bring it into shape."""
     table, names, named = _features(X)
     target = _column(y, table.shape[0], "y", "label or number")
+    if target.dtype.kind not in "biufUM":
+        raise ValueError(f"Expected texts or numbers in y, got {kind_of(target[0])} in row 0; make texts of them.")
     rest, kept = _apart(table, names, [str(name) for name in keep])
     return StudyData(
         X=rest,
@@ -98,28 +100,10 @@ def _features(X: Any) -> tuple[Any, list[str], bool]:
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     """One value for each row, none missing."""
-    listed = object if isinstance(values, (list, tuple)) else None  # else NumPy would make texts of mixed labels
-    column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values, dtype=listed)
-    column = column.ravel() if column.ndim == 2 and column.shape[1] == 1 else column
-    if column.shape != (n,):
-        raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got shape {column.shape}.")
-    missing = np.flatnonzero(pd.isna(column))
-    if missing.size:
-        raise ValueError(
-            f"Expected a {what} in {name} for every row, got none in row {missing[0]} ({missing.size} missing); "
-            "leave these rows out."
-        )
-    return _plain(column)
-
-
-def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """Objects as the type that they all are: whole numbers, numbers or texts."""
-    if column.dtype != object:
-        return column
-    kinds = set(map(type, column.tolist()))
-    if len(kinds) > 1 and str in kinds:
-        raise ValueError(f"Expected labels of one kind, got {' and '.join(sorted(kind.__name__ for kind in kinds))}.")
-    return np.array(column.tolist())
+    column = column_of(values, name, what)
+    if len(column) != n:
+        raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got {len(column)}.")
+    return column
 
 
 def _apart(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64] | None]:

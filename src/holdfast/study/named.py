@@ -1,7 +1,6 @@
 """Selectors, estimators and perturbations by name, for the command line and its configuration files."""
 
 import difflib
-import importlib
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
@@ -36,6 +35,7 @@ from holdfast.resampling import (
 )
 from holdfast.study.data import PredictionTask
 from holdfast.study.families import Candidates, candidate_name
+from holdfast.study.trust import PUBLIC_CLASSES, Trust, dotted_paths, find_class
 
 Make = Callable[..., Any]
 
@@ -43,7 +43,8 @@ Make = Callable[..., Any]
 class Named(NamedTuple):
     """Something that can be asked for by name.
 
-    ``make`` takes parameters, and the task first if it serves both; ``task`` names the only one that it serves.
+    ``make`` takes parameters, the task if it serves both, and whom to trust if it looks up a base selector by name;
+    ``task`` names the only one that it serves.
     """
 
     make: Make
@@ -65,27 +66,33 @@ def _forest(task: str, n_estimators: int = 100) -> Any:
     return make(n_estimators=n_estimators)
 
 
-def _base(name: str, task: str, **parameters: Any) -> Any:
-    return _made(name, SELECTORS, "selector", task, parameters)
+def _base(name: Any, task: str, trust: Trust, **parameters: Any) -> Any:
+    if not isinstance(name, str):
+        raise ValueError(f"Expected the name of a selector as base, got {name!r}.")
+    return _made(_underscored(name, SELECTORS), SELECTORS, "selector", task, parameters, trust)
 
 
 def _stability(
     task: str,
+    trust: Trust,
     base: str = "lasso",
     q: int = 10,
     threshold: float = 0.75,
     resampling: Any = "pairs",
     n: int | None = None,
 ) -> Any:
-    return of.StabilitySelection(_base(base, task), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
+    inner = _base(base, task, trust)
+    return of.StabilitySelection(inner, q=q, threshold=threshold, resampling=resampling, n_resamples=n)
 
 
-def _ensemble(task: str, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank") -> Any:
-    return of.EnsembleSelector(_base(base, task), n_features, n_resamples=n, aggregate=aggregate)
+def _ensemble(
+    task: str, trust: Trust, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank"
+) -> Any:
+    return of.EnsembleSelector(_base(base, task, trust), n_features, n_resamples=n, aggregate=aggregate)
 
 
-def _grouped(task: str, base: str = "lasso", n_features: int = 10, threshold: float = 0.8) -> Any:
-    return of.GroupedSelector(_base(base, task, n_features=n_features), threshold=threshold)
+def _grouped(task: str, trust: Trust, base: str = "lasso", n_features: int = 10, threshold: float = 0.8) -> Any:
+    return of.GroupedSelector(_base(base, task, trust, n_features=n_features), threshold=threshold)
 
 
 def _classes_only(make: Make, summary: str) -> Named:
@@ -157,7 +164,9 @@ PERTURBATIONS: dict[str, type[Perturbation]] = {
 }
 
 
-def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: str) -> dict[str, Candidates]:
+def named_selectors(
+    label: str, name: str, parameters: Mapping[str, Any], task: str, trust: Trust = PUBLIC_CLASSES
+) -> dict[str, Candidates]:
     """Selectors by their name, or by the dotted path of their class; lists of values make several.
 
     Values of the selector's own parameters make one family, which may share its work; others make one family each.
@@ -168,13 +177,13 @@ def named_selectors(label: str, name: str, parameters: Mapping[str, Any], task: 
     top = given.pop("top", 10 if name == "forest" else None)
     grid = {key: value for key, value in given.items() if isinstance(value, list)}
     first = {key: value[0] if key in grid else value for key, value in given.items()}
-    selector = _made(name, SELECTORS, "selector", task, first)
+    selector = _made(name, SELECTORS, "selector", task, first, trust)
     if set(grid) <= set(selector.get_params(deep=False)):
         return {label: Candidates(selector, grid, top)}
     settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return {
         candidate_name(label, setting): Candidates(
-            _made(name, SELECTORS, "selector", task, {**first, **setting}), {}, top
+            _made(name, SELECTORS, "selector", task, {**first, **setting}, trust), {}, top
         )
         for setting in settings
     }
@@ -190,9 +199,9 @@ def _spelled(name: str, parameter: str) -> str:
     return "n_features" if parameter == "k" and "n_features" in known else parameter
 
 
-def named_estimator(name: str, parameters: Mapping[str, Any], task: str) -> Any:
+def named_estimator(name: str, parameters: Mapping[str, Any], task: str, trust: Trust = PUBLIC_CLASSES) -> Any:
     """An estimator by its name, or by the dotted path of its class."""
-    return _made(_underscored(name, ESTIMATORS), ESTIMATORS, "estimator", task, parameters)
+    return _made(_underscored(name, ESTIMATORS), ESTIMATORS, "estimator", task, parameters, trust)
 
 
 def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int | None) -> Perturbation:
@@ -212,7 +221,11 @@ def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int 
     return _called(make, given, f"perturbation {name}")
 
 
-def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameters: Mapping[str, Any]) -> Any:
+def _made(
+    name: str, known: Mapping[str, Named], what: str, task: str, parameters: Mapping[str, Any], trust: Trust
+) -> Any:
+    trust.check(dotted_paths(name, parameters))
+    trust.check_memory(name, parameters)
     if name in known:
         found = known[name]
         if found.task not in (None, task):
@@ -220,18 +233,12 @@ def _made(name: str, known: Mapping[str, Named], what: str, task: str, parameter
             raise ValueError(
                 f"Expected {_a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {found.task}."
             )
-        both = "task" in inspect.signature(found.make).parameters
-        return _called(found.make, {"task": task, **parameters} if both else parameters, f"{what} {name}")
+        return _called(found.make, parameters, f"{what} {name}", {"task": task, "trust": trust})
     if "." not in name:
         raise ValueError(
             f"Expected {_a(what)} ({', '.join(known)}) or the dotted path of a class, got {name!r}{_meant(name, known)}"
         )
-    module, _, attribute = name.rpartition(".")
-    try:
-        make = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"Expected the path of a class for {_a(what)}, got {name!r}: {error}.") from None
-    return _called(make, dict(parameters), f"{what} {name}")
+    return _called(find_class(name, _a(what), trust), parameters, f"{what} {name}")
 
 
 def _a(what: str) -> str:
@@ -243,16 +250,20 @@ def _meant(name: str, known: Mapping[str, Any]) -> str:
     return f"; did you mean {close[0]!r}?" if close else "."
 
 
-def _called(make: Make, parameters: Mapping[str, Any], what: str) -> Any:
-    """Call with parameters by name; say which there are where one is wrong."""
-    known = [name for name in inspect.signature(make).parameters if name != "task"]
+def _called(make: Make, parameters: Mapping[str, Any], what: str, given: Mapping[str, Any] = {}) -> Any:
+    """Call with parameters by name, and with what is given to whoever takes it; say which there are if one is wrong."""
+    takes = inspect.signature(make).parameters
+    known = [name for name in takes if name not in given]
     for name in parameters:
-        if name not in known and name != "task":
+        if name not in known:
             raise ValueError(f"Expected parameters of {what} ({', '.join(known) or 'none'}), got {name!r}.")
-    return make(**parameters)
+    needed = [name for name in known if takes[name].default is inspect.Parameter.empty and name not in parameters]
+    if any(takes[name].kind not in (takes[name].VAR_POSITIONAL, takes[name].VAR_KEYWORD) for name in needed):
+        raise ValueError(f"Expected {needed[0]}= for {what}, got none; it has no usual value.")
+    return make(**parameters, **{name: value for name, value in given.items() if name in takes})
 
 
 def parameters_of(named: Named) -> dict[str, Any]:
     """The parameters that something known by name takes, with their usual values."""
     found = inspect.signature(named.make).parameters.values()
-    return {one.name: one.default for one in found if one.name != "task"}
+    return {one.name: one.default for one in found if one.name not in ("task", "trust")}

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.frames import path_of
 from holdfast.inference.compare import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability, shrink_values
 from holdfast.inference.estimate import StabilityEstimate
@@ -387,7 +388,7 @@ class StudyResult:
         """
         from holdfast.study.export import write_tables
 
-        return write_tables(self, Path(folder))
+        return write_tables(self, path_of(folder, "the path of a folder"))
 
     def __repr__(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"

@@ -62,8 +62,8 @@ class HalfWidth:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        if not self.half_width > 0:
-            raise ValueError(f"Expected a half width above 0, got {self.half_width}.")
+        if not self.half_width >= 1e-9:
+            raise ValueError(f"Expected a half width above 0, got {self.half_width}. The least is 1e-9.")
         if not 3 <= self.pilot <= self.cap:
             raise ValueError(f"Expected a pilot of 3 runs to cap={self.cap}, got {self.pilot}.")
 
@@ -128,9 +128,10 @@ class Study:
             raise ValueError(
                 f"Expected at least one selector, as a mapping from name to estimator, got {self.selectors!r}."
             )
-        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
+        seed = self.random_state
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise ValueError(
-                f"Expected a whole number as random_state, so that a study can be repeated, got {self.random_state!r}."
+                f"Expected a whole number of at least 0 as random_state, so that a study can be repeated, got {seed!r}."
             )
         if self.task not in (None, "classification", "regression"):
             raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
