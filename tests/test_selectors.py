@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
+from holdfast.selectors.base import Target
 
 SELECTORS = [
     of.Variance(2),
@@ -25,7 +26,7 @@ SELECTORS = [
     of.ElasticNetPath(0.1, l1_ratio=0.5),
     of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
-    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
+    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
     of.GroupedSelector(of.AnovaF(2)),
 ]
@@ -232,3 +233,19 @@ def test_a_cut_among_ties_is_noted():
     notes = study.run(X, np.repeat([0, 1], 10)).notes
     assert notes["note"].tolist() == ["the cut falls among tied features, and the lowest columns were taken"]
     assert notes["runs"].tolist() == [4]
+
+
+def test_folds_inside_a_split_keep_groups_together():
+    X, y = data(8)
+    groups, selector = np.repeat(np.arange(10), 4), of.ElasticNetCV(3, random_state=0)
+    target = Target.of(np.repeat(y[:10], 4), classes=True)
+    folds = selector._folds(selector._shared_in_groups(X, target, groups), target, np.ones(40, np.int64), 0)
+    assert (folds.reshape(10, 4) == folds.reshape(10, 4)[:, :1]).all()
+    assert set(folds) == {0, 1, 2}
+    labels = np.array([f"patient {group}" for group in groups])
+    assert selector.fit(X, y, groups=labels).lambda_ == clone(selector).fit(X, y, groups=groups).lambda_
+    study = hf.Study(selectors={"s": selector}, perturbation=hf.Subsample(3, 0.7))
+    result = study.run(X, y, groups=groups)
+    for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
+        alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
+        assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()

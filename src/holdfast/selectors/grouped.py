@@ -1,7 +1,7 @@
 """Correlated features as one: groups found inside the split, a selector on one representative of each."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy.cluster import hierarchy
@@ -88,6 +88,26 @@ class GroupedSelector(Wrapper):
         self.base, self.threshold, self.linkage = base, threshold, linkage
         self.similarity, self.representative, self.members = similarity, representative, members
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of whole numbers, optional
+            How often each row counts; the same as repeating it.
+        groups : array of shape (n_samples,), optional
+            Groups of rows, for a base that draws rows again.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints | None:
+        self._shared(X, target)
+        return groups
+
     def _shared(self, X: Floats, target: Target) -> None:
         self._checked_base()
         if not 0 < self.threshold <= 1:
@@ -107,7 +127,8 @@ class GroupedSelector(Wrapper):
         X, y = X[rows], target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
         groups = grouped(alike, self.threshold, self.linkage, self.representative)
-        base = fitted(clone(self.base), X[:, groups.representatives], y, seed)
+        row_groups = None if shared is None else shared[rows]
+        base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
         chosen = np.zeros(groups.representatives.size, dtype=bool)
         chosen[_selected(base)] = True
         selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
