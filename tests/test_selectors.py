@@ -249,3 +249,22 @@ def test_folds_inside_a_split_keep_groups_together():
     for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
         alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
         assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()
+
+
+@pytest.mark.parametrize("drop", [np.inf, np.nan, 0, -0.5, 2.5])
+@pytest.mark.parametrize("selector", [of.SVMRFE(2), of.HybridRFE(2)], ids=lambda one: type(one).__name__)
+def test_a_wrong_drop_is_told_in_one_sentence(selector, drop):
+    with pytest.raises(ValueError, match="Expected drop to be a share of the features below 1, or a whole number of"):
+        clone(selector).set_params(drop=drop).fit(*data())
+
+
+def test_the_variance_takes_any_target():
+    X, y = data(9)
+    numbers = np.random.default_rng(0).normal(size=40)
+    best = np.argsort(-X.var(axis=0, ddof=1))[:3]
+    for target in (y, numbers, np.zeros(40)):
+        fitted = of.Variance(3).fit(X, target)
+        assert fitted.scores_ == pytest.approx(X.var(axis=0, ddof=1))
+        assert set(np.flatnonzero(fitted.get_support())) == set(best)
+    study = hf.Study(selectors={"variance": of.Variance(3)}, perturbation=hf.Bootstrap(5))
+    assert study.run(X, numbers).preferences("variance").sizes.tolist() == [3] * 5
