@@ -10,6 +10,8 @@ import pytest
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.kernels.elastic_net import elastic_net_paths
+from holdfast.kernels.lockstep import lockstep_elimination
+from holdfast.kernels.paths import elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 
@@ -151,6 +153,16 @@ def test_a_column_that_hardly_varies_in_a_resample_is_standardized_as_it_would_b
         assert within.weight[0, 0] != 0
     with pytest.raises(ValueError, match="squares can be computed, got larger or smaller ones in resample 0"):
         elastic_net_paths(X, 2.0 * y - 1, counts, family="logistic")
+
+
+@pytest.mark.parametrize("factor", SCALES.values(), ids=SCALES)
+def test_eliminations_in_lock_step_are_the_same_at_any_size(factor):
+    X, y = data()
+    counts, sizes = np.ones((2, 40)), elimination_sizes(12, 3, 0.2)
+    (ordinary,), (found,) = (lockstep_elimination(values, 2.0 * y - 1, counts, sizes) for values in (X, X * factor))
+    assert found.kept_until.tolist() == ordinary.kept_until.tolist()
+    with pytest.raises(ValueError, match="Expected numbers whose squares can be computed"):
+        lockstep_elimination(X * factor, 2.0 * y - 1, counts, sizes, scale="full")
 
 
 def test_the_error_of_one_resample_names_it_and_leaves_the_others():

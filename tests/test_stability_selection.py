@@ -506,17 +506,28 @@ def test_bounds_count_groups_not_rows():
 )
 def test_a_study_hands_its_groups_to_selectors_that_draw_rows_again(selector):
     X, y = data()
-    groups = np.repeat(np.arange(20), 3)
-    y = np.repeat(y[:20], 3)
+    groups = np.repeat(np.arange(20), 3)  # each has rows of both classes
     Witness.seen = []
     result = hf.Study(selectors={"s": selector}, perturbation=hf.Subsample(3, 0.7)).run(X, y, groups=groups)
-    seen = np.array([len(one) for one in Witness.seen])
-    assert seen.size > 0
+    assert len(Witness.seen) >= 9
     for counts in Witness.seen:
         assert (counts.reshape(-1, 3) == counts.reshape(-1, 3)[:, :1]).all()
     for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
         alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
         assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()
+    final = result.final_features("s", X, y, groups=groups).frame
+    assert final["selected"].sum() == clone(selector).fit(X, y, groups=groups).support_.sum()
+
+
+def test_a_step_of_a_pipeline_is_told_the_groups_of_a_study():
+    X, y = data()
+    groups = np.repeat(np.arange(20), 3)
+    pipeline = make_pipeline(StandardScaler(), stable(Witness(), n_resamples=3))
+    Witness.seen = []
+    hf.Study(selectors={"s": pipeline}, perturbation=hf.Subsample(3, 0.7)).run(X, y, groups=groups)
+    assert len(Witness.seen) == 18
+    for counts in Witness.seen:
+        assert (counts.reshape(-1, 3) == counts.reshape(-1, 3)[:, :1]).all()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from holdfast.reading import seed, selection_of
 from holdfast.resampling import Split
@@ -224,7 +225,7 @@ class Family:
                 **{name: clone(value, safe=False) for name, value in setting.items()}
             )
             seed(estimator, split.seed, always=split.reseed)
-            estimator.fit(*train[:2], **_groups_for(estimator.fit, train[2]))
+            estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
             result: Selection | Exception = selection_of(estimator, names, ordered=self.sizes != [None])
         except Exception as error:
             result = error
@@ -236,6 +237,14 @@ class Family:
 def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
     """Groups of rows as an argument of a method that names one for them."""
     return {"groups": groups} if groups is not None and "groups" in inspect.signature(method).parameters else {}
+
+
+def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
+    """Groups of rows as arguments of a fit: the estimator's own, or those of the steps of a Pipeline."""
+    if not isinstance(estimator, Pipeline):
+        return _groups_for(estimator.fit, groups)
+    fits = {name: step.fit for name, step in estimator.steps if hasattr(step, "fit")}
+    return {f"{name}__groups": groups for name, fit in fits.items() if _groups_for(fit, groups)}
 
 
 def numeric(X: Any) -> NDArray[np.float64]:
