@@ -25,15 +25,16 @@ def data(seed=0, n=60, d=15, informative=4):
 
 
 def splits_of(perturbation, y, seed):
-    """The resamples that a selector of this seed draws."""
-    start = int(rng_of(seed, INNER).integers(2**31))
-    return [perturbation.split(at, Samples.of(len(y), y), start) for at in range(perturbation.n_splits)]
+    """The resamples that a selector of this seed draws from rows in the order of their values."""
+    start, classes = int(rng_of(seed, INNER).integers(2**31)), np.unique(y, return_inverse=True)[1]
+    return [perturbation.split(at, Samples(len(y), classes), start) for at in range(perturbation.n_splits)]
 
 
 @pytest.mark.parametrize("aggregate", ["mean_rank", "frequency", "exponential"])
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.Subsample(5, 0.7, stratify=True)], ids=str)
 def test_scores_are_means_over_resamples(aggregate, perturbation):
     X, y = data()
+    X, y = (values[np.argsort(X[:, 0])] for values in (X, y))
     fitted = of.EnsembleSelector(
         of.AnovaF(), 4, resampling=perturbation, aggregate=aggregate, depth=3, random_state=7
     ).fit(X, y)

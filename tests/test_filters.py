@@ -108,3 +108,10 @@ def test_a_class_that_a_resample_lost_is_left_out():
     counts = (y != 1).astype(int)
     rows = np.flatnonzero(counts)
     np.testing.assert_allclose(golub(moments(X, y, counts)), slow_golub(X[rows], y[rows] // 2), rtol=1e-9)
+
+
+def test_a_weight_of_the_variance_that_leaves_the_range_of_numbers_is_refused():
+    moments = class_moments(centred(np.array([[0.0, 9.0], [1, 3], [5, 7], [20, 1]])), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"lambda_v times the variance to be finite, got lambda_v=1e\+308"):
+        golub_variance(moments, 1e308)
+    assert golub_variance(moments, 0).tolist() == golub(moments).tolist()

@@ -1,8 +1,11 @@
 """Correlated features as one."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.cluster import hierarchy
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -151,7 +154,7 @@ class Watched(Correlation):
 
 
 def test_no_matrix_of_all_features_is_made(monkeypatch):
-    monkeypatch.setattr("holdfast.similarity.BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 2000)
     alike = Watched(data(d=200)[0])
     grouped(alike, 0.9)
     assert alike.largest <= 2000
@@ -171,3 +174,40 @@ def test_no_matrix_of_all_features_is_made(monkeypatch):
 def test_bad_input_is_told_in_one_sentence(given, message):
     with pytest.raises(ValueError, match=message):
         of.GroupedSelector(**{"base": of.AnovaF(), **given}).fit(*data())
+
+
+def test_a_fit_that_takes_minutes_says_so_before_it_begins():
+    wide = np.broadcast_to(0.0, (100, 100_000))
+    with pytest.warns(UserWarning, match=r"all pairs of 100,000 features, 5.0e\+09 pairs, which takes about 2 minutes"):
+        of.GroupedSelector(of.AnovaF()).prepare(wide, np.arange(100) % 2, [{}])
+    with pytest.warns(UserWarning, match="about 21 minutes for each fit on 100 rows, and up to 8 GB of memory"):
+        of.GroupedSelector(of.AnovaF(), similarity="uncertainty").prepare(wide, np.arange(100) % 2, [{}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of.GroupedSelector(of.AnovaF()).prepare(wide[:, :5000], np.arange(100) % 2, [{}])
+
+
+def test_more_linked_features_than_memory_holds_are_refused(monkeypatch):
+    monkeypatch.setattr("holdfast.selectors.grouped.MOST_LINKED", 5)
+    X, y = np.random.default_rng(0).normal(size=(30, 8)), np.arange(30) % 2
+    X[:, 1:7] = X[:, :1]
+    with pytest.raises(ValueError, match="Expected at most 5 features to cluster together, got 7 of 8 that are linked"):
+        of.GroupedSelector(of.AnovaF(2)).fit(X, y)
+    chained = of.GroupedSelector(of.AnovaF(2), linkage="single", representative="first").fit(X, y)
+    assert chained.groups_.tolist() == [0] * 7 + [1]
+    assert chained.representatives_.tolist() == [0, 7]
+
+
+def test_components_are_found_block_by_block(monkeypatch):
+    X = np.random.default_rng(1).normal(size=(12, 40))
+    whole = grouped(Correlation(X), 0.5, "single")
+    monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 90)
+    by_block = grouped(Correlation(X), 0.5, "single")
+    _, component = connected_components(Correlation(X).above(0.5), directed=False)
+    assert by_block.labels.tolist() == whole.labels.tolist() == numbered_by_first(component)
+
+
+def numbered_by_first(component):
+    """Components numbered by their lowest feature."""
+    seen = list(dict.fromkeys(component.tolist()))
+    return [seen.index(one) for one in component]

@@ -139,7 +139,7 @@ def test_more_forced_than_kept_fails_that_candidate_alone():
         ({"criterion": "size"}, "Expected the criterion 'variance' or 'golub', a filter or numbers, got 'size'"),
         ({"criterion": [1, 2], "n_forced": 1}, "Expected a number for each of 60 features"),
         ({"shrinkage": 0.0, "n_forced": 1}, r"Expected a shrinkage in \(0, 1\], got 0"),
-        ({"C": -1.0}, "Expected a positive C, got -1"),
+        ({"C": -1.0}, "Expected a positive C, from 1e-100 to 1e100, got -1"),
         ({"complement": "none"}, "Expected complement='hybrid' or 'independent', got 'none'"),
         ({"device": "tpu"}, "Expected device='cpu', 'cuda' or 'torch', got 'tpu'"),
         ({"scale": "none"}, "Expected scale='split' or 'full', got 'none'"),

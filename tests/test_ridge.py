@@ -265,7 +265,18 @@ def test_sizes_drop_whole_shares(share, steps):
     np.testing.assert_array_equal(elimination_sizes(100, 1, share)[:4], steps)
 
 
-@pytest.mark.parametrize(("n_kept", "drop"), [(0, 0.2), (11, 0.2), (5, 0)])
-def test_sizes_that_cannot_be(n_kept, drop):
-    with pytest.raises(ValueError, match="Expected to"):
-        elimination_sizes(10, n_kept, drop)
+@pytest.mark.parametrize("n_kept", [0, 11])
+def test_sizes_that_cannot_be(n_kept):
+    with pytest.raises(ValueError, match="Expected to keep 1 to 10 features"):
+        elimination_sizes(10, n_kept, 0.2)
+
+
+@pytest.mark.parametrize("drop", [np.inf, np.nan, 0, -1, -0.2, 1.5, True, None, "half"])
+def test_a_drop_that_is_neither_a_share_nor_a_number_is_refused(drop):
+    with pytest.raises(ValueError, match="Expected drop to be a share of the features below 1, or a whole number of"):
+        elimination_sizes(10, 10, drop)
+
+
+def test_a_number_of_features_may_be_larger_than_what_is_left():
+    assert elimination_sizes(10, 2, 1e12).tolist() == [10, 2]
+    assert elimination_sizes(10, 2, 3.0).tolist() == elimination_sizes(10, 2, np.int64(3)).tolist() == [10, 7, 4, 2]

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
+from holdfast.selectors.base import Target
 
 SELECTORS = [
     of.Variance(2),
@@ -25,7 +26,7 @@ SELECTORS = [
     of.ElasticNetPath(0.1, l1_ratio=0.5),
     of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
-    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, n_resamples=5),
+    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
     of.GroupedSelector(of.AnovaF(2)),
 ]
@@ -232,3 +233,38 @@ def test_a_cut_among_ties_is_noted():
     notes = study.run(X, np.repeat([0, 1], 10)).notes
     assert notes["note"].tolist() == ["the cut falls among tied features, and the lowest columns were taken"]
     assert notes["runs"].tolist() == [4]
+
+
+def test_folds_inside_a_split_keep_groups_together():
+    X, y = data(8)
+    groups, selector = np.repeat(np.arange(10), 4), of.ElasticNetCV(3, random_state=0)
+    target = Target.of(np.repeat(y[:10], 4), classes=True)
+    folds = selector._folds(selector._shared_in_groups(X, target, groups), target, np.ones(40, np.int64), 0)
+    assert (folds.reshape(10, 4) == folds.reshape(10, 4)[:, :1]).all()
+    assert set(folds) == {0, 1, 2}
+    labels = np.array([f"patient {group}" for group in groups])
+    assert selector.fit(X, y, groups=labels).lambda_ == clone(selector).fit(X, y, groups=groups).lambda_
+    study = hf.Study(selectors={"s": selector}, perturbation=hf.Subsample(3, 0.7))
+    result = study.run(X, y, groups=groups)
+    for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
+        alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
+        assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()
+
+
+@pytest.mark.parametrize("drop", [np.inf, np.nan, 0, -0.5, 2.5])
+@pytest.mark.parametrize("selector", [of.SVMRFE(2), of.HybridRFE(2)], ids=lambda one: type(one).__name__)
+def test_a_wrong_drop_is_told_in_one_sentence(selector, drop):
+    with pytest.raises(ValueError, match="Expected drop to be a share of the features below 1, or a whole number of"):
+        clone(selector).set_params(drop=drop).fit(*data())
+
+
+def test_the_variance_takes_any_target():
+    X, y = data(9)
+    numbers = np.random.default_rng(0).normal(size=40)
+    best = np.argsort(-X.var(axis=0, ddof=1))[:3]
+    for target in (y, numbers, np.zeros(40)):
+        fitted = of.Variance(3).fit(X, target)
+        assert fitted.scores_ == pytest.approx(X.var(axis=0, ddof=1))
+        assert set(np.flatnonzero(fitted.get_support())) == set(best)
+    study = hf.Study(selectors={"variance": of.Variance(3)}, perturbation=hf.Bootstrap(5))
+    assert study.run(X, numbers).preferences("variance").sizes.tolist() == [3] * 5

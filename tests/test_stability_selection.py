@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
+from holdfast.resampling.split import rng_of
 from holdfast.selectors.base import Found, Selector
 from holdfast.selectors.error_bounds import (
     BOUNDS,
@@ -26,7 +27,8 @@ from holdfast.selectors.error_bounds import (
     threshold_for,
     unimodal_factor,
 )
-from holdfast.selectors.stability_selection import first_of
+from holdfast.selectors.stability_selection import Times, first_of
+from holdfast.selectors.wrapping import INNER
 
 # The bounds
 
@@ -252,28 +254,102 @@ def test_the_global_random_state_is_left_alone():
     assert drawn == np.random.rand()  # noqa: NPY002
 
 
-def test_sets_over_a_path_are_united_and_q_is_their_mean_size():
-    X, y = data()
+def sorted_data(*given, **more):
+    """Rows in the order of their values, in which they are drawn."""
+    X, y = data(*given, **more)
+    order = np.argsort(X[:, 0])
+    return X[order], y[order]
+
+
+def halves(n_rows, n_pairs, seed=0):
+    """The halves that a selector of this seed draws from sorted rows."""
+    start = int(rng_of(seed, INNER).integers(2**31))
+    return [hf.ComplementaryPairs(n_pairs).split(at, Samples.of(n_rows), start) for at in range(2 * n_pairs)]
+
+
+def shares_by_lambda(sets):
+    """How often each feature is selected at each lambda, counted one by one (sets: halves × lambdas × features)."""
+    n_halves, n_lambdas, d = sets.shape
+    return [
+        [sum(sets[half, at, f] for half in range(n_halves)) / n_halves for f in range(d)] for at in range(n_lambdas)
+    ]
+
+
+def test_a_feature_is_stable_if_one_lambda_selects_it_often_and_q_is_of_the_union():
+    X, y = sorted_data()
     strengths = [0.3, 0.1, 0.03]
     fitted = stable(Lasso(), q=None, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
-    splits = [hf.ComplementaryPairs(5).split(at, Samples.of(60), _start(0)) for at in range(10)]
-    union = np.array([_union(X[s.rows], y[s.rows], strengths) for s in splits])
-    assert fitted.selection_probabilities_.tolist() == union.mean(axis=0).tolist()
-    assert fitted.q_ == pytest.approx(union.sum() / 10)
+    sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
+    assert fitted.path_probabilities_.tolist() == shares_by_lambda(sets)
+    assert fitted.selection_probabilities_.tolist() == np.max(shares_by_lambda(sets), axis=0).tolist()
+    assert fitted.q_ == pytest.approx(sum(len(np.flatnonzero(one.any(axis=0))) for one in sets) / 10)
     assert fitted.error_bound_ == pytest.approx(fitted.q_**2 / (0.4 * 20))
-    first = stable(Lasso(), q=2, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
-    assert first.selection_probabilities_.sum() <= 2
-    assert first.q_ == 2
+    by_pfer = stable(Lasso(), q=None, threshold=None, pfer=9.0, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    assert by_pfer.threshold_ == pytest.approx((fitted.q_**2 / (9 * 20) + 1) / 2)
 
 
-def _start(seed):
-    from holdfast.selectors.wrapping import INNER, rng_of
+def test_half_of_the_halves_at_one_lambda_and_half_at_another_are_a_half():
+    times = Times.none(2, 3)
+    for half in range(10):
+        times.add([np.array([half % 2]), np.array([1 - half % 2, 2])])
+    assert (times.counts / times.n).tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 1.0]]
+    assert times.mean_size == 3
 
-    return int(rng_of(seed, INNER).integers(2**31))
+
+def test_the_lasso_on_correlated_features_by_the_definition():
+    """Features of one block take turns along the path: the union over lambdas takes many more."""
+    rng = np.random.default_rng(1)
+    blocks = rng.normal(size=(100, 6))
+    X = np.sqrt(0.9) * blocks[:, np.arange(60) // 10] + np.sqrt(0.1) * rng.normal(size=(100, 60))
+    y = X[:, [0, 10, 20, 30]].sum(axis=1) + rng.normal(size=100)
+    order, lambdas = np.argsort(X[:, 0]), np.geomspace(1, 0.02, 8).tolist()
+    X, y = X[order], y[order]
+    base = of.ElasticNetPath(model="linear")
+    fitted = stable(base, threshold=0.6, q=None, lambdas=lambdas, n_resamples=25).fit(X, y)
+    lasso = [Lasso(lam, tol=1e-9, max_iter=100_000) for lam in lambdas]
+    sets = []
+    for split in halves(100, 25):
+        rows, target = split.data(X, y)
+        scaled = StandardScaler().fit_transform(rows)
+        sets.append([np.abs(clone(one).fit(scaled, target).coef_) > 1e-6 for one in lasso])
+    shares = np.array(shares_by_lambda(np.array(sets)))
+    assert np.abs(fitted.path_probabilities_ - shares).max() <= 0.02  # one half, where scikit-learn stops early
+    assert np.flatnonzero(fitted.support_).tolist() == np.flatnonzero(shares.max(axis=0) >= 0.6).tolist()
+    by_union = (np.array(sets).any(axis=1).mean(axis=0) >= 0.6).sum()
+    assert fitted.support_.sum() < by_union
 
 
-def _union(X, y, strengths):
-    return np.any([Lasso(alpha=one).fit(X, y).coef_ != 0 for one in strengths], axis=0)
+def test_q_and_lambdas_together_count_the_first_q_to_enter():
+    X, y = sorted_data()
+    strengths = [0.3, 0.1, 0.03]
+    fitted = stable(Lasso(), q=3, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
+    for split, path in zip(halves(60, 5), sets, strict=True):
+        entry = np.where(path.any(axis=0), path.argmax(axis=0), np.inf)
+        path[:, np.setdiff1d(np.arange(20), first_of(entry, 3, split.seed, never=np.inf))] = False
+        assert path.any(axis=0).sum() == min(3, np.isfinite(entry).sum())
+    assert fitted.path_probabilities_.tolist() == shares_by_lambda(sets)
+    assert fitted.path_probabilities_.sum(axis=1).max() <= 3
+    assert fitted.q_ == 3
+
+
+def test_places_among_the_last_to_enter_are_drawn_if_every_feature_enters():
+    entry = np.array([0.0, 1, 1, 1])
+    assert {tuple(sorted(first_of(entry, 2, seed, never=np.inf))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
+    assert first_of(np.array([0.0, np.inf, np.inf, np.inf]), 2, 0, never=np.inf).tolist() == [0]
+
+
+@pytest.mark.parametrize("q", [None, 3])
+def test_paths_in_a_batch_equal_single_fits(q):
+    X, y = data()
+    selector = of.StabilitySelection(of.ElasticNetPath(), lambdas=[0.2, 0.1, 0.05], q=q, n_resamples=5, random_state=2)
+    settings = [{"threshold": 0.6}, {"threshold": 0.9}]
+    splits = [one for perturbation in (hf.Bootstrap(3), hf.Subsample(2)) for one in perturbation.splits(y)]
+    found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
+    for split, selections in zip(splits, found, strict=True):
+        for setting, selection in zip(settings, selections, strict=True):
+            alone = clone(selector).set_params(**setting).fit(*split.data(X, y))
+            assert selection.values.tolist() == np.flatnonzero(alone.support_).tolist()
 
 
 class Path(Selector):
@@ -307,19 +383,18 @@ def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
     assert fitted.selection_probabilities_.tolist() == only.selection_probabilities_.tolist()
 
 
-def test_elastic_net_paths_united_or_by_entry():
-    X, y = data()
+def test_elastic_net_paths_by_lambda_or_by_entry():
+    X, y = sorted_data()
     lambdas = [0.2, 0.1, 0.05]
-    union = stable(of.ElasticNetPath(), q=None, lambdas=lambdas, n_resamples=5).fit(X, y)
-    splits = [hf.ComplementaryPairs(5).split(at, Samples.of(60), _start(0)) for at in range(10)]
-    sets = [
-        np.any([of.ElasticNetPath(one).fit(X[s.rows], y[s.rows]).support_ for one in lambdas], axis=0) for s in splits
-    ]
-    assert union.selection_probabilities_.tolist() == np.mean(sets, axis=0).tolist()
-    assert union.q_ == pytest.approx(np.sum(sets) / 10)
+    path = stable(of.ElasticNetPath(), q=None, lambdas=lambdas, n_resamples=5).fit(X, y)
+    splits = halves(60, 5)
+    sets = np.array([[of.ElasticNetPath(one).fit(*s.data(X, y)).support_ for one in lambdas] for s in splits])
+    assert path.path_probabilities_.tolist() == shares_by_lambda(sets)
+    assert path.q_ == pytest.approx(sets.any(axis=1).sum() / 10)
     entered = stable(of.ElasticNetPath(), n_resamples=5).fit(X, y)
     firsts = [of.ElasticNetPath(n_features=4).fit(X[s.rows], y[s.rows]).support_ for s in splits]
     assert entered.selection_probabilities_.tolist() == np.mean(firsts, axis=0).tolist()
+    assert entered.path_probabilities_.tolist() == [entered.selection_probabilities_.tolist()]
 
 
 def test_features_that_never_enter_a_path_are_not_selected():
@@ -364,6 +439,108 @@ def test_no_bound_is_named_with_its_reason():
     assert "holds only for thresholds above 1/2, not for 0.4" in low.error_bound_reason_
     for resampling in ("subsamples", hf.Subsample(5, 0.5), hf.ComplementaryPairs(5, stratify=True)):
         assert stable(resampling=resampling, n_resamples=5).fit(X, y).error_bound_ == pytest.approx(2)
+
+
+class Witness(of.AnovaF):
+    """Remembers how often each resample took each row."""
+
+    seen: list = []  # noqa: RUF012
+
+    def _found(self, shared, X, target, counts, seed):
+        Witness.seen.append(counts.copy())
+        return super()._found(shared, X, target, counts, seed)
+
+
+def rows_seen(selector, X, y, **more):
+    Witness.seen = []
+    fitted = selector.fit(X, y, **more)
+    return fitted, np.array(Witness.seen)
+
+
+@pytest.mark.parametrize("resampling", ["pairs", "subsamples", "bootstrap"])
+@pytest.mark.parametrize(
+    "wrapper", [stable, lambda base, **given: of.EnsembleSelector(base, 4, random_state=0, **given)]
+)
+def test_rows_of_one_group_are_drawn_together(wrapper, resampling):
+    X, y = data()
+    groups = np.array([f"patient {at % 20}" for at in range(60)])
+    fitted, seen = rows_seen(wrapper(Witness(), resampling=resampling, n_resamples=6), X, y, groups=groups)
+    for name in np.unique(groups):
+        assert (seen[:, groups == name] == seen[:, groups == name][:, :1]).all()
+    if resampling == "pairs":
+        assert not (seen[::2] * seen[1::2]).any()
+        assert (seen.sum(axis=1) == 30).all()
+    shuffled = np.random.default_rng(0).permutation(60)
+    again = clone(fitted).fit(X[shuffled], y[shuffled], groups=groups[shuffled])
+    assert again.scores_.tolist() == fitted.scores_.tolist()
+
+
+def test_copies_of_a_row_are_drawn_together_and_weights_are_copies():
+    X, y = data(n=40)
+    weights = np.random.default_rng(0).choice([0, 1, 2, 5], 40)
+    fitted, seen = rows_seen(stable(Witness(), n_resamples=6), X, y, sample_weight=weights)
+    assert (np.isin(seen, [0, 1]) | (seen == weights)).all()
+    assert not (seen[::2] * seen[1::2]).any()
+    copies = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weights))
+    repeated = clone(fitted).fit(X[copies], y[copies])
+    assert repeated.selection_probabilities_.tolist() == fitted.selection_probabilities_.tolist()
+
+
+def test_bounds_count_groups_not_rows():
+    X, y = data()
+    groups = np.repeat(np.arange(20), 3)
+    assert stable(resampling=hf.Subsample(4, 0.5)).fit(X, y, groups=groups).error_bound_ == pytest.approx(2)
+    more = stable(resampling=hf.Subsample(4, 0.6)).fit(X, y, groups=groups).error_bound_reason_
+    assert "subsamples of more than half of the groups (12 of 20)" in more
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        stable(Witness(), n_resamples=3),
+        of.EnsembleSelector(Witness(), 3, n_resamples=3, random_state=0),
+        stable(of.EnsembleSelector(Witness(), 3, n_resamples=3), n_resamples=2),
+        of.GroupedSelector(of.EnsembleSelector(Witness(), 3, n_resamples=3, random_state=0)),
+    ],
+    ids=["stability", "ensemble", "nested", "grouped"],
+)
+def test_a_study_hands_its_groups_to_selectors_that_draw_rows_again(selector):
+    X, y = data()
+    groups = np.repeat(np.arange(20), 3)  # each has rows of both classes
+    Witness.seen = []
+    result = hf.Study(selectors={"s": selector}, perturbation=hf.Subsample(3, 0.7)).run(X, y, groups=groups)
+    assert len(Witness.seen) >= 9
+    for counts in Witness.seen:
+        assert (counts.reshape(-1, 3) == counts.reshape(-1, 3)[:, :1]).all()
+    for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
+        alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
+        assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()
+    final = result.final_features("s", X, y, groups=groups).frame
+    assert final["selected"].sum() == clone(selector).fit(X, y, groups=groups).support_.sum()
+
+
+def test_a_step_of_a_pipeline_is_told_the_groups_of_a_study():
+    X, y = data()
+    groups = np.repeat(np.arange(20), 3)
+    pipeline = make_pipeline(StandardScaler(), stable(Witness(), n_resamples=3))
+    Witness.seen = []
+    hf.Study(selectors={"s": pipeline}, perturbation=hf.Subsample(3, 0.7)).run(X, y, groups=groups)
+    assert len(Witness.seen) == 18
+    for counts in Witness.seen:
+        assert (counts.reshape(-1, 3) == counts.reshape(-1, 3)[:, :1]).all()
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], r"Expected one group for each of 60 rows, got shape \(2,\)"),
+        ([None, *range(59)], "Expected a group for each row, got none in row 0"),
+        ([1] * 30 + [2] * 30, r"Expected at least 4 groups of rows for ComplementaryPairs\(.*\), got 2"),
+    ],
+)
+def test_groups_that_cannot_be_kept_are_refused(groups, message):
+    with pytest.raises(ValueError, match=message):
+        stable(n_resamples=3).fit(*data(), groups=groups)
 
 
 def test_halves_of_an_odd_number_of_rows_are_disjoint():

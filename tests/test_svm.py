@@ -169,3 +169,27 @@ def test_a_resample_of_one_class_is_told():
     X, y = correlated(6, 4, 0)
     with pytest.raises(ValueError, match="none with label 1 in resample 1"):
         svm_elimination(X, y, [np.ones(6), y < 0])
+
+
+@pytest.mark.parametrize("every", [2, 4])
+@pytest.mark.parametrize(("n", "d"), [(40, 12), (20, 60)])
+def test_weights_fall_with_a_small_cost_in_proportion_or_the_fit_is_given_up(n, d, every):
+    """Below some C no margin reaches 1, and the optimum is that of any smaller C but for its size."""
+    X, y = np.random.default_rng(0).normal(size=(n, d)), np.where(np.arange(n) % every == 0, 1.0, -1.0)
+    weights, given_up = svm_elimination(X, y, C=1e-5).weight[0] / 1e-5, []
+    for C in 10.0 ** -np.arange(6, 40):
+        try:
+            np.testing.assert_allclose(svm_elimination(X, y, C=C).weight[0] / C, weights, rtol=1e-4, atol=1e-6)
+        except ArithmeticError as error:
+            given_up.append(C)
+            assert "in resample 0" in str(error)  # noqa: PT017
+            assert "take a C nearer to 1" in str(error)  # noqa: PT017
+    assert 1e-8 not in given_up
+    assert 1e-12 in given_up
+
+
+@pytest.mark.parametrize("C", [0, -1, 1e-200, 1e200, np.inf, np.nan])
+def test_a_cost_whose_squares_cannot_be_computed_is_refused(C):
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.where(np.arange(20) % 2, 1.0, -1.0)
+    with pytest.raises(ValueError, match="Expected a positive C, from 1e-100 to 1e100, got"):
+        svm_elimination(X, y, C=C)

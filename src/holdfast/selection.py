@@ -55,7 +55,10 @@ class RefitsMany(Protocol):
     """A selector that fits many resamples, and many of its settings, in one piece of work."""
 
     def prepare(self, X: NDArray[np.float64], y: NDArray[Any], settings: Sequence[dict[str, Any]]) -> Any:
-        """Compute what all resamples share (Gram matrix, codes, distances), without labels of held-out rows."""
+        """Compute what all resamples share (Gram matrix, codes, distances), without labels of held-out rows.
+
+        If it has a further parameter ``groups``, it is told the group of each row in a study with groups.
+        """
         ...
 
     def refit_many(

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.kernels.elastic_net_solver import FULL, NOT_CONVERGED, path
 from holdfast.kernels.elastic_net_state import Data, Floats, Ints, Record, start
 from holdfast.kernels.jit import frozen, summing_kernel
+from holdfast.kernels.magnitude import column_units
 
 Family = Literal["logistic", "linear"]
 
@@ -29,6 +30,9 @@ TOLERANCE, ROUNDING, PASSING = 1e-9, 1e-14, 1e-3
 
 FINEST_RATIO = 0.9
 """Wider steps between lambdas are filled in: the path is followed, never jumped to."""
+
+LEAST_SCALE = 1e-140
+"""Squares of smaller numbers lose their digits."""
 
 LANES = 16
 """Rows are padded to a multiple of this, so that no sum ends in single terms."""
@@ -81,6 +85,8 @@ def elastic_net_paths(
     if X has more rows than columns, else 1e-2).
     """
     X, y, counts = _checked(X, y, counts, family, l1_ratio)
+    power = column_units(X)
+    X = frozen(X / power, np.float64)
     given = None if lambdas is None else _checked_lambdas(lambdas, len(counts))
     ratio = (1e-4 if X.shape[0] > X.shape[1] else 1e-2) if lambda_min_ratio is None else lambda_min_ratio
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
@@ -90,11 +96,14 @@ def elastic_net_paths(
         own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if given is None else given[m]
         parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
+    indices = np.concatenate(ids)
+    with np.errstate(over="ignore"):  # weights of tiny numbers, which not every caller needs
+        on_scale_of_data = np.concatenate(coefficients) / power[indices]
     return Paths(
         np.array(all_lambdas),
         np.concatenate([[0], np.cumsum(np.concatenate(sizes))]),
-        np.concatenate(ids),
-        np.concatenate(coefficients),
+        indices,
+        on_scale_of_data,
         np.concatenate(standardized),
         np.array(intercepts),
         np.array(predictors) if predict else None,
@@ -106,6 +115,7 @@ def largest_lambdas(
 ) -> NDArray[np.float64]:
     """Least lambda of each resample at which no column has a weight."""
     X, y, counts = _checked(X, y, counts, family, l1_ratio)
+    X = frozen(X / column_units(X), np.float64)
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
     ready = (_standardise(X, y, c, family, m, room) for m, c in enumerate(counts))
     return np.array([one.largest * one.y_scale / l1_ratio for one in ready])
@@ -173,8 +183,9 @@ def _standardise(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
     spread[:n] = 1 / weights[:n]
     mean = float(np.sum(weights[:n] * y[rows]))
     if family == "linear":
-        scale = float(np.sqrt(np.sum(weights[:n] * (y[rows] - mean) ** 2)))
-        target[:n] = (y[rows] - mean) / scale
+        with np.errstate(all="ignore"):  # a scale of 0 or infinity is refused below
+            scale = float(np.sqrt(np.sum(weights[:n] * (y[rows] - mean) ** 2)))
+            target[:n] = (y[rows] - mean) / scale
         intercept, slope = 0.0, weights * target
     else:
         share, mean, scale = (1 + mean) / 2, 0.0, 1.0
@@ -182,7 +193,7 @@ def _standardise(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
     columns, means, scales = room[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
     largest = _standardise_columns(X, rows, weights, slope, columns, means, scales)
-    if not (np.isfinite(scales).all() and (scales > 0).all() and 0 < scale < np.inf):
+    if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all() and 0 < scale < np.inf):
         raise ValueError(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
             f"rescale the columns of X, or y."

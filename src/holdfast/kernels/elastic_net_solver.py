@@ -44,7 +44,7 @@ from holdfast.kernels.elastic_net_state import (
 from holdfast.kernels.jit import kernel, summing_kernel, summing_step
 
 SOLVED, FULL, NOT_CONVERGED = range(3)
-MAX_STEPS = 500
+MAX_STEPS, MAX_HALVINGS = 500, 100
 SLOW = 0.2  # a step that leaves more than this of the violation asks for a new model
 ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, to be found in the lowest bits
 
@@ -167,15 +167,17 @@ def _scan(data, point, work, level):  # type: ignore[no-untyped-def]
 @summing_step
 def _lowest_to_come(bound, level, highest, most):  # type: ignore[no-untyped-def]
     """The least of the values above level; above a higher one while there are too many, unless they tie."""
-    while True:
+    lowest = highest
+    for _ in range(MAX_HALVINGS):
         n_above, lowest = 0, highest
         for j in range(bound.size):
             if bound[j] > level:
                 n_above += 1
                 lowest = min(lowest, bound[j])
         if n_above <= most or highest - level <= TIED * highest:
-            return lowest
+            break
         level = (level + highest) / 2
+    return lowest
 
 
 @summing_step
@@ -274,15 +276,17 @@ def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-d
     """Take the step, halved until the objective does not rise; tell whether it was taken."""
     w, delta = work.w[: work.size[0]], step.delta
     start = point.numbers[LOSS] + _penalty(w, delta, 0.0, l1, l2)
-    while True:
+    loss, surplus, falls = 0.0, 0.0, False
+    for _ in range(MAX_HALVINGS):
         for i in range(step.f.size):
             step.f[i] = point.f[i] + length * step.image[i]
         loss, surplus = _look(data, step.f, step.r, step.W)
-        if loss + _penalty(w, delta, length, l1, l2) <= start * (1 + 1e-13):
+        falls = loss + _penalty(w, delta, length, l1, l2) <= start * (1 + 1e-13)
+        if falls or length < 2e-6:
             break
         length /= 2
-        if length < 1e-6:
-            return False
+    if not falls:
+        return False
     for k in range(w.size):
         w[k] += length * delta[k]  # a full step to zero ends in zero exactly
     for i in range(step.f.size):

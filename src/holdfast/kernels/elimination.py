@@ -176,9 +176,9 @@ def _size(Z, place, w):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _kth_largest(values, k):  # type: ignore[no-untyped-def]
-    """Quickselect, in place."""
-    low, high, target = 0, values.size, values.size - k
-    while True:
+    """Quickselect, in place; every turn leaves out the pivot at least."""
+    low, high, target, pivot = 0, values.size, values.size - k, np.nan
+    for _ in range(values.size):
         pivot = values[(low + high) // 2]
         equal = _partition(values, low, high, pivot, False)
         if target < equal:
@@ -186,8 +186,9 @@ def _kth_largest(values, k):  # type: ignore[no-untyped-def]
             continue
         above = _partition(values, equal, high, pivot, True)
         if target < above:
-            return pivot
+            break
         low = above
+    return pivot
 
 
 @summing_step

@@ -70,8 +70,20 @@ def variance(moments: Moments) -> Floats:
     size = moments.size.sum()
     if size <= 1:
         return np.full(moments.unit.size, math.nan)
-    total = moments.scatter.sum(axis=0) + _between(moments)
-    return total / (size - 1) * moments.unit**2
+    scaled = (moments.scatter.sum(axis=0) + _between(moments)) / (size - 1)
+    _check_representable(scaled, moments.unit)
+    with np.errstate(under="ignore"):  # beside the largest, that is nothing
+        return scaled * moments.unit * moments.unit
+
+
+def _check_representable(scaled: Floats, unit: Floats) -> None:
+    """Raise if the largest variance, of those in units of each feature, is out of the range of numbers."""
+    exponents = (np.frexp(scaled)[1] + 2 * np.frexp(unit)[1])[scaled > 0]
+    if exponents.size and not -1000 < exponents.max() < 1020:
+        raise ValueError(
+            "Expected features whose variance can be computed, got one of about 10^"
+            f"{exponents.max() * math.log10(2):.0f}; rescale the columns of X, all by one factor."
+        )
 
 
 def golub(moments: Moments) -> Floats:
@@ -90,9 +102,18 @@ def golub(moments: Moments) -> Floats:
 
 def golub_variance(moments: Moments, lambda_v: float) -> Floats:
     """Golub's ratio + λ·variance (Hamer and Dupont 2020, equation 2); λ = ∞ is the variance alone."""
+    if lambda_v == 0:
+        return golub(moments)
     if math.isinf(lambda_v):
         return variance(moments)
-    return golub(moments) + lambda_v * variance(moments)
+    with np.errstate(over="ignore"):
+        weighted = lambda_v * variance(moments)
+    if np.isinf(weighted).any():
+        raise ValueError(
+            f"Expected lambda_v times the variance to be finite, got lambda_v={lambda_v:g}; lambda_v=inf is the order "
+            "by variance."
+        )
+    return golub(moments) + weighted
 
 
 def anova_f(moments: Moments) -> Floats:

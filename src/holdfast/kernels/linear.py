@@ -198,8 +198,33 @@ def standardise(Z, counts):  # type: ignore[no-untyped-def]
         squares = 0.0
         for i in range(n):
             squares += counts[i] * (x[i] - mean) ** 2
-        constant = squares <= 1e-20 * total and _is_constant(x, counts)  # to rounding, then exactly
-        Z.mean[place], Z.factor[place] = mean, 0.0 if constant else np.sqrt(total / squares)
+        Z.mean[place], Z.factor[place] = mean, np.sqrt(total / squares)
+        if squares <= 1e-20 * total:  # constant to rounding, or exactly, or of a spread whose squares are lost
+            Z.factor[place] = 0.0 if _is_constant(x, counts) else _small_factor(x, counts, mean, total)
+
+
+@summing_step
+def _small_factor(x, counts, mean, total):  # type: ignore[no-untyped-def]
+    """1 / standard deviation of values that lie close together."""
+    largest, squares = 0.0, 0.0
+    for i in range(x.size):
+        if counts[i] > 0:
+            largest = max(largest, abs(x[i] - mean))
+    if largest == 0:
+        return 0.0
+    for i in range(x.size):
+        if counts[i] > 0:
+            squares += counts[i] * ((x[i] - mean) / largest) ** 2
+    return np.sqrt(total / squares) / largest
+
+
+@summing_step
+def all_finite(x, n):  # type: ignore[no-untyped-def]
+    """Whether the first n numbers are finite."""
+    finite = True
+    for i in range(n):
+        finite = finite and np.isfinite(x[i])
+    return finite
 
 
 @summing_step

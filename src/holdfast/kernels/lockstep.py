@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .batched import DualFits, Fits, PrimalFits  # relative: there may be no package around this folder
 from .libraries import Array, NumpyLibrary, library, parts, times
+from .magnitude import check_cost
 from .resampled import Columns, Data, Scale, drawn_columns, given, moments
 
 TIE = 1e-9
@@ -134,7 +135,7 @@ def lockstep_finals(
     """
     lib = library(xp, device, dtype, memory)
     data, chosen = given(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
-    C = _positive("C", np.atleast_1d(np.asarray(C_finals, dtype=np.float64)))
+    C = _costs(C_finals)
     sets = chosen[None] if chosen.ndim == 2 else chosen
     (S, M, k), n, F = sets.shape, len(data.y), len(C)
     if len(data.counts) != M:
@@ -176,13 +177,14 @@ def _settings(C: ArrayLike, shrinkage: ArrayLike, forced: ArrayLike | None, M: i
         )
     if not ((numbers[1] > 0) & (numbers[1] <= 1)).all():
         raise ValueError(f"Expected shrinkages in (0, 1], got {numbers[1]}.")
-    return _Settings(np.broadcast_to(_positive("C", numbers[0]), G), np.broadcast_to(numbers[1], G), mask)
+    return _Settings(np.broadcast_to(_costs(numbers[0]), G), np.broadcast_to(numbers[1], G), mask)
 
 
-def _positive(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    if not ((values > 0) & np.isfinite(values)).all():
-        raise ValueError(f"Expected a positive {name}, got {values}.")
-    return values
+def _costs(C: ArrayLike) -> NDArray[np.float64]:
+    costs = np.atleast_1d(np.asarray(C, dtype=np.float64))
+    for cost in costs:
+        check_cost(float(cost))
+    return costs
 
 
 def _check_sizes(sizes: NDArray[np.int64], settings: _Settings, d: int) -> None:
@@ -200,7 +202,7 @@ def _check_solved(unsolved: NDArray[np.int64], max_iter: int) -> None:
         raise ArithmeticError(
             f"Expected every ridge-logistic fit to reach its optimum, got none within {max_iter} iterations in "
             f"resample {resample} at {unsolved[setting, resample]} features of setting {setting} "
-            f"({np.count_nonzero(unsolved)} such paths). Scale the columns, or take a smaller C."
+            f"({np.count_nonzero(unsolved)} such paths). Scale the columns, or take a C nearer to 1."
         )
 
 

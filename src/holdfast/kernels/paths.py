@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.elimination import TIE
+from holdfast.kernels.magnitude import check_squares, column_units
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,7 +49,7 @@ class Layout(NamedTuple):
 def elimination_sizes(n_features: int, n_kept: int, drop: float = 0.2) -> Ints:
     """Sizes that an elimination passes: each step drops ⌊drop · remaining⌋, at least one, and never passes ``n_kept``.
 
-    From 1 on, ``drop`` is a number of features: 1 drops one at a time.
+    From 1 on, ``drop`` is a whole number of features: 1 drops one at a time.
 
     >>> elimination_sizes(20, 5, 0.2)
     array([20, 16, 13, 11,  9,  8,  7,  6,  5])
@@ -57,13 +58,21 @@ def elimination_sizes(n_features: int, n_kept: int, drop: float = 0.2) -> Ints:
     """
     if not 1 <= n_kept <= n_features:
         raise ValueError(f"Expected to keep 1 to {n_features} features, got {n_kept}.")
-    if not drop > 0:
-        raise ValueError(f"Expected to drop a positive share or number of features, got {drop}.")
+    _check_drop(drop)
     sizes = [n_features]
     while sizes[-1] > n_kept:
         share = drop * sizes[-1] if drop < 1 else drop
         sizes.append(max(n_kept, sizes[-1] - max(1, math.floor(share + 1e-9))))  # 0.29 · 100 is 28.999…
     return np.array(sizes, dtype=np.int64)
+
+
+def _check_drop(drop: Any) -> None:
+    number = isinstance(drop, (int, float, np.integer, np.floating)) and not isinstance(drop, bool)
+    if not (number and (0 < drop < 1 or (drop >= 1 and float(drop).is_integer()))):
+        raise ValueError(
+            f"Expected drop to be a share of the features below 1, or a whole number of features, got {drop!r}; drop=1 "
+            "drops one at a time."
+        )
 
 
 def orders(paths: Paths) -> NDArray[np.int32]:
@@ -100,11 +109,16 @@ def layout(
     _check_forced(forced, columns, len(counts), int(sizes[-1]))
     XT, shift, unit = np.ascontiguousarray(X.T), np.zeros(X.shape[1]), np.ones(X.shape[1])
     if scale == "split":  # bring all columns near 1 first, so that the splits' moments have all their digits
+        power = column_units(X)
+        XT = XT / power[:, None]
         shift = XT.mean(axis=1)
-        XT = XT - shift[:, None]
+        XT -= shift[:, None]
         deviation = np.sqrt(np.mean(XT**2, axis=1))
         unit = np.where(deviation > 0, deviation, 1.0)
         XT /= unit[:, None]
+        shift, unit = shift * power, unit * power
+    else:
+        check_squares(X)
     arrays: tuple[NDArray[Any], ...] = (XT, y, counts, columns, forced, sizes, shift, unit)
     return Layout(*map(_read_only, arrays))
 
@@ -133,12 +147,13 @@ def collected(model: str, laid: Layout, outcome: Outcome, max_iter: int) -> Path
         raise ArithmeticError(
             f"Expected every {model} fit to reach its optimum, got none within {max_iter} iterations in resample "
             f"{resample} at {unsolved[resample]} features ({np.count_nonzero(unsolved)} such resamples). Scale the "
-            f"columns, or take a smaller C."
+            f"columns, or take a C nearer to 1."
         )
     last = kept_until == laid.sizes[-1]
     selected = np.broadcast_to(laid.columns, last.shape)[last].reshape(coef.shape)
-    coef = coef / laid.unit[selected]
-    return Paths(kept_until, weight, selected, coef, intercept - np.sum(coef * laid.shift[selected], axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):  # weights of tiny numbers, which not every caller needs
+        coef = coef / laid.unit[selected]
+        return Paths(kept_until, weight, selected, coef, intercept - np.sum(coef * laid.shift[selected], axis=1))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .libraries import Array, NumpyLibrary, parts
+from .magnitude import check_squares, column_units
 
 Scale = Literal["split", "full"]
 
@@ -35,9 +36,14 @@ def given(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) -> Data:
         raise ValueError(f"Expected rows of both classes in every resample, got one class in resample {alone[0]}.")
     shift, unit = np.zeros(X.shape[1]), np.ones(X.shape[1])
     if scale == "split":  # bring all columns near 1 first, so that the splits' moments have all their digits
-        shift = X.mean(axis=0)
-        deviation = np.sqrt(np.mean((X - shift) ** 2, axis=0))
+        power = column_units(X)
+        scaled = X / power
+        shift = scaled.mean(axis=0)
+        deviation = np.sqrt(np.mean((scaled - shift) ** 2, axis=0))
         unit = np.where(deviation > 0, deviation, 1.0)
+        shift, unit = shift * power, unit * power
+    else:
+        check_squares(X)
     return Data((X - shift) / unit, y, counts, shift, unit, scale == "split")
 
 

@@ -16,6 +16,7 @@ from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
     add,
+    all_finite,
     dot,
     factorise_dual,
     factorise_primal,
@@ -26,6 +27,7 @@ from holdfast.kernels.linear import (
     times,
     weights_of,
 )
+from holdfast.kernels.magnitude import check_cost
 from holdfast.kernels.paths import Paths, Scale
 
 TOLERANCE = 1e-10
@@ -101,8 +103,7 @@ def ridge_elimination(
 
 
 def _check_penalty(C: float, shrinkage: float) -> None:
-    if not (C > 0 and np.isfinite(C)):
-        raise ValueError(f"Expected a positive C, got {C}.")
+    check_cost(C)
     if not 0 < shrinkage <= 1:
         raise ValueError(f"Expected a shrinkage in (0, 1], got {shrinkage}.")
 
@@ -398,7 +399,7 @@ def _paths(  # type: ignore[no-untyped-def]
                     room.w[:size], step_room[0, :size], step_room[1, :size], step_room[2, :size], step_room[3, :size]
                 )
                 b, solved = _fit_primal(Z, active, norm, room.L, room.R, all_rows, primal, b, intercept, max_iter)
-            if not solved:
+            if not (solved and all_finite(room.w, size)):
                 unsolved[m] = size
                 break
             record(room, size, held, shrinkage, kept_until[m], weight[m])

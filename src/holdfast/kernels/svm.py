@@ -17,6 +17,7 @@ from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
     add,
+    all_finite,
     dot,
     factorise_dual,
     factorise_primal,
@@ -26,10 +27,12 @@ from holdfast.kernels.linear import (
     sum_of,
     times,
 )
+from holdfast.kernels.magnitude import check_cost
 from holdfast.kernels.paths import Paths, Scale
 
 TOLERANCE, ROUNDING = 1e-9, 1e-7
 """How far a margin may be from its condition; and how far at most where rounding blurs it by more."""
+FAINTEST = 1e-6  # what Xw can reach at least, not to be lost beside b
 DEPENDENT = 1e-10
 """Share of a free row's square that the free rows before it do not explain, from which on it is independent of them."""
 INTERIOR_STEPS = 40
@@ -62,15 +65,9 @@ def svm_elimination(
     C
         Weight of the loss.
     max_iter
-        Changes of the active set after which a fit is given up.
-
-    Raises
-    ------
-    ArithmeticError
-        If a fit was given up.
+        Changes of the active set after which a fit is given up, with an ArithmeticError.
     """
-    if not (C > 0 and np.isfinite(C)):
-        raise ValueError(f"Expected a positive C, got {C}.")
+    check_cost(C)
     laid = paths.layout(X, y, counts, sizes, columns, None, scale)
     shared = laid.wide and scale == "full" and columns is None
     outcome = paths.empty_outcome(laid)
@@ -245,13 +242,13 @@ def _worst(fit, b):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _tolerance(fit):  # type: ignore[no-untyped-def]
-    """What rounding can do to a margin, Σ |Kv| ε or so, within its limits."""
+def _largest_margin(fit, v):  # type: ignore[no-untyped-def]
+    """Bound on the margins Kv."""
     total, largest = 0.0, 0.0
     for i in range(fit.rows.size):
-        total += np.sqrt(fit.square[i]) * abs(fit.v[i])
+        total += np.sqrt(fit.square[i]) * abs(v[i])
         largest = max(largest, fit.square[i])
-    return min(max(TOLERANCE, 2e-15 * np.sqrt(largest) * total), ROUNDING)
+    return np.sqrt(largest) * total
 
 
 @summing_step
@@ -273,7 +270,10 @@ def _active_set(fit, max_iter):  # type: ignore[no-untyped-def]
     """Solve from v and the states of its rows; returns b and whether it was solved."""
     shift = sum_of(fit.square) / fit.rows.size
     shift = shift if shift > 0 else 1.0
-    n_free, b = 0, 0.0
+    n_free, b, reach = 0, 0.0, _largest_margin(fit, fit.upper)
+    if 0 < reach < FAINTEST:
+        return b, False
+    tolerance = TOLERANCE * min(reach, 1.0) if reach > 0 else TOLERANCE  # 0: all columns are constant
     _multiply(fit, fit.v, fit.f)
     for _ in range(max_iter):
         n_free = n_free if n_free > 0 else _factor_free(fit, shift)
@@ -288,7 +288,9 @@ def _active_set(fit, max_iter):  # type: ignore[no-untyped-def]
         else:
             low, high, row = _interval(fit)
             b, worst = (low + high) / 2, low - high
-        if worst <= TOLERANCE or worst <= _tolerance(fit):
+            if abs(sum_of(fit.v)) > TOLERANCE * dot(fit.v, fit.y):  # Σ v = 0 needs a free row
+                return b, False
+        if worst <= max(tolerance, min(2e-15 * _largest_margin(fit, fit.v), ROUNDING)):
             return b, True
         if fit.state[row] != FREE:
             if n_free == fit.free.size:
@@ -383,7 +385,8 @@ def _interior(fit):  # type: ignore[no-untyped-def]
         b += t * db
     for i in range(n):
         rest = fit.upper[i] - a[i]
-        fit.state[i] = LOWER if a[i] * size < s[i] else UPPER if rest * size < u[i] else FREE
+        unit = min(fit.upper[i], 1 / size) if size > 0 else fit.upper[i]
+        fit.state[i] = LOWER if a[i] < s[i] * unit else UPPER if rest < u[i] * unit else FREE
         if fit.state[i] != FREE:
             fit.v[i] = fit.y[i] * fit.upper[i] if fit.state[i] == UPPER else 0.0
 
@@ -432,10 +435,10 @@ def _paths(  # type: ignore[no-untyped-def]
                 free, L, free_rows, step_room, border, margin,
             )  # fmt: skip
             b, solved = _solve(fit, step == 0, max_iter)
-            if not solved:
+            weigh(room, Z, size, rows, v)
+            if not (solved and all_finite(room.w, size)):
                 unsolved[m] = size
                 break
-            weigh(room, Z, size, rows, v)
             record(room, size, held, 1.0, kept_until[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
@@ -19,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.intake import column_of, kind_of
+from holdfast.kernels.magnitude import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
 from holdfast.selection import Selection
@@ -151,13 +153,22 @@ class Selector(SelectorMixin, BaseEstimator):
         sample_weight : array of whole numbers, optional
             How often each row counts; the same as repeating it.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
         X, y = validate_data(self, X, plain_target(y), dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(X)
         target = self._target(y)
         counts = whole_counts(sample_weight, X.shape[0])
         self._check(target, counts)
-        found = self._found(self._shared(X, target), X, target, counts, self._own_seed())
+        shared = self._shared_in_groups(X, target, row_groups(groups, X.shape[0]))
+        found = self._found(shared, X, target, counts, self._own_seed())
         self._keep(found, X.shape[1])
         return self
+
+    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Any:
+        """What all resamples share; selectors that draw rows again keep those of one group together."""
+        return self._shared(X, target)
 
     def _target(self, y: Any) -> Target:
         return Target.of(y, self.needs_classes)
@@ -219,10 +230,18 @@ class Selector(SelectorMixin, BaseEstimator):
 
     # Many fits
 
-    def prepare(self, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> dict[Key, Any]:
-        """Compute what all resamples share, for each group of settings that one fit serves."""
-        target = self._target(y)
-        return {group.key: group.selectors[0]._shared(X, target) for group in self._groups(settings)}
+    def prepare(
+        self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
+    ) -> dict[Key, Any]:
+        """Compute what all resamples share, for each group of settings that one fit serves.
+
+        Selectors that draw rows again keep those of one of the ``groups`` together.
+        """
+        check_magnitude(X)
+        target, numbered = self._target(y), row_groups(groups, len(X))
+        return {
+            group.key: group.selectors[0]._shared_in_groups(X, target, numbered) for group in self._groups(settings)
+        }
 
     def refit_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
@@ -356,6 +375,22 @@ def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
     if not weights.any():
         raise ValueError("Expected sample weights that are not all zero, got nothing but zero.")
     return weights.astype(np.int64)
+
+
+def row_groups(groups: Any, n_samples: int) -> Ints | None:
+    """The group of each row, numbered in the order of their labels."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"Expected one group for each of {n_samples} rows, got shape {labels.shape}.")
+    codes, _ = pd.factorize(labels, sort=True)
+    if (codes < 0).any():
+        raise ValueError(
+            f"Expected a group for each row, got none in row {int(np.argmin(codes))}; give rows without a group one of "
+            "their own."
+        )
+    return codes.astype(np.int64)
 
 
 class Machine(NamedTuple):

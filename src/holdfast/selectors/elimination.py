@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 from holdfast.selectors.base import FitsTogether, Floats, Found, Ints, Machine, Resamples, Target, one_against_rest
@@ -16,6 +17,7 @@ Scale = Literal["split", "full"]
 
 def standardised(X: Floats) -> Floats:
     """Columns of mean 0 and standard deviation 1; constant ones are 0."""
+    X = X / column_units(X)
     away = X - X.mean(axis=0)
     deviation = away.std(axis=0)
     return away / np.where(deviation > 0, deviation, 1.0)

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Found, Ints, Target
+from holdfast.selectors.base import Floats, Found, Ints, Setting, Target
 from holdfast.selectors.filters import tied
 from holdfast.selectors.wrapping import (
     Resampling,
@@ -30,6 +30,7 @@ class EnsembleSelector(ResamplingWrapper):
     ``depth`` (``"frequency"``), or the mean of :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``;
     Haury, Gestraud and Vert, 2011). Tied features share their mean rank, and the places left in a list; a base without
     an order ranks all that it selects before all others. Features with equal scores are kept from the lowest column on.
+    Copies of a row, and rows of one group, are drawn together.
 
     Parameters
     ----------
@@ -85,20 +86,16 @@ class EnsembleSelector(ResamplingWrapper):
         self.base, self.n_features, self.n_resamples, self.resampling = base, n_features, n_resamples, resampling
         self.aggregate, self.depth, self.random_state = aggregate, depth, random_state
 
-    def _shared(self, X: Floats, target: Target) -> Any:
-        self._checked_base()
-        self._check_parameters()
-        return self._prepared(X, target, [{}])
-
-    def _check_parameters(self) -> None:
+    def _base_settings(self) -> list[Setting]:
         if self.aggregate not in SCORES:
             raise ValueError(f"Expected aggregate to be {', '.join(map(repr, SCORES))}, got {self.aggregate!r}.")
         if isinstance(self.depth, bool) or not isinstance(self.depth, (int, np.integer)) or self.depth < 1:
             raise ValueError(f"Expected depth to be a whole number of at least 1, got {self.depth!r}.")
+        return [{}]
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
-        splits = inner_splits(resampling, counts, target.values, seed)
+        splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, score = X.shape[1], SCORES[self.aggregate]
         total = np.zeros(d)
         for (selection,) in self._preferred(shared, X, target, splits, [{}]):

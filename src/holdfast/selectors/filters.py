@@ -70,7 +70,7 @@ class _Moments(Filter):
 
 
 class Variance(_Moments):
-    """Keep the features of the largest sample variance.
+    """Keep the features of the largest sample variance, whatever the target: classes or numbers.
 
     Parameters
     ----------
@@ -81,6 +81,14 @@ class Variance(_Moments):
     random_state : int, optional
         Seed of the random choice.
     """
+
+    needs_classes: ClassVar[bool] = False
+
+    def _target(self, y: Any) -> Target:
+        return Target(np.zeros(len(y)), None)
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        return self._formula(moments_of.class_moments(shared, np.zeros(counts.size), counts))
 
     def _formula(self, moments: moments_of.Moments) -> Floats:
         return moments_of.variance(moments)

@@ -1,9 +1,11 @@
 """Correlated features as one: groups found inside the split, a selector on one representative of each."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.cluster import hierarchy
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
@@ -13,12 +15,18 @@ from sklearn.base import clone
 from holdfast.intake import is_number
 from holdfast.selectors.base import Floats, Found, Ints, Target
 from holdfast.selectors.wrapping import Wrapper, fitted, read, worse_first
-from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty
+from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
 
 Linkage = Literal["complete", "average", "single"]
 Representative = Literal["medoid", "first"]
 SimilarityName = Literal["correlation", "uncertainty"]
 ROUNDING = 1e-12
+NANOSECONDS = {"correlation": (15.0, 0.08), "uncertainty": (150.0, 1.0)}
+"""About what a pair of features costs, and what each row adds to it, on one core."""
+LONG = 60.0
+"""Seconds of a fit that are worth a warning."""
+MOST_LINKED = 20_000
+"""Features that may be clustered together: their similarities, as a matrix with its copies, take 8 GB."""
 
 
 class GroupedSelector(Wrapper):
@@ -29,9 +37,10 @@ class GroupedSelector(Wrapper):
     hierarchical clustering on the training rows alone. Selections of representatives are best compared by a measure
     that knows which features are alike; see :mod:`holdfast.similarity`.
 
-    A constant feature is alike to none. Similarities are computed in blocks, and only groups of features that are
-    linked to each other at ``threshold`` are clustered together, so that memory grows with the square of the largest
-    such group, not of all features.
+    A constant feature is alike to none. Similarities are computed in blocks, and only features that are linked to each
+    other at ``threshold`` are clustered together, so that memory grows with the square of the largest such component,
+    not of all features; one of more than 20,000 features is refused. Time grows with the square of all features: where
+    a fit will take minutes, a warning says so before it begins.
 
     Parameters
     ----------
@@ -89,6 +98,41 @@ class GroupedSelector(Wrapper):
         self.base, self.threshold, self.linkage = base, threshold, linkage
         self.similarity, self.representative, self.members = similarity, representative, members
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of whole numbers, optional
+            How often each row counts; the same as repeating it.
+        groups : array of shape (n_samples,), optional
+            Groups of rows, for a base that draws rows again.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints | None:
+        self._shared(X, target)
+        return groups
+
+    def _warn_of_cost(self, n_rows: int, n_features: int) -> None:
+        """Say how long a fit will take, if that is long."""
+        each, by_row = NANOSECONDS[self.similarity]
+        pairs = n_features * (n_features - 1) / 2
+        seconds = pairs * (each + by_row * n_rows) * 1e-9
+        if seconds > LONG:
+            warnings.warn(
+                f"GroupedSelector compares all pairs of {n_features:,} features, {pairs:.1e} pairs, which takes about "
+                f"{seconds / 60:.0f} minutes for each fit on {n_rows} rows, and up to 8 GB of memory where "
+                f"{MOST_LINKED:,} of them are linked (more are refused). Select some features first: "
+                "make_pipeline(AnovaF(5000), GroupedSelector(...)) takes seconds.",
+                UserWarning,
+                stacklevel=5,
+            )
+
     def _shared(self, X: Floats, target: Target) -> None:
         self._checked_base()
         if not is_number(self.threshold) or not 0 < self.threshold <= 1:
@@ -102,13 +146,15 @@ class GroupedSelector(Wrapper):
                 raise ValueError(
                     f"Expected {name} to be {' or '.join(map(repr, get_args(allowed)))}, got {getattr(self, name)!r}."
                 )
+        self._warn_of_cost(*X.shape)
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         rows = np.repeat(np.arange(counts.size), counts)
         X, y = X[rows], target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
         groups = grouped(alike, self.threshold, self.linkage, self.representative)
-        base = fitted(clone(self.base), X[:, groups.representatives], y, seed)
+        row_groups = None if shared is None else shared[rows]
+        base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
         chosen = np.zeros(groups.representatives.size, dtype=bool)
         chosen[_selected(base)] = True
         selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
@@ -173,12 +219,14 @@ def grouped(
     >>> grouped(alike, 0.8, "complete").labels, grouped(alike, 0.8, "single").labels
     (array([0, 0, 1]), array([0, 0, 0]))
     """
-    _, component = connected_components(similarity.above(threshold), directed=False)
+    component = _components(similarity, threshold)
+    dense = linkage != "single" or representative == "medoid"
+    _check_linked(int(np.bincount(component).max()) if dense else 1, component.size, threshold)
     labels, found = np.empty(component.size, dtype=np.int64), 0
     representatives: dict[int, int] = {}
     by_component = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
     for columns in by_component:
-        block = similarity.block(columns, columns) if columns.size > 1 else np.ones((1, 1))
+        block = similarity.block(columns, columns) if dense and columns.size > 1 else np.ones((columns.size, 1))
         inside = _clusters(block, threshold, linkage)
         for cluster in range(inside.max() + 1):
             places = np.flatnonzero(inside == cluster)
@@ -191,6 +239,29 @@ def grouped(
     in_order = np.empty(found, dtype=np.int64)
     in_order[numbered] = [representatives[label] for label in range(found)]
     return Groups(numbered[labels], in_order)
+
+
+def _components(similarity: FeatureSimilarity, threshold: float) -> Ints:
+    """The component of each feature: linked, directly or along a chain, by pairs at least so similar."""
+    d = similarity.n_features
+    component, every = np.arange(d), np.arange(d)
+    height = max(1, BLOCK_ENTRIES // d)
+    for start in range(0, d, height):
+        block = similarity.block(every[start : start + height], every[start:])
+        first, second = np.nonzero(block >= threshold)
+        links = component[first + start], component[second + start]
+        joined = sp.coo_array((np.ones(first.size, dtype=np.int8), links), shape=(d, d))
+        component = connected_components(joined, directed=False)[1][component].astype(np.int64)
+    return np.unique(component, return_inverse=True)[1]
+
+
+def _check_linked(largest: int, n_features: int, threshold: float) -> None:
+    if largest > MOST_LINKED:
+        raise ValueError(
+            f"Expected at most {MOST_LINKED:,} features to cluster together, got {largest:,} of {n_features:,} that "
+            f"are linked by pairs at threshold={threshold:g}, which would take {20e-9 * largest**2:.0f} GB; raise "
+            "threshold, select fewer features first, or give linkage='single' with representative='first'."
+        )
 
 
 def _clusters(block: Floats, threshold: float, linkage: Linkage) -> Ints:

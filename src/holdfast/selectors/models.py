@@ -17,6 +17,12 @@ class LinearRule(BaseEstimator):
 
     def __init__(self, columns: NDArray[Any], coef: Floats, intercept: Floats) -> None:
         self.columns, self.coef, self.intercept = columns, np.atleast_2d(coef), np.atleast_1d(intercept)
+        if not (np.isfinite(self.coef).all() and np.isfinite(self.intercept).all()):
+            beyond = self.columns[~np.isfinite(self.coef).all(axis=0)]
+            raise ValueError(
+                f"Expected a model with finite weights, got other ones in columns {beyond.tolist()}, whose values are "
+                "too small; rescale these columns."
+            )
 
     def values(self, X: Any) -> Floats:
         """Weighted sums of the columns."""

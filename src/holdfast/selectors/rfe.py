@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.lockstep import lockstep_elimination
+from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selectors.base import FitsTogether, Floats, Found, Resamples, Target
@@ -121,8 +122,10 @@ class HybridRFE(Predicts, FitsTogether):
         criterion = None if filter_ is None else filter_._shared(X, target)
         if not self.standardize or learned_on("scale", self.scale) == "split":
             return Shared(criterion, np.zeros(X.shape[1]), np.ones(X.shape[1]), "split" if self.standardize else "full")
-        deviation = X.std(axis=0)
-        return Shared(criterion, X.mean(axis=0), np.where(deviation > 0, deviation, 1.0), "full")
+        power = column_units(X)
+        scaled = X / power
+        deviation = scaled.std(axis=0)
+        return Shared(criterion, scaled.mean(axis=0) * power, np.where(deviation > 0, deviation, 1.0) * power, "full")
 
     def _filter(self) -> Filter | None:
         """The filter that ranks features for forcing; None if numbers were given."""
@@ -235,10 +238,10 @@ class HybridRFE(Predicts, FitsTogether):
         fits = self._fits(ready, self.C if self.C_final is None else self.C_final, columns=selected)
         founds = []
         for run, columns in enumerate(selected):
-            coef = fits.coef[run] / ready.shared.unit[columns]
-            model = LinearClassifier(
-                columns, coef, fits.intercept[run] - coef @ ready.shared.shift[columns], ready.classes(run)
-            )
+            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses weights that are not finite
+                coef = fits.coef[run] / ready.shared.unit[columns]
+                intercept = fits.intercept[run] - coef @ ready.shared.shift[columns]
+            model = LinearClassifier(columns, coef, intercept, ready.classes(run))
             extras = {"model_": model, "forced_": np.flatnonzero(ready.forced[run]), "classes_": model.classes_}
             founds.append(Found("ranking", ranks_of(order[run]), model, extras))
         return founds

@@ -14,6 +14,7 @@ from holdfast.selectors.base import Floats, Found, Ints, Selector, Setting, Targ
 from holdfast.selectors.error_bounds import BOUNDS, SLACK, Bound, expected_false, largest_q, threshold_for
 from holdfast.selectors.wrapping import (
     Halves,
+    Inner,
     Resampling,
     ResamplingWrapper,
     inner_splits,
@@ -29,14 +30,22 @@ USUAL = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
 class StabilitySelection(ResamplingWrapper):
     r"""Select the features that a large share of subsamples select (Meinshausen and Bühlmann, 2010).
 
-    On each half of the rows the base selects its best ``q`` features, or all that it selects for any of ``lambdas``. A
-    feature is selected if the share of halves that do so, its selection probability, is at least ``threshold``. Then
-    the expected number of falsely selected features is bounded (:mod:`holdfast.selectors.error_bounds`). Give two of
-    ``threshold``, ``q`` and ``pfer``, the bound; the third follows.
+    On each half of the rows the base selects its best ``q`` features, or a set for each of ``lambdas``. A feature is
+    selected if its selection probability, the share of halves that select it, is at least ``threshold``, at one of
+    ``lambdas`` at least. Then the expected number of falsely selected features is bounded
+    (:mod:`holdfast.selectors.error_bounds`). Give two of ``threshold``, ``q`` and ``pfer``, the bound, and the third
+    follows.
+
+    Over several lambdas a feature's probability is the largest of those at each lambda, not the share of halves that
+    select it at any of them: selected by half of the halves at one lambda and by the others at another, it has 0.5, not
+    1. Only the bound goes by the union: its ``q`` is the mean number of features that a half selects at any lambda.
+    With ``q`` and ``lambdas`` both given, each half's sets are restricted to the first ``q`` features that enter along
+    ``lambdas``, so that ``q`` bounds the union.
 
     Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favoured; features
     tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
-    without an order must select no more than ``q`` features itself.
+    without an order must select no more than ``q`` features itself. Copies of a row, and rows of one group, fall into
+    the same half.
 
     Parameters
     ----------
@@ -46,13 +55,13 @@ class StabilitySelection(ResamplingWrapper):
     threshold : float, optional
         Least selection probability of a selected feature, above 0; most bounds need more than 1/2.
     q : int, optional
-        How many features each half selects. With ``lambdas``, the first ``q`` that enter along them.
+        How many features each half selects. With ``lambdas``, only the first ``q`` to enter along them count.
     pfer : float, optional
         Expected number of falsely selected features to allow at most (per-family error rate).
     lambdas : sequence of float, or mapping from one parameter of the base to such a sequence, optional
         Values of the base's parameter ``lam``, or of the named one (``{"C": [0.1, 1]}``), in the order in which
-        they select more and more. Each half selects the union over all values, and its mean size takes the place of
-        ``q``, unless ``q`` is given.
+        they select more and more. The mean size of the union over all values takes the place of ``q``, unless ``q`` is
+        given.
     resampling : {"pairs", "subsamples", "bootstrap"} or perturbation
         Disjoint halves of the rows two by two, halves drawn anew, or bootstraps, for which no bound is known; or a
         perturbation that tells its own number. With few rows of a class, give
@@ -68,9 +77,11 @@ class StabilitySelection(ResamplingWrapper):
     Attributes
     ----------
     selection_probabilities_ : ndarray
-        Share of resamples that select each feature; also as ``scores_``.
+        Share of resamples that select each feature, the largest over ``lambdas``; also as ``scores_``.
+    path_probabilities_ : ndarray of shape (n_lambdas, n_features)
+        Share of resamples that select each feature at each of ``lambdas``; one row without them.
     threshold_, q_, pfer_ : float
-        The three, given or found; ``q_`` is a mean for ``lambdas``.
+        The three, given or found; for ``lambdas`` without ``q``, ``q_`` is the mean size of the union over them.
     error_bound_ : float
         Bound on the expected number of falsely selected features at ``threshold_`` and ``q_``; no larger than ``pfer``.
         ``nan`` if none is known.
@@ -127,8 +138,8 @@ class StabilitySelection(ResamplingWrapper):
             raise ValueError("Expected at least one value in lambdas, got none.")
         return [{name: value} for value in values]
 
-    def _shared(self, X: Floats, target: Target) -> Any:
-        return self._prepared(X, target, self._path() or [{}])
+    def _base_settings(self) -> list[Setting]:
+        return self._path() or [{}]
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
         (found,) = self._found_for([self], shared, X, target, counts, seed)
@@ -140,8 +151,8 @@ class StabilitySelection(ResamplingWrapper):
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
     ) -> Sequence[Found | Exception]:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
-        splits = inner_splits(resampling, counts, target.values, seed)
-        d, theory = X.shape[1], Theory.of(resampling, splits, int(counts.sum()))
+        splits = inner_splits(resampling, shared, counts, target.values, seed)
+        d, theory = X.shape[1], Theory.of(resampling, splits, shared, counts)
         sizes = [attempted(one._size, d, theory) for one in selectors]
         wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
         times = self._times(shared, X, target, splits, list(wanted)) if wanted else {}
@@ -153,21 +164,31 @@ class StabilitySelection(ResamplingWrapper):
     def _times(
         self, shared: Any, X: Floats, target: Target, splits: Sequence[Split], sizes: Sequence[int | None]
     ) -> dict[int | None, "Times"]:
-        """How often each feature is selected, for each size."""
-        times = {size: Times.none(X.shape[1]) for size in sizes}
-        path = self._path()
+        """How often each feature is selected, at each lambda, for each size."""
+        path, d = self._path(), X.shape[1]
+        times = {size: Times.none(max(1, len(path)), d) for size in sizes}
         for together in [sizes] if path else self._same_fit(sizes):
             asked = path or self._sized(together)
             preferred = self._preferred(shared, X, target, splits, asked, cut=bool(path))
             for split, selections in zip(splits, preferred, strict=True):
-                for size, worse in zip(together, self._worse(selections, together, X.shape[1]), strict=True):
-                    times[size].add(first_of(worse, size, split.seed))
+                for size, sets in zip(together, self._sets(selections, together, d, split.seed), strict=True):
+                    times[size].add(sets)
         return times
+
+    def _sets(
+        self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int, seed: int
+    ) -> list[list[Ints]]:
+        """For each size, the features that a resample selects at each lambda."""
+        if self.lambdas is None:
+            worse = self._worse(selections, sizes, n_features)
+            return [[first_of(one, size, seed)] for one, size in zip(worse, sizes, strict=True)]
+        path = [set_of(selection) for selection in selections]
+        entry = entries(path, n_features)
+        first = [first_of(entry, size, seed, never=np.inf) for size in sizes]
+        return [[np.intersect1d(columns, entered) for columns in path] for entered in first]
 
     def _worse(self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int) -> list[Floats]:
         """For each size, a number for every feature that is larger for worse ones."""
-        if self.lambdas is not None:
-            return [entries(selections, n_features)] * len(sizes)
         each = list(selections) * (len(sizes) // len(selections))
         for size, selection in zip(sizes, each, strict=True):
             check_size(selection, size, self.base)
@@ -219,7 +240,7 @@ class StabilitySelection(ResamplingWrapper):
 
     def _told(self, times: "Times", size: int | None, theory: "Theory") -> Found:
         """Everything that follows from how often each feature was selected."""
-        q, d = times.mean_size if size is None else size, times.counts.size
+        q, d = times.mean_size if size is None else size, times.counts.shape[1]
         threshold = self.threshold
         if threshold is None:
             assert self.pfer is not None
@@ -229,40 +250,54 @@ class StabilitySelection(ResamplingWrapper):
             false = expected_false(float(threshold), q, d, bound=self.bound, n_pairs=theory.n_pairs)
             if math.isnan(false):
                 reason = f"the {self.bound} bound holds only for thresholds above 1/2, not for {threshold:g}"
-        share = times.counts / times.n
+        share, most = times.counts / times.n, times.counts.max(axis=0)
         extras = {
-            "selection_probabilities_": share,
-            "scores_": share,
+            "selection_probabilities_": share.max(axis=0),
+            "path_probabilities_": share,
+            "scores_": share.max(axis=0),
             "threshold_": float(threshold),
             "q_": q,
             "pfer_": false if self.pfer is None else float(self.pfer),
             "error_bound_": false,
             "error_bound_reason_": reason,
         }
-        return Found("subset", np.flatnonzero(times.counts >= threshold * times.n - SLACK), extras=extras)
+        return Found("subset", np.flatnonzero(most >= threshold * times.n - SLACK), extras=extras)
 
 
 @dataclass(eq=False)
 class Times:
-    """How often each feature was selected in so many resamples."""
+    """How often each feature was selected in so many resamples.
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        How many resamples selected each feature at each lambda (lambdas × features).
+    united : int
+        Sizes of the resamples' unions over lambdas, summed.
+    n : int
+        Number of resamples.
+    """
 
     counts: Ints
-    n: int
+    united: int = 0
+    n: int = 0
 
     @classmethod
-    def none(cls, n_features: int) -> "Times":
+    def none(cls, n_lambdas: int, n_features: int) -> "Times":
         """Before the first resample."""
-        return cls(np.zeros(n_features, dtype=np.int64), 0)
+        return cls(np.zeros((n_lambdas, n_features), dtype=np.int64))
 
-    def add(self, columns: Ints) -> None:
-        """Count one more resample."""
-        self.counts[columns] += 1
+    def add(self, sets: Sequence[Ints]) -> None:
+        """Count one more resample: the columns that it selects at each lambda."""
+        for counts, columns in zip(self.counts, sets, strict=True):
+            counts[columns] += 1
+        self.united += np.unique(np.concatenate(sets)).size
         self.n += 1
 
     @property
     def mean_size(self) -> float:
-        """Mean number of features that a resample selected."""
-        return float(self.counts.sum() / self.n)
+        """Mean number of features that a resample selected at any lambda."""
+        return self.united / self.n
 
 
 @dataclass(frozen=True)
@@ -284,7 +319,7 @@ class Theory:
     reason: str = ""
 
     @classmethod
-    def of(cls, resampling: Perturbation, splits: Sequence[Split], n_rows: int) -> "Theory":
+    def of(cls, resampling: Perturbation, splits: Sequence[Split], shared: Inner, counts: Ints) -> "Theory":
         """Tell by how rows were drawn."""
         if isinstance(resampling, Halves):
             return cls("subsamples")
@@ -293,9 +328,9 @@ class Theory:
         if not isinstance(resampling, Subsample):
             name = type(resampling).__name__.lower()
             return cls(name, reason=f"no error bound is known for resampling by {name}")
-        largest = max(split.train.size for split in splits)
-        more = f"no error bound is known for subsamples of more than half of the rows ({largest} of {n_rows})"
-        return cls("subsamples", reason=more if 2 * largest > n_rows else "")
+        largest, n = max(shared.n_units(split.rows) for split in splits), shared.n_units(np.flatnonzero(counts))
+        more = f"no error bound is known for subsamples of more than half of the {shared.units} ({largest} of {n})"
+        return cls("subsamples", reason=more if 2 * largest > n else "")
 
 
 def attempted(call: Callable[..., T], *given: Any) -> T | Exception:
@@ -306,11 +341,11 @@ def attempted(call: Callable[..., T], *given: Any) -> T | Exception:
         return error
 
 
-def entries(selections: Sequence[Selection], n_features: int) -> Floats:
-    """The place on a path at which each feature is first selected; infinite for those that never are."""
+def entries(path: Sequence[Ints], n_features: int) -> Floats:
+    """The place on a path of sets at which each feature is first selected; infinite for those that never are."""
     entry = np.full(n_features, np.inf)
-    for place in reversed(range(len(selections))):
-        entry[set_of(selections[place])] = place
+    for place in reversed(range(len(path))):
+        entry[path[place]] = place
     return entry
 
 
@@ -330,16 +365,16 @@ def check_size(selection: Selection, size: int | None, base: Any) -> None:
         )
 
 
-def first_of(worse: Floats, size: int | None, random_state: int) -> Ints:
+def first_of(worse: Floats, size: int | None, random_state: int, never: float | None = None) -> Ints:
     """The best features, given a number that is larger for worse ones and infinite for those that never count.
 
-    A place among tied ones is drawn at random. Where the last place falls among those tied for the worst of all, none
-    of them is taken.
+    A place among tied ones is drawn at random. Where the last place falls among those of the value ``never`` (tied for
+    the worst of all, if not given), none of them is taken.
     """
     if size is None or size >= worse.size:
         return np.flatnonzero(worse < np.inf)
     order = np.lexsort((rng_of(random_state, TIES).random(worse.size), worse))
-    taken, worst = order[:size], worse[order[-1]]
+    taken, worst = order[:size], worse[order[-1]] if never is None else never
     return taken[worse[taken] < worst] if worse[order[size]] == worst else taken
 
 

@@ -1,8 +1,9 @@
 """Selectors around another selector, the base: what it prefers on resamples of the rows, whatever its make."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
 
 from holdfast.reading import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
@@ -45,16 +47,45 @@ class Wrapper(Selector):
         return tags
 
 
+class Inner(NamedTuple):
+    """What all outer resamples share: the base's part, and which rows are drawn together.
+
+    Attributes
+    ----------
+    base : object
+        What the base prepared.
+    unit_of : ndarray of int
+        The unit of each row, see :func:`row_units`.
+    groups : ndarray of int or None
+        The group of each row, if there are groups.
+    """
+
+    base: Any
+    unit_of: Ints
+    groups: Ints | None
+
+    @property
+    def units(self) -> str:
+        """What units are called."""
+        return "rows" if self.groups is None else "groups"
+
+    def n_units(self, rows: NDArray[Any]) -> int:
+        """How many units these rows belong to."""
+        return np.unique(self.unit_of[rows]).size
+
+
 class ResamplingWrapper(Wrapper):
     """A selector that fits its base to many resamples of the rows.
 
-    Rows have no weights here: a row that counts twice is not the same as two rows of which a resample may hold one. The
-    seed governs the base too, whose own ``random_state`` has no effect: each resample gives it a seed of its own.
+    Copies of a row, such as those in a bootstrap sample, are drawn together or not at all, and so are rows of one
+    group: else halves would not be independent. Draws go by the values of rows, never by their order, so that weights
+    equal repeated rows. The seed governs the base too, whose own ``random_state`` has no effect: each resample gives it
+    a seed of its own.
     """
 
     random_state: Any
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select features.
 
         Parameters
@@ -63,21 +94,33 @@ class ResamplingWrapper(Wrapper):
             Finite numbers.
         y : array of shape (n_samples,)
             The target.
+        sample_weight : array of whole numbers, optional
+            How often each row counts; the same as repeating it. Copies of a row are drawn together.
+        groups : array of shape (n_samples,), optional
+            Rows of one group, such as samples of one patient, are drawn together.
         """
-        return super().fit(X, y)
+        return self._fit(X, y, sample_weight, groups)
+
+    @abstractmethod
+    def _base_settings(self) -> Sequence[Setting]:
+        """Settings of the base to prepare; raise if parameters are wrong."""
+
+    def _shared(self, X: Floats, target: Target) -> Inner:
+        return self._shared_in_groups(X, target, None)
+
+    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Inner:
+        base, settings = self._unseeded(), self._base_settings()
+        prepared = base.prepare(X, target.values, settings, groups) if isinstance(base, Selector) else None
+        return Inner(prepared, row_units(X, target.values, groups), groups)
 
     def _unseeded(self) -> Any:
         """The base, ready for a seed of each resample."""
         base = clone(self._checked_base())
         return base.set_params(random_state=None) if "random_state" in base.get_params(deep=False) else base
 
-    def _prepared(self, X: Floats, target: Target, settings: Sequence[Setting]) -> Any:
-        base = self._unseeded()
-        return base.prepare(X, target.values, settings) if isinstance(base, Selector) else None
-
     def _preferred(
         self,
-        shared: Any,
+        shared: Inner,
         X: Floats,
         target: Target,
         splits: Sequence[Split],
@@ -88,9 +131,9 @@ class ResamplingWrapper(Wrapper):
         """What each setting of the base prefers on each split: an order of features if it has one, unless cut."""
         base, y = self._unseeded(), target.values
         if isinstance(base, Selector):
-            results = (base.refit_many if cut else base.prefer_many)(shared, X, y, splits, settings)
+            results = (base.refit_many if cut else base.prefer_many)(shared.base, X, y, splits, settings)
         else:
-            results = _fitted(base, X, y, splits, settings, ordered=not cut)
+            results = _fitted(base, X, y, shared.groups, splits, settings, ordered=not cut)
         for split, selections in zip(splits, results, strict=True):
             for selection in selections:
                 if isinstance(selection, Exception):
@@ -99,28 +142,46 @@ class ResamplingWrapper(Wrapper):
 
 
 def _fitted(
-    base: Any, X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting], *, ordered: bool
+    base: Any,
+    X: Floats,
+    y: NDArray[Any],
+    groups: Ints | None,
+    splits: Sequence[Split],
+    settings: Sequence[Setting],
+    *,
+    ordered: bool,
 ) -> Iterator[list[Selection | Exception]]:
     for split in splits:
-        train = split.data(X, y)
+        train = *split.data(X, y), None if groups is None else groups[split.train]
         yield [_selection(base, setting, *train, split.seed, ordered=ordered) for setting in settings]
 
 
 def _selection(
-    base: Any, setting: Setting, X: Floats, y: NDArray[Any], random_state: int, *, ordered: bool
+    base: Any,
+    setting: Setting,
+    X: Floats,
+    y: NDArray[Any],
+    groups: Ints | None,
+    random_state: int,
+    *,
+    ordered: bool,
 ) -> Selection | Exception:
     """What a clone prefers, or the error that stopped it."""
     try:
-        return read(fitted(clone(base).set_params(**setting), X, y, random_state, always=True), ordered=ordered)
+        twin = clone(base).set_params(**setting)
+        return read(fitted(twin, X, y, random_state, groups=groups, always=True), ordered=ordered)
     except Exception as error:
         return error
 
 
-def fitted(estimator: Any, X: Floats, y: NDArray[Any], random_state: int, *, always: bool = False) -> Any:
-    """The estimator, fitted with a seed; seeds that were set stay, unless always."""
+def fitted(
+    estimator: Any, X: Floats, y: NDArray[Any], random_state: int, *, groups: Ints | None = None, always: bool = False
+) -> Any:
+    """The estimator, fitted with a seed, and with groups if it takes them; seeds that were set stay, unless always."""
+    given = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
     with kept_global_state():
         seed(estimator, random_state, always=always)
-        return estimator.fit(X, y)
+        return estimator.fit(X, y, **given)
 
 
 def read(estimator: Any, *, ordered: bool) -> Selection:
@@ -140,11 +201,37 @@ def _one_class(some: NDArray[Any], every: NDArray[Any]) -> bool:
     return np.unique(some).size == 1 < np.unique(every).size
 
 
-def inner_splits(resampling: Perturbation, counts: Ints, y: NDArray[Any], random_state: int) -> list[Split]:
-    """Resamples of rows that count so often, each copy of a row being one to draw, as splits of the rows."""
+def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
+    """The unit that each row is drawn with: its group; without groups, all rows that equal it in X and y.
+
+    Units are numbered by their values from the first column on, whatever the order of rows; those of some of the rows
+    are in the same order as those of all.
+
+    >>> row_units(np.array([[2.0, 1], [1, 5], [2, 1], [2, 0]]), np.array(["a", "b", "a", "a"]))
+    array([2, 0, 2, 1])
+    """
+    if groups is not None:
+        return groups
+    places = np.unique(X[:, 0], return_inverse=True)[1]
+    if np.unique(places).size < len(X):
+        places = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    pairs = np.column_stack([places, np.unique(y, return_inverse=True)[1]])
+    return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+
+
+def inner_splits(
+    resampling: Perturbation, shared: Inner, counts: Ints, y: NDArray[Any], random_state: int
+) -> list[Split]:
+    """Resamples of rows that count so often, whole units drawn together, as splits of the rows."""
     rows = np.repeat(np.arange(counts.size), counts)
-    classes = y[rows] if type_of_target(y) in ("binary", "multiclass") else None
-    samples = Samples.of(rows.size, classes)
+    units = np.unique(shared.unit_of[rows], return_inverse=True)[1]
+    if units.max(initial=-1) + 1 < resampling.least_units:
+        different = "different rows" if shared.groups is None else "groups of rows"
+        raise ValueError(
+            f"Expected at least {resampling.least_units} {different} for {resampling}, got {units.max(initial=-1) + 1}."
+        )
+    classes = np.unique(y[rows], return_inverse=True)[1] if type_of_target(y) in ("binary", "multiclass") else None
+    samples = Samples(rows.size, classes, units)
     resampling.check(samples)
     start = int(rng_of(random_state, INNER).integers(2**31))
     return [_on_rows(resampling.split(index, samples, start), rows) for index in range(resampling.n_splits)]

@@ -1,5 +1,6 @@
 """A family is one selector with all the settings that one piece of work can serve; a candidate is one of them."""
 
+import inspect
 import itertools
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from holdfast.reading import seed, selection_of
 from holdfast.resampling import Split
@@ -160,12 +162,21 @@ class Family:
         sized = self.candidates.top is None or "n_features" in self.selector.get_params(deep=False)
         return sized and isinstance(self.selector, RefitsMany)
 
-    def prepare(self, X: Any, y: NDArray[Any]) -> Any:
-        """What all splits share; None if there is nothing."""
-        return self.selector.prepare(numeric(X), y, self.settings) if self.batched else None
+    def prepare(self, X: Any, y: NDArray[Any], groups: NDArray[Any] | None = None) -> Any:
+        """What all splits share; None if there is nothing. Groups of rows are told to selectors that take them."""
+        if not self.batched:
+            return None
+        return self.selector.prepare(numeric(X), y, self.settings, **_groups_for(self.selector.prepare, groups))
 
     def run(
-        self, shared: Any, X: Any, y: NDArray[Any], names: Sequence[str], splits: Sequence[Split], places: Sequence[int]
+        self,
+        shared: Any,
+        X: Any,
+        y: NDArray[Any],
+        names: Sequence[str],
+        splits: Sequence[Split],
+        places: Sequence[int],
+        groups: NDArray[Any] | None = None,
     ) -> Iterator[list[Fit]]:
         """Yield, for each split, a fit of each of the settings at these places."""
         settings = [self.settings[place] for place in places]
@@ -178,7 +189,7 @@ class Family:
             except Exception:  # the fit that is to blame shows when each is alone
                 log.warning("Fits of %s together failed, so each is made alone.", self.name, exc_info=True)
         for split in left:
-            yield self._fitted(X, y, names, split, settings)
+            yield self._fitted(X, y, names, split, settings, groups)
 
     def cut(self, selection: Selection) -> list[Selection]:
         """One selection for each size."""
@@ -193,28 +204,47 @@ class Family:
         yield from ([Fit(result, seconds) for result in results] for results in found)
 
     def _fitted(
-        self, X: Any, y: NDArray[Any], names: Sequence[str], split: Split, settings: list[dict[str, Any]]
+        self,
+        X: Any,
+        y: NDArray[Any],
+        names: Sequence[str],
+        split: Split,
+        settings: list[dict[str, Any]],
+        groups: NDArray[Any] | None,
     ) -> list[Fit]:
         try:
-            train = split.data(X, y)
+            train = *split.data(X, y), None if groups is None else groups[split.train]
         except Exception as error:
             return [Fit(error, 0.0)] * len(settings)
         return [self._fit(train, names, split, setting) for setting in settings]
 
-    def _fit(self, train: tuple[Any, Any], names: Sequence[str], split: Split, setting: dict[str, Any]) -> Fit:
+    def _fit(self, train: tuple[Any, Any, Any], names: Sequence[str], split: Split, setting: dict[str, Any]) -> Fit:
         begun = perf_counter()
         try:
             estimator = clone(self.selector).set_params(
                 **{name: clone(value, safe=False) for name, value in setting.items()}
             )
             seed(estimator, split.seed, always=split.reseed)
-            estimator.fit(*train)
+            estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
             result: Selection | Exception = selection_of(estimator, names, ordered=self.sizes != [None])
         except Exception as error:
             result = error
         except SystemExit as leaving:
             result = RuntimeError(f"The selector called sys.exit({'' if leaving.code is None else leaving.code}).")
         return Fit(result, perf_counter() - begun)
+
+
+def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
+    """Groups of rows as an argument of a method that names one for them."""
+    return {"groups": groups} if groups is not None and "groups" in inspect.signature(method).parameters else {}
+
+
+def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
+    """Groups of rows as arguments of a fit: the estimator's own, or those of the steps of a Pipeline."""
+    if not isinstance(estimator, Pipeline):
+        return _groups_for(estimator.fit, groups)
+    fits = {name: step.fit for name, step in estimator.steps if hasattr(step, "fit")}
+    return {f"{name}__groups": groups for name, fit in fits.items() if _groups_for(fit, groups)}
 
 
 def numeric(X: Any) -> NDArray[np.float64]:

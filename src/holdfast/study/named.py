@@ -101,7 +101,7 @@ def _classes_only(make: Make, summary: str) -> Named:
 
 SELECTORS: dict[str, Named] = {
     "anova": _classes_only(of.AnovaF, "largest F value of an analysis of variance"),
-    "variance": _classes_only(of.Variance, "largest variance"),
+    "variance": Named(of.Variance, "largest variance"),
     "golub": _classes_only(of.Golub, "largest signal-to-noise ratio, two classes"),
     "gv": _classes_only(of.GV, "largest sum of signal-to-noise ratio and lambda_v times variance, two classes"),
     "information_gain": _classes_only(of.InformationGain, "most information about the class, bins by the MDL rule"),

@@ -348,7 +348,7 @@ class _Run:
         data, study = self.data, self.study
         with one_thread():
             for place in needed - set(self._shared):
-                self._shared[place] = self.families[place].prepare(data.X, data.y)
+                self._shared[place] = self.families[place].prepare(data.X, data.y, self.samples.groups)
         return Context(
             X=data.X, kept=data.kept, y=data.y, names=data.names, samples=self.samples, classes=data.classes,
             families=self.families, shared=dict(self._shared), perturbation=perturbation, seed=int(study.random_state),

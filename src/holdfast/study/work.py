@@ -100,7 +100,10 @@ def work(context: Context, task: Task) -> list[Outcome]:
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     outcomes: list[Outcome] = []
     with _alone, one_thread(), _random_state_kept():
-        fits = family.run(context.shared.get(task.family), context.X, context.y, context.names, splits, task.settings)
+        fits = family.run(
+            context.shared.get(task.family), context.X, context.y, context.names, splits, task.settings,
+            context.samples.groups,
+        )  # fmt: skip
         for split in splits:
             with _quiet() as heard:
                 results = next(fits, None)

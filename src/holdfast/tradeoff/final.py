@@ -81,6 +81,7 @@ def final_features(
     X: Any = None,
     y: Any = None,
     *,
+    groups: Any = None,
     study: Study | None = None,
     threshold: float = 0.5,
     level: float = 0.95,
@@ -97,6 +98,8 @@ def final_features(
     X, y : optional
         Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is no final fit,
         and stand-ins are told by turns alone, not by correlation.
+    groups : array, optional
+        Groups of these rows, for selectors that draw rows again.
     study : Study, optional
         The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
     threshold : float
@@ -125,7 +128,7 @@ def final_features(
         features = study_data(X, y, None, plan.keep, plan.task, plan.estimator).X
     found = frequencies_of(result, candidate, top, features)
     if X is not None:
-        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y)
+        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y, groups)
         selected = set(frequencies_of(fitted, candidate, top, None).runs.lists()[0].tolist())
     frame = _table(found, selected, threshold, level)
     bound = error_bound(result, found, threshold)

@@ -37,7 +37,9 @@ def study_of(result: StudyResult, study: Study | None) -> Study:
     return found
 
 
-def fitted_to_all(result: StudyResult, study: Study, candidate: str, X: Any, y: Any) -> tuple[StudyResult, str]:
+def fitted_to_all(
+    result: StudyResult, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
+) -> tuple[StudyResult, str]:
     """Fit a candidate to all rows given; also in words which rows these are."""
     data = study_data(X, y, None, study.keep, study.task, study.estimator)
     names = [str(name) for name in result.features]
@@ -47,7 +49,9 @@ def fitted_to_all(result: StudyResult, study: Study, candidate: str, X: Any, y: 
             "X with the same columns."
         )
     rows = np.arange(len(data.y))
-    found = alone(study, candidate, [(rows, rows[:0])]).run(X, y, on_error="raise", keep_predictions=False)
+    found = alone(study, candidate, [(rows, rows[:0])]).run(
+        X, y, groups=groups, on_error="raise", keep_predictions=False
+    )
     stored, given = result.provenance["plan"]["data"], fingerprint(data.X, data.y, None, data.kept, data.names)
     same = all(stored[part] == given[part] for part in ("features", "target", "covariates"))
     return found, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"
