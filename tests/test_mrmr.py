@@ -175,6 +175,24 @@ def test_scores_along_an_order():
     assert relevance.tolist() == information(sample, Y)[[7, 2]].tolist()
 
 
+def test_codes_that_no_byte_holds_are_refused():
+    codes = np.random.default_rng(4).integers(0, 300, (40, 3))
+    with pytest.raises(ValueError, match="Expected codes, whole numbers from 0 to 255, for n_bins=None, got 2"):
+        selection_paths(codes, np.arange(40) % 2, np.ones(40), 2, n_bins=None)
+    with pytest.raises(ValueError, match="Expected codes from 0 to 255, got 8 to 298"):
+        sample_of(codes.T)
+
+
+def test_as_many_bins_as_there_can_be_are_the_slow_definition():
+    X, y = made(n=600, d=4)
+    codes = equal_width_codes(X, 256)
+    assert codes.max() == 255
+    order, relevance, _ = slow_path(codes.T, y, 4, "mid")
+    path = selection_path(sample_of(codes), y, 4)
+    assert path.order[0].tolist() == order
+    np.testing.assert_allclose(path.relevance[0], relevance, atol=1e-13)
+
+
 def test_unknown_words():
     with pytest.raises(ValueError, match="Expected a scheme out of mid, miq, mid_alpha, got 'mad'"):
         selection_paths(X, Y, COUNTS, 3, scheme="mad")

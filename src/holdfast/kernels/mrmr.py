@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.discretise import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def _coder(X: NDArray[np.generic], bins: str, n_bins: int | None) -> Callable[[I
     if n_bins is not None and bins == "split":
         values = np.ascontiguousarray(X, dtype=np.float64)
         return lambda rows: equal_width_codes(values, n_bins, rows)
-    codes = X.T.astype(np.uint8) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
+    codes = given_codes(X) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
     return lambda rows: np.take(codes, rows, axis=1)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.discretise import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, whole_counts
@@ -31,7 +30,7 @@ class MRMR(Selector):
     alpha : float
         Weight of the relevance in ``"mid_alpha"``; many values share their work.
     n_bins : int or None
-        Equal-width bins for each feature; None if X holds codes, whole numbers from 0 to 255.
+        Equal-width bins for each feature, from 2 to 256; None if X holds codes, whole numbers from 0 to 255.
     bins : {"split", "full"}
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
 
@@ -68,16 +67,17 @@ class MRMR(Selector):
 
     def _shared(self, X: Floats, target: Target) -> Codes | None:
         if self.n_bins is None:
-            return _codes(X)
+            return given_codes(X)
         return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
     def _sample(self, shared: Codes | None, X: Floats, target: Target, counts: Ints) -> tuple[Sample, Ints]:
         """Codes and classes of the rows that count."""
         rows = np.flatnonzero(counts)
-        if shared is None and self.n_bins is not None:
+        if shared is None:
+            assert self.n_bins is not None
             codes = equal_width_codes(X, self.n_bins, rows)
         else:
-            codes = (_codes(X) if shared is None else shared)[:, rows]
+            codes = shared[:, rows]
         return sample_of(codes, counts[rows]), target.values[rows]
 
     def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
@@ -99,21 +99,10 @@ class MRMR(Selector):
         """Relevance and mean redundancy at each step along an order of columns given by you."""
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
         counts, target = whole_counts(sample_weight, X.shape[0]), self._target(y)
-        return score_path(*self._sample(None, X, target, counts), order)
+        return score_path(*self._sample(self._shared(X, target), X, target, counts), order)
 
 
 def _found_on(order: Ints, relevance: Floats, redundancy: Floats, *, n_features: int) -> Found:
     ranks = np.full(n_features, n_features, dtype=np.float64)
     ranks[order] = np.arange(1, order.size + 1)
     return Found("ranking", ranks, extras={"order_": order, "relevance_": relevance, "redundancy_": redundancy})
-
-
-def _codes(X: NDArray[Any]) -> Codes:
-    wrong = (X < 0) | (X > 255) | (np.round(X) != X)
-    if wrong.any():
-        row, column = (int(place[0]) for place in np.nonzero(wrong))
-        raise ValueError(
-            f"Expected codes, whole numbers from 0 to 255, for n_bins=None, got {X[row, column]:g} in row {row}, "
-            f"column {column}; give n_bins."
-        )
-    return np.ascontiguousarray(X.T, dtype=np.uint8)
