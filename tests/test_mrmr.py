@@ -7,7 +7,7 @@ from sklearn.metrics import mutual_info_score
 
 from holdfast.kernels.discretise import equal_width_codes
 from holdfast.kernels.information import information, sample_of, uncertainty
-from holdfast.kernels.mrmr import _lowest_best, score_path, selection_path, selection_paths
+from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
 
 
 def slow_information(x, y):
@@ -140,11 +140,30 @@ def test_equal_columns_tie_and_the_lowest_is_first():
 
 def test_scores_that_differ_by_rounding_of_their_terms_tie():
     V, W = np.array([1.0, 1 + 1e-12, 0.5]), np.array([1.0, 1, 0.1])
-    assert _lowest_best(V, V) == 0
-    assert _lowest_best(V - 2 * W, V + 2 * W) == 2
-    assert _lowest_best(V[:2] - W[:2], V[:2] + W[:2]) == 0
-    assert _lowest_best(np.array([1.0, 1 + 1e-8]), np.ones(2)) == 1
-    assert _lowest_best(np.array([1.0, np.inf, np.inf]), np.ones(3)) == 1
+
+    def best(score, size, turns=range(3)):
+        return _first_best(score, size, np.array(turns))
+
+    assert best(V, V) == 0
+    assert best(V, V, [2, 1, 0]) == 1
+    assert best(V - 2 * W, V + 2 * W) == 2
+    assert best(V[:2] - W[:2], V[:2] + W[:2]) == 0
+    assert best(np.array([1.0, 1 + 1e-8]), np.ones(2), [0, 1]) == 1
+    assert best(np.array([1.0, np.inf, np.inf]), np.ones(3)) == 1
+    assert best(np.array([1.0, np.inf, np.inf]), np.ones(3), [0, 2, 1]) == 2
+
+
+def test_only_relevant_features_and_ties_by_their_turn():
+    """A constant shares nothing, so that V - W would prefer it to a feature that tells less than it shares."""
+    y = np.tile([0, 0, 1, 1], 10)
+    noisy = y.copy()
+    noisy[:4] = 1 - noisy[:4]
+    codes = np.array([y * 0, y, y, noisy, np.tile([0, 1], 20)], np.uint8)
+    assert selection_path(sample_of(codes), y, 3).order.tolist() == [[1, 0, 2]]
+    turns = np.array([0, 3, 1, 2, 4])
+    path = selection_path(sample_of(codes), y, 5, relevant_only=True, tie_order=turns)
+    assert path.order.tolist() == [[2, 3, 1]]
+    assert (path.relevance > 0).all()
 
 
 def test_no_redundancy_in_the_quotient():

@@ -102,7 +102,8 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     lam : float, optional
         Where to select; all values come from one fit.
     n_features : int, optional
-        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given.
+        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given. Features
+        that never enter it are not selected.
     l1_ratio : float
         The :math:`\alpha` above, above 0 and at most 1 (the lasso).
     n_lambdas, lambda_min_ratio : int, float, optional
@@ -129,6 +130,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     """
 
     served: ClassVar[tuple[str, ...]] = ("lam", "n_features")
+    uninformative: ClassVar[str | None] = "never entered the path"
 
     def __init__(
         self,
@@ -197,7 +199,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
 def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_]) -> Found:
     """The order of entry, features of one step by weight; those that never enter share the last rank."""
     ranks = np.where(entered, ranks_of(np.lexsort((-weights, steps))), float(steps.size))
-    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())})
+    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
 
 
 def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
@@ -238,6 +240,8 @@ class ElasticNetCV(_ElasticNet):
     """
 
     served: ClassVar[tuple[str, ...]] = ("rule",)
+    uninformative: ClassVar[str | None] = "a weight of 0"
+    draws: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -257,11 +261,11 @@ class ElasticNetCV(_ElasticNet):
         """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
         return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         return self._found_for([self], shared, X, target, counts, seed)[0]
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found]:
         for one in selectors:
             if one.rule not in ("min", "1se"):
@@ -279,7 +283,7 @@ class ElasticNetCV(_ElasticNet):
             found.append(found_at(solutions, target, counts, float(lambdas[place])))
         return found
 
-    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int) -> Ints:
+    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int | None) -> Ints:
         """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
         rows = np.flatnonzero(counts)
         different, first = np.unique(order[rows], return_index=True)

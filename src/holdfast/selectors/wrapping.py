@@ -1,8 +1,10 @@
 """Selectors around another selector, the base: what it prefers on resamples of the rows, whatever its make."""
 
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from holdfast.reading import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
-from holdfast.selection import Selection
+from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.base import Floats, Ints, Selector, Setting, Target
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
@@ -52,6 +54,7 @@ class ResamplingWrapper(Wrapper):
     seed governs the base too, whose own ``random_state`` has no effect: each resample gives it a seed of its own.
     """
 
+    draws: ClassVar[bool] = True
     random_state: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
@@ -116,11 +119,27 @@ def _selection(
         return error
 
 
-def fitted(estimator: Any, X: Floats, y: NDArray[Any], random_state: int, *, always: bool = False) -> Any:
-    """The estimator, fitted with a seed; seeds that were set stay, unless always."""
+def fitted(estimator: Any, X: Floats, y: NDArray[Any], random_state: int | None, *, always: bool = False) -> Any:
+    """The estimator, fitted with a seed, if there is one; seeds that were set stay, unless always."""
+    if random_state is None:
+        return estimator.fit(X, y)
     with kept_global_state():
         seed(estimator, random_state, always=always)
         return estimator.fit(X, y)
+
+
+@contextmanager
+def noted_fewer() -> Iterator[list[str]]:
+    """Take down what fits say of features without information; other warnings go their way."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield notes
+    for warning in heard:
+        if isinstance(warning.message, FewerFeaturesWarning):
+            notes.append(warning.message.note)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def read(estimator: Any, *, ordered: bool) -> Selection:
@@ -140,8 +159,9 @@ def _one_class(some: NDArray[Any], every: NDArray[Any]) -> bool:
     return np.unique(some).size == 1 < np.unique(every).size
 
 
-def inner_splits(resampling: Perturbation, counts: Ints, y: NDArray[Any], random_state: int) -> list[Split]:
+def inner_splits(resampling: Perturbation, counts: Ints, y: NDArray[Any], random_state: int | None) -> list[Split]:
     """Resamples of rows that count so often, each copy of a row being one to draw, as splits of the rows."""
+    assert random_state is not None
     rows = np.repeat(np.arange(counts.size), counts)
     classes = y[rows] if type_of_target(y) in ("binary", "multiclass") else None
     samples = Samples.of(rows.size, classes)
@@ -187,13 +207,17 @@ def _listed(names: dict[str, int]) -> str:
 
 
 def worse_first(selection: Selection, n_features: int) -> Floats:
-    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected."""
+    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected.
+
+    Features without information are infinitely bad.
+    """
     if selection.kind == "subset":
         left_out = np.ones(n_features)
         left_out[selection.values] = 0
         return left_out
     values = np.asarray(selection.values, dtype=np.float64)
-    return values if selection.kind == "ranking" else -values
+    worse = values if selection.kind == "ranking" else -values
+    return worse if selection.informative is None else np.where(selection.informative, worse, np.inf)
 
 
 def mean_ranks(selection: Selection, n_features: int) -> Floats:

@@ -180,9 +180,9 @@ class Family:
         for split in left:
             yield self._fitted(X, y, names, split, settings)
 
-    def cut(self, selection: Selection) -> list[Selection]:
-        """One selection for each size."""
-        return [selection if size is None else selection.top(size) for size in self.sizes]
+    def cut(self, selection: Selection, random_state: int) -> list[Selection]:
+        """One selection for each size; which of equally good features are taken depends on the split's seed."""
+        return [selection if size is None else selection.top(size, random_state=random_state) for size in self.sizes]
 
     def _refitted(
         self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
