@@ -1,6 +1,8 @@
 """Noise is never called stable by the order of its columns: no feature without information, ties drawn by the seed."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,6 +122,14 @@ def test_a_hybrid_elimination_without_features_predicts_by_the_odds():
     assert of.ElasticNetCV(random_state=0).fit(np.ones((40, 4)), y).predict_proba(np.ones((1, 4)))[0] == pytest.approx(
         [0.75, 0.25]
     )
+
+
+def test_the_documentation_tells_every_rule():
+    page = (Path(__file__).parents[1] / "docs" / "selectors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|$", page, re.MULTILINE)
+    told = {known: rule for names, rule in rows for known in re.findall(r"`(\w+)`", names)}
+    for selector in ORDERED:
+        assert told[name(selector)] == selector.uninformative
 
 
 # Ties
