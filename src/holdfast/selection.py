@@ -22,10 +22,17 @@ class FewerFeaturesWarning(UserWarning):
 
 def tie_order(n_features: int, random_state: int | None) -> NDArray[np.int32]:
     """The turn of each column among equally good ones: by column, or drawn from a seed."""
-    if random_state is None:
-        return np.arange(n_features, dtype=np.int32)
-    stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
-    return np.random.default_rng(stream).permutation(n_features).astype(np.int32)
+    turns = np.empty(n_features, dtype=np.int32)
+    turns[_columns_by_turn(n_features, random_state)] = np.arange(n_features, dtype=np.int32)
+    return turns
+
+
+def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.int64]:
+    columns = np.arange(n_features)
+    if random_state is not None:
+        stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
+        np.random.default_rng(stream).shuffle(columns)
+    return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +81,8 @@ class Selection:
         if self.kind == "subset":
             raise ValueError("Expected a ranking or weights to cut, got a subset, which has no order.")
         worse = self.values if self.kind == "ranking" else -self.values
-        order = np.lexsort((tie_order(worse.size, random_state), worse))
+        by_turn = _columns_by_turn(worse.size, random_state)
+        order = by_turn[np.argsort(worse[by_turn], kind="stable")]
         if self.informative is not None:
             order = order[self.informative[order]]
         wanted = min(k, worse.size)

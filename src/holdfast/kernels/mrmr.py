@@ -154,7 +154,7 @@ def _cached_rows(sample: Sample) -> Rows:
 def _forward(
     relevance: Floats, row_of: Rows, n_features: int, criterion: Criterion, among: Mask, turns: NDArray[np.integer]
 ) -> Paths:
-    n_steps = min(n_features, int(among.sum()))
+    n_steps, left_out = min(n_features, int(among.sum())), np.flatnonzero(~among)
     order, redundancy = np.empty(n_steps, np.int64), np.zeros(n_steps)
     total = np.zeros(relevance.size)
     if n_steps:
@@ -164,7 +164,7 @@ def _forward(
         W = total / step
         score = criterion.score(relevance, W)
         score[order[:step]] = -np.inf
-        score[~among] = -np.inf
+        score[left_out] = -np.inf
         order[step] = _first_best(score, criterion.size(relevance, W), turns)
         redundancy[step] = W[order[step]]
     return Paths(order, relevance[order], redundancy)

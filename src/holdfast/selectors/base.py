@@ -425,5 +425,13 @@ def one_against_rest(target: Target, resamples: Resamples) -> list[Machine]:
 
 def varying(X: Floats, resamples: Resamples) -> Mask:
     """Which columns are not constant in each resample."""
-    drawn = (X[np.flatnonzero(counts)] for counts in resamples.counts)
-    return np.array([(rows != rows[0]).any(axis=0) for rows in drawn])
+    masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
+    for mask, counts in zip(masks, resamples.counts, strict=True):
+        first, *others = np.flatnonzero(counts)
+        constant = np.arange(X.shape[1])
+        for row in others:  # most columns differ in the first of them, and are not looked at again
+            constant = constant[X[row, constant] == X[first, constant]]
+            if not constant.size:
+                break
+        mask[constant] = False
+    return masks

@@ -9,6 +9,8 @@ from holdfast.selectors.base import Floats, Ints
 
 SAME = 1e-11
 """Projections of standardised columns that differ by less belong to copies."""
+COARSE = 1e-6
+"""Ratios that differ by a smaller share may be those of copies."""
 
 
 class Exchange(NamedTuple):
@@ -55,7 +57,39 @@ def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchan
 
     Without a seed every column keeps its place.
     """
-    rows = X[np.flatnonzero(counts)]
+    drawn = np.flatnonzero(counts)
+    columns = _may_have_copies(X, drawn)
+    if columns.size < 2:
+        return None
+    rows = X[np.ix_(drawn, columns)]
+    mean, size, groups = _copies(rows)
+    if not groups:
+        return None
+    whole = np.zeros((2, X.shape[1]))
+    whole[:, columns] = mean, size
+    groups = [columns[group] for group in groups]
+    to, turns = np.arange(X.shape[1]), tie_order(X.shape[1], random_state)
+    for group in groups:
+        to[group] = group[np.argsort(turns[group])]
+    return Exchange(to, groups, *whole)
+
+
+def _may_have_copies(X: Floats, drawn: Ints) -> Ints:
+    """Columns whose steps between three rows have a ratio that others have too, as copies would, or that have none."""
+    if drawn.size < 3:
+        return np.arange(X.shape[1])
+    first, second, third = X[drawn[:3]]
+    with np.errstate(all="ignore"):
+        ratio = (first - second) / (first - third)
+    order = np.argsort(ratio)  # nan comes last
+    with np.errstate(invalid="ignore"):
+        near = ~(np.diff(ratio[order]) > COARSE * np.abs(ratio[order[1:]]))
+    alike = np.r_[near, False] | np.r_[False, near]
+    return np.sort(order[alike])
+
+
+def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
+    """Mean and signed size of each column, and groups of those that are copies of each other."""
     mean = rows.mean(axis=0)
     away = rows - mean
     largest = np.abs(away).max(axis=0)
@@ -66,11 +100,6 @@ def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchan
     first, second = np.abs(probes)
     order = np.flatnonzero(varies)[np.argsort(first[varies], kind="stable")]
     apart = (np.diff(first[order]) > SAME) | (np.abs(np.diff(second[order])) > SAME)
-    if apart.all():
-        return None
     parts = np.split(order, np.flatnonzero(apart) + 1)
-    groups = [np.sort(part) for part in parts if part.size > 1]
-    to, turns = np.arange(X.shape[1]), tie_order(X.shape[1], random_state)
-    for group in groups:
-        to[group] = group[np.argsort(turns[group])]
-    return Exchange(to, groups, mean, norm * largest * np.where(probes[0] < 0, -1.0, 1.0))
+    signed = norm * largest * np.where(probes[0] < 0, -1.0, 1.0)
+    return mean, signed, [np.sort(part) for part in parts if part.size > 1]

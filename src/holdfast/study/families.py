@@ -31,7 +31,8 @@ class Candidates:
         Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
     top : int or sequence of int
         Cut the order of features that a fit gives (ranking, scores, coefficients, importances) to the best so many.
-        All sizes are taken from one fit.
+        All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good ones those that the
+        split's seed draws.
 
     Examples
     --------
