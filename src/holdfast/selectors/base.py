@@ -427,11 +427,8 @@ def varying(X: Floats, resamples: Resamples) -> Mask:
     """Which columns are not constant in each resample."""
     masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
     for mask, counts in zip(masks, resamples.counts, strict=True):
-        first, *others = np.flatnonzero(counts)
-        constant = np.arange(X.shape[1])
-        for row in others:  # most columns differ in the first of them, and are not looked at again
-            constant = constant[X[row, constant] == X[first, constant]]
-            if not constant.size:
-                break
+        drawn, constant = np.flatnonzero(counts), np.arange(X.shape[1])
+        for rows in (drawn[1:4], drawn[4:]):  # most columns differ in the first few, and are not looked at again
+            constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
         mask[constant] = False
     return masks
