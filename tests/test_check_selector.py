@@ -150,6 +150,21 @@ class TakesAnyColumns(Sound):
         return np.asarray(X)[:, np.flatnonzero(self.support_)[: X.shape[1]] % X.shape[1]]
 
 
+class TakesConstants(Sound):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.support_ = np.arange(self.support_.size) < self.k
+        return self
+
+
+class TakesAny(TakesConstants):
+    uninformative = None
+
+
+def test_one_that_does_not_look_at_features_may_take_constants():
+    check_selector(TakesAny())
+
+
 class IgnoresWeights(Sound):
     def fit(self, X, y, sample_weight=None):
         return super().fit(X, y)
@@ -201,6 +216,7 @@ class FailedBatches(of.AnovaF):
         (TakesMissing, "TakesMissing takes a missing value without a ValueError"),
         (WrongError, "WrongError raises KeyError, not ValueError, for fewer labels than rows"),
         (TakesAnyColumns, "TakesAnyColumns takes other columns than it was fitted to without a ValueError"),
+        (TakesConstants, "TakesConstants selects the constant feature 0, and not feature 3, which varies"),
         (IgnoresWeights, "IgnoresWeights selects otherwise by weights than by repeated rows"),
         (WrongBatches, r"WrongBatches.refit_many selects \[0\] on bootstrap 0 with"),
         (FewBatches, "FewBatches.refit_many does not yield one selection of each setting for each split"),

@@ -17,7 +17,7 @@ def slow_bins(column, n_bins):
     return np.digitize(column, np.linspace(column.min(), column.max(), n_bins + 1)[1:-1])
 
 
-@pytest.mark.parametrize("n_bins", [2, 10, 255])
+@pytest.mark.parametrize("n_bins", [2, 10, 255, 256])
 @pytest.mark.parametrize("d", [1, 3, 64, 150])
 def test_equal_width_is_the_slow_definition(n_bins, d):
     X = np.random.default_rng(0).normal(size=(40, d)) * 1e3 + 1e5

@@ -7,7 +7,7 @@ from sklearn.metrics import mutual_info_score
 
 from holdfast.kernels.discretise import equal_width_codes
 from holdfast.kernels.information import information, sample_of, uncertainty
-from holdfast.kernels.mrmr import _lowest_best, score_path, selection_path, selection_paths
+from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
 
 
 def slow_information(x, y):
@@ -140,11 +140,30 @@ def test_equal_columns_tie_and_the_lowest_is_first():
 
 def test_scores_that_differ_by_rounding_of_their_terms_tie():
     V, W = np.array([1.0, 1 + 1e-12, 0.5]), np.array([1.0, 1, 0.1])
-    assert _lowest_best(V, V) == 0
-    assert _lowest_best(V - 2 * W, V + 2 * W) == 2
-    assert _lowest_best(V[:2] - W[:2], V[:2] + W[:2]) == 0
-    assert _lowest_best(np.array([1.0, 1 + 1e-8]), np.ones(2)) == 1
-    assert _lowest_best(np.array([1.0, np.inf, np.inf]), np.ones(3)) == 1
+
+    def best(score, size, turns=range(3)):
+        return _first_best(score, size, np.array(turns))
+
+    assert best(V, V) == 0
+    assert best(V, V, [2, 1, 0]) == 1
+    assert best(V - 2 * W, V + 2 * W) == 2
+    assert best(V[:2] - W[:2], V[:2] + W[:2]) == 0
+    assert best(np.array([1.0, 1 + 1e-8]), np.ones(2), [0, 1]) == 1
+    assert best(np.array([1.0, np.inf, np.inf]), np.ones(3)) == 1
+    assert best(np.array([1.0, np.inf, np.inf]), np.ones(3), [0, 2, 1]) == 2
+
+
+def test_only_relevant_features_and_ties_by_their_turn():
+    """A constant shares nothing, so that V - W would prefer it to a feature that tells less than it shares."""
+    y = np.tile([0, 0, 1, 1], 10)
+    noisy = y.copy()
+    noisy[:4] = 1 - noisy[:4]
+    codes = np.array([y * 0, y, y, noisy, np.tile([0, 1], 20)], np.uint8)
+    assert selection_path(sample_of(codes), y, 3).order.tolist() == [[1, 0, 2]]
+    turns = np.array([0, 3, 1, 2, 4])
+    path = selection_path(sample_of(codes), y, 5, relevant_only=True, tie_order=turns)
+    assert path.order.tolist() == [[2, 3, 1]]
+    assert (path.relevance > 0).all()
 
 
 def test_no_redundancy_in_the_quotient():
@@ -173,6 +192,24 @@ def test_scores_along_an_order():
     relevance, redundancy = score_path(sample, Y, [7, 2])
     assert redundancy.tolist() == [0, information(sample, sample.codes[7])[2]]
     assert relevance.tolist() == information(sample, Y)[[7, 2]].tolist()
+
+
+def test_codes_that_no_byte_holds_are_refused():
+    codes = np.random.default_rng(4).integers(0, 300, (40, 3))
+    with pytest.raises(ValueError, match="Expected codes, whole numbers from 0 to 255, for n_bins=None, got 2"):
+        selection_paths(codes, np.arange(40) % 2, np.ones(40), 2, n_bins=None)
+    with pytest.raises(ValueError, match="Expected codes from 0 to 255, got 8 to 298"):
+        sample_of(codes.T)
+
+
+def test_as_many_bins_as_there_can_be_are_the_slow_definition():
+    X, y = made(n=600, d=4)
+    codes = equal_width_codes(X, 256)
+    assert codes.max() == 255
+    order, relevance, _ = slow_path(codes.T, y, 4, "mid")
+    path = selection_path(sample_of(codes), y, 4)
+    assert path.order[0].tolist() == order
+    np.testing.assert_allclose(path.relevance[0], relevance, atol=1e-13)
 
 
 def test_unknown_words():

@@ -10,6 +10,7 @@ from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.selectors.base import Target
 
+pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 SELECTORS = [
     of.Variance(2),
     of.AnovaF(2),
@@ -160,6 +161,17 @@ def test_what_is_learned_on_the_full_data_is_shared(selector):
     assert found[0].values.tolist() == np.flatnonzero(weighted.get_support()).tolist()
 
 
+def test_scores_along_an_order_use_the_bins_of_the_fit():
+    X, y = data(3)
+    X[0, :4] = 50  # far out, and left out
+    counts = np.r_[0, np.ones(len(y) - 1, int)]
+    for bins in ("full", "split"):
+        mrmr = of.MRMR(3, bins=bins).fit(X, y, sample_weight=counts)
+        relevance, redundancy = mrmr.score_path(X, y, mrmr.order_, sample_weight=counts)
+        assert relevance.tolist() == mrmr.relevance_.tolist()
+        assert redundancy.tolist() == mrmr.redundancy_.tolist()
+
+
 def test_ties_go_to_the_lowest_column_or_are_drawn():
     X = np.tile(np.repeat([0.0, 1.0], 10)[:, None], (1, 8))
     y = np.repeat([0, 1], 10)
@@ -185,7 +197,7 @@ def test_random_choice_has_no_stability():
     ("make", "message"),
     [
         (lambda X, y: of.AnovaF(-1).fit(X, y), "Expected n_features to be a whole number of at least 0, got -1"),
-        (lambda X, y: of.AnovaF(ties="last").fit(X, y), "Expected ties='lowest' or 'random', got 'last'"),
+        (lambda X, y: of.AnovaF(ties="last").fit(X, y), "Expected ties='auto', 'random' or 'lowest', got 'last'"),
         (
             lambda X, y: of.AnovaF().fit(X, y, sample_weight=np.full(len(y), 0.5)),
             "Expected whole numbers as sample_weight",
@@ -199,6 +211,14 @@ def test_random_choice_has_no_stability():
         (lambda X, y: of.MRMR(scheme="mid_alpha", alpha=2).fit(X, y), "Expected alpha from 0 to 1, got 2"),
         (lambda X, y: of.MRMR(bins="all").fit(X, y), "Expected bins='split' or 'full', got 'all'"),
         (lambda X, y: of.MRMR(n_bins=None).fit(X, y), "Expected codes, whole numbers from 0 to 255"),
+        *[
+            (
+                lambda X, y, make=make, n_bins=n_bins: make(n_bins=n_bins).fit(X, y),
+                f"Expected n_bins to be a whole number from 2 to 256, got {n_bins!r}",
+            )
+            for make in (of.MRMR, of.Uncertainty)
+            for n_bins in (0, -3, 1, 2.5, 257, 300, True)
+        ],
         (lambda X, y: of.ReliefF(n_neighbours=0).fit(X, y), "Expected n_neighbours to be a whole number of at least 1"),
     ],
 )
@@ -231,7 +251,7 @@ def test_a_cut_among_ties_is_noted():
     X = np.tile(np.repeat([0.0, 1.0], 10)[:, None], (1, 8))
     study = hf.Study(selectors={"anova": of.AnovaF(3)}, perturbation=hf.Bootstrap(4, stratify=True))
     notes = study.run(X, np.repeat([0, 1], 10)).notes
-    assert notes["note"].tolist() == ["the cut falls among tied features, and the lowest columns were taken"]
+    assert notes["note"].tolist() == ["the cut falls among tied features, and some of them were drawn at random"]
     assert notes["runs"].tolist() == [4]
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
+import holdfast as hf
 import holdfast.similarity
 from holdfast import Correlation, GivenSimilarity, SymmetricalUncertainty
 from holdfast.similarity import aligned
@@ -99,14 +100,29 @@ def test_codes_are_taken_as_they_are():
 
 @pytest.mark.parametrize("codes", [[[0.5, 1], [1, 0]], [[-1, 0], [1, 0]], [[0, 256], [1, 0]]])
 def test_codes_are_whole_numbers_from_0_to_255(codes):
-    with pytest.raises(ValueError, match=r"Expected codes 0, 1, … 255 with n_bins=None, got other .* give n_bins"):
+    with pytest.raises(ValueError, match=r"Expected codes, whole numbers from 0 to 255, .* row 0, .* give n_bins"):
         SymmetricalUncertainty(codes, n_bins=None)
 
 
-@pytest.mark.parametrize("n_bins", [-1, 0, 1, 256])
+@pytest.mark.parametrize("n_bins", [-1, 0, 1, 257, 2.5, True, "10"])
 def test_numbers_of_bins(n_bins):
-    with pytest.raises(ValueError, match=f"Expected n_bins from 2 to 255, got {n_bins}"):
+    with pytest.raises(ValueError, match=f"Expected n_bins to be a whole number from 2 to 256, got {n_bins!r}"):
         SymmetricalUncertainty(X, n_bins=n_bins)
+
+
+def test_a_constant_matches_nothing_not_even_itself():
+    """0 / 0 is read as no information where sets are matched; elsewhere a feature equals itself."""
+    data = X.copy()
+    data[:, 1] = 3.0
+    alike, runs = SymmetricalUncertainty(data), hf.Preferences.from_sets([{0, 1}, {0, 1}], n_features=X.shape[1])
+    everything = np.arange(X.shape[1])
+    assert (alike.block(everything, everything).diagonal() == 1).all()
+    assert alike.matching_block(everything, everything).diagonal().tolist() == (everything != 1).tolist()
+    for similarity in (alike, alike.select(everything)):
+        assert hf.stability(runs, "gulgezen", similarity=similarity).value == 0.5
+        assert hf.stability(runs, "yu", similarity=similarity, threshold=0.9).value == 1
+    assert hf.stability(runs, "gulgezen", data=data).value == 0.5
+    assert hf.stability(runs, "gulgezen", similarity=Correlation(data)).value == 1
 
 
 # Data of both

@@ -34,7 +34,8 @@ def selection_of(fitted: Any, names: Sequence[str], *, ordered: bool = False) ->
         if found is not None:
             if kind == "subset":
                 return Selection.subset(columns[np.flatnonzero(found)], model)
-            return Selection(kind, _on_all_columns(kind, found, columns, len(names)), model)
+            values = _on_all_columns(kind, found, columns, len(names))
+            return Selection(kind, values, model, informative=_informative(last, kind, found, columns, len(names)))
     raise ValueError(
         f"Expected an estimator with a support, ranking, coefficients or importances after fitting, got "
         f"{type(last).__name__} without any; end the pipeline with a selector such as SelectFromModel."
@@ -95,11 +96,20 @@ def _supports(fitted: Any) -> Found:
 def _orders(fitted: Any) -> Found:
     if hasattr(fitted, "ranking_"):
         return "ranking", np.asarray(fitted.ranking_, dtype=np.float64)
+    scores = getattr(fitted, "scores_", None)
+    if scores is not None and np.ndim(scores) == 1:  # larger is better, whatever the sign
+        return "weighting", _defined(np.asarray(scores, dtype=np.float64))
     for name in ("scores_", "coef_", "feature_importances_"):
         weights = getattr(fitted, name, None)
         if weights is not None:
             return "weighting", _sizes(np.asarray(weights, dtype=np.float64))
     return "weighting", None
+
+
+def _defined(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores, those that are undefined the least there are, and no more than 0."""
+    missing = np.isnan(scores)
+    return np.where(missing, min(0.0, scores[~missing].min(initial=0.0)), scores)
 
 
 def _sizes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,6 +128,16 @@ def _on_all_columns(
     everywhere = np.full(n_features, dropped, dtype=np.float64)
     everywhere[columns] = found
     return everywhere
+
+
+def _informative(
+    fitted: Any, kind: Kind, found: NDArray[np.float64], columns: NDArray[np.int64], n_features: int
+) -> NDArray[np.bool_]:
+    """Which features have a weight, or are known to carry information; none that an earlier step dropped."""
+    known = getattr(fitted, "informative_", None)
+    mask = np.zeros(n_features, dtype=bool)
+    mask[columns] = known if known is not None else (found != 0 if kind == "weighting" else True)
+    return mask
 
 
 def seed(estimator: Any, random_state: int, *, always: bool = False) -> None:

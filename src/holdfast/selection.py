@@ -9,6 +9,31 @@ from numpy.typing import NDArray
 
 from holdfast.preferences import Kind
 
+TIES = 2  # what a random stream is for
+
+
+class FewerFeaturesWarning(UserWarning):
+    """Fewer features carry information than were asked for; ``note`` says so without numbers, to be counted."""
+
+    def __init__(self, message: str, note: str) -> None:
+        super().__init__(message)
+        self.note = note
+
+
+def tie_order(n_features: int, random_state: int | None) -> NDArray[np.int32]:
+    """The turn of each column among equally good ones: by column, or drawn from a seed."""
+    turns = np.empty(n_features, dtype=np.int32)
+    turns[_columns_by_turn(n_features, random_state)] = np.arange(n_features, dtype=np.int32)
+    return turns
+
+
+def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.int64]:
+    columns = np.arange(n_features)
+    if random_state is not None:
+        stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
+        np.random.default_rng(stream).shuffle(columns)
+    return columns
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -26,28 +51,51 @@ class Selection:
         the selected ones.
     note : str
         What a user should know of this fit, a line for each thing; empty for nothing.
+    informative : ndarray of bool, optional
+        Which features got anything else than a constant column would; a cut takes no others. All, if not given.
     """
 
     kind: Kind
     values: NDArray[Any]
     model: Any = None
     note: str = ""
+    informative: NDArray[np.bool_] | None = None
 
     @classmethod
     def subset(cls, columns: Any, model: Any = None, note: str = "") -> "Selection":
         """A selection of these columns."""
         return cls("subset", np.sort(np.asarray(columns, dtype=np.int32)), model, note)
 
-    def top(self, k: int) -> "Selection":
-        """Cut a ranking or weights to the best ``k``; the lowest column wins a tie, and the note says so."""
+    def top(self, k: int, *, random_state: int | None = None, rule: str = "a weight of 0") -> "Selection":
+        """Cut a ranking or weights to the best ``k``, or to those that carry information if these are fewer.
+
+        Parameters
+        ----------
+        k : int
+            How many, at most.
+        random_state : int, optional
+            Seed that decides which of equally good features are taken; the lowest columns if not given.
+        rule : str
+            What marks a feature without information, for the note.
+        """
         if self.kind == "subset":
             raise ValueError("Expected a ranking or weights to cut, got a subset, which has no order.")
         worse = self.values if self.kind == "ranking" else -self.values
-        order = np.argsort(worse, kind="stable")
-        k = min(k, order.size)
-        tied = k < order.size and worse[order[k - 1]] == worse[order[k]]
-        note = "the cut falls among tied features, and the lowest columns were taken" if tied else ""
-        return Selection.subset(order[:k], note="\n".join(filter(None, [self.note, note])))
+        by_turn = _columns_by_turn(worse.size, random_state)
+        order = by_turn[np.argsort(worse[by_turn], kind="stable")]
+        if self.informative is not None:
+            order = order[self.informative[order]]
+        wanted = min(k, worse.size)
+        note = fewer_note(rule) if order.size < wanted else ""
+        if 0 < wanted < order.size and worse[order[wanted - 1]] == worse[order[wanted]]:
+            taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
+            note = f"the cut falls among tied features, and {taken}"
+        return Selection.subset(order[:wanted], note="\n".join(filter(None, [self.note, note])))
+
+
+def fewer_note(rule: str) -> str:
+    """Tell that a selection is smaller than asked for; without numbers, so that resamples are counted together."""
+    return f"fewer features than asked for carry information, and only those were selected (without: {rule})"
 
 
 @runtime_checkable

@@ -40,6 +40,10 @@ class FeatureSimilarity(ABC):
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
         """Return the dense similarities of the features ``rows`` with the features ``columns``."""
 
+    def matching_block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        """Return the similarities by which two sets are matched (``gulgezen``): the same, unless a class says so."""
+        return self.block(rows, columns)
+
     def above(self, threshold: float) -> sp.csr_array:
         """Return the sparse matrix of similarities at or above ``threshold``, the diagonal included."""
         everything = np.arange(self.n_features)
@@ -110,29 +114,26 @@ class Correlation(FeatureSimilarity):
 class SymmetricalUncertainty(FeatureSimilarity):
     """2·I(x; y) / (H(x) + H(y)) of the columns of ``X``, cut into ``n_bins`` bins of equal width.
 
-    A constant feature has similarity 0 to all others. Columns that hold codes already (whole numbers from 0) are taken
-    as they are with ``n_bins=None``.
+    A constant feature has similarity 0 to all others, and in a matching (``gulgezen``) also to itself. Columns that
+    hold codes already (whole numbers from 0) are taken as they are with ``n_bins=None``.
     """
 
     def __init__(self, X: Matrix, n_bins: int | None = 10):
         self.names, _ = names_of(X, None, None)
         values = _feature_values(X, self.names)
         if n_bins is None:
-            if (values % 1 != 0).any() or values.min() < 0 or values.max() > 255:
-                raise ValueError(
-                    "Expected codes 0, 1, … 255 with n_bins=None, got other numbers; give n_bins to cut them."
-                )
-            self.codes = np.ascontiguousarray(values.T.astype(np.uint8))
-        elif 2 <= n_bins <= 255:
-            self.codes = discretise.equal_width_codes(values, n_bins)
+            self.codes = discretise.given_codes(values)
         else:
-            raise ValueError(f"Expected n_bins from 2 to 255, got {n_bins}.")
+            self.codes = discretise.equal_width_codes(values, n_bins)
         self.n_features = values.shape[1]
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
         block = information.symmetrical_uncertainty(self.codes, rows, columns)
         block[np.equal.outer(rows, columns)] = 1
         return block
+
+    def matching_block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        return information.symmetrical_uncertainty(self.codes, rows, columns)  # which of a constant with itself is 0
 
 
 class _Selected(FeatureSimilarity):
@@ -145,6 +146,9 @@ class _Selected(FeatureSimilarity):
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
         return self.whole.block(self.columns[rows], self.columns[columns])
+
+    def matching_block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        return self.whole.matching_block(self.columns[rows], self.columns[columns])
 
 
 def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | range) -> FeatureSimilarity:

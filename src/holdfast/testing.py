@@ -175,8 +175,9 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
 
     Checked: parameters are stored untouched and survive cloning and fitting; the support is one bool for each feature,
     and :meth:`transform` keeps those; fits with one seed are equal; names of features are kept; names of classes do not
-    matter; input that makes no sense raises ValueError. And where they are offered: ``sample_weight`` is the same as
-    repeated rows; ``refit_many`` is the same as cloning and fitting.
+    matter; a constant feature is never selected before one that varies, unless the selector declares
+    ``uninformative = None``; input that makes no sense raises ValueError. And where they are offered: ``sample_weight``
+    is the same as repeated rows; ``refit_many`` is the same as cloning and fitting.
 
     Beside these checks, run scikit-learn's own (``sklearn.utils.estimator_checks.parametrize_with_checks``).
 
@@ -206,6 +207,7 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
         check_names(selector, X, y)
         check_labels(selector, X, y)
         check_bad_input(selector, X, y)
+        check_constant(selector, X, y)
         if has_fit_parameter(selector, "sample_weight"):
             check_weights(selector, X, y, random_state)
         if isinstance(selector, RefitsMany):
@@ -290,6 +292,19 @@ def check_bad_input(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> N
     _assert_refused(selector, "fewer labels than rows", lambda: _fit(selector, X, y[:-1]))
     _assert_refused(selector, "a single column that is no matrix", lambda: _fit(selector, X[:, 0], y))
     _assert_refused(selector, "other columns than it was fitted to", lambda: fitted.transform(X[:, 1:]))
+
+
+def check_constant(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    """Assert that a feature that is constant, the first one here, is never selected before one that varies."""
+    if getattr(selector, "uninformative", "") is None:  # as of one that chooses without a look at the features
+        return
+    data = X.copy()
+    data[:, 0] = 1.0
+    varies, support = (data != data[0]).any(axis=0), _support(selector, data, y)
+    chosen, left = np.flatnonzero(support & ~varies), np.flatnonzero(~support & varies)
+    assert not chosen.size or not left.size, (
+        f"{type(selector).__name__} selects the constant feature {chosen[0]}, and not feature {left[0]}, which varies"
+    )
 
 
 def check_weights(selector: Any, X: NDArray[np.float64], y: NDArray[Any], random_state: int = 0) -> None:

@@ -1,6 +1,6 @@
 """Continuous features cut into intervals: of equal width, or where the class changes (Fayyad and Irani's MDL rule)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +9,8 @@ from holdfast.kernels.information import Codes, LogTable
 from holdfast.kernels.jit import frozen, kernel
 
 Floats = NDArray[np.float64]
+MOST_BINS = 256
+"""Codes are bytes."""
 
 
 def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = None) -> Codes:
@@ -16,10 +18,30 @@ def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = N
 
     Only ``rows`` of ``X`` are seen and returned, all unless given. A constant column is in bin 0.
     """
+    check_bins(n_bins)
     chosen = frozen(np.arange(len(X)) if rows is None else rows, np.int64)
     codes = np.empty((X.shape[1], chosen.size), np.uint8)
-    _equal_width(frozen(X, np.float64), chosen, n_bins, codes)
+    _equal_width(frozen(X, np.float64), chosen, int(n_bins), codes)
     return codes
+
+
+def check_bins(n_bins: int) -> None:
+    """Raise unless there can be so many bins."""
+    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
+    if not whole or not 2 <= n_bins <= MOST_BINS:
+        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MOST_BINS}, got {n_bins!r}.")
+
+
+def given_codes(X: NDArray[Any]) -> Codes:
+    """Take rows × features as they are, if they are whole numbers from 0 to 255."""
+    wrong = (X < 0) | (X >= MOST_BINS) | (X % 1 != 0)
+    if wrong.any():
+        row, column = (int(place[0]) for place in np.nonzero(wrong))
+        raise ValueError(
+            f"Expected codes, whole numbers from 0 to {MOST_BINS - 1}, for n_bins=None, got {X[row, column]:g} in row "
+            f"{row}, column {column}; give n_bins."
+        )
+    return np.ascontiguousarray(X.T, dtype=np.uint8)
 
 
 class Sorted(NamedTuple):
@@ -62,8 +84,8 @@ def mdl_codes(columns: Sorted, y: ArrayLike, counts: ArrayLike | None = None) ->
     codes = np.zeros(columns.order.shape, np.uint8)
     n_classes = int(labels.max(initial=0)) + 1
     most = _cut(*columns, labels, weights, n_classes, table.entries, table.unit / np.log(2), codes)
-    if most > 256:
-        raise ValueError(f"Expected at most 256 intervals of a feature, got {most}; use bins of equal width.")
+    if most > MOST_BINS:
+        raise ValueError(f"Expected at most {MOST_BINS} intervals of a feature, got {most}; use bins of equal width.")
     return codes
 
 

@@ -124,6 +124,10 @@ def largest_lambdas(
 # What is given
 
 
+class NothingVariesError(ValueError):
+    """No column of a resample varies with y, so that none enters a path."""
+
+
 def _checked(
     X: ArrayLike, y: ArrayLike, counts: ArrayLike, family: Family, l1_ratio: float
 ) -> tuple[Floats, Floats, Floats]:
@@ -160,7 +164,7 @@ def _default_lambdas(ready: _Standardised, l1_ratio: float, n_lambdas: int, rati
             f"Expected n_lambdas of at least 1 and lambda_min_ratio between 0 and 1, got {n_lambdas} and {ratio}."
         )
     if ready.largest == 0:
-        raise ValueError(
+        raise NothingVariesError(
             f"Expected a column that varies with y in resample {resample}, got none, so that no lambdas can be chosen "
             f"from the data; give lambdas, or leave the resample out."
         )

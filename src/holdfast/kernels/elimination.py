@@ -141,8 +141,8 @@ def finish(room, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def cut(room, Z, n_active, n_kept, forced):  # type: ignore[no-untyped-def]
-    """Keep the forced and the largest weights, ties by the lowest column; list what falls in ``dropped``."""
+def cut(room, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untyped-def]
+    """Keep the forced and the largest weights, ties by their turn in ``tie_order``; list what falls in ``dropped``."""
     places, w, sizes = room.places, room.w, room.scratch
     n_free = 0
     for q in range(n_active):
@@ -154,18 +154,31 @@ def cut(room, Z, n_active, n_kept, forced):  # type: ignore[no-untyped-def]
     above, below = edge + TIE * abs(edge), edge - TIE * abs(edge) if room_for_free > 0 else np.inf
     for q in range(n_free):
         room_for_free -= sizes[q] > above
+    last_turn = _last_turn(room, Z, n_active, forced, below, above, tie_order, room_for_free)
     kept, fallen = 0, 0
     for q in range(n_active):
         place = places[q]
         size = np.inf if forced[place] else _size(Z, place, w[q])
-        tied = below <= size <= above and room_for_free > 0
-        room_for_free -= tied
+        tied = below <= size <= above and tie_order[place] <= last_turn
         if tied or size > above or forced[place]:
             places[kept], w[kept] = place, w[q]
             kept += 1
         else:
             room.dropped[fallen] = place
             fallen += 1
+
+
+@summing_step
+def _last_turn(room, Z, n_active, forced, below, above, tie_order, n_wanted):  # type: ignore[no-untyped-def]
+    """The turn of the last of so many tied features that is kept; those of a later turn fall."""
+    places, turns, n_tied = room.places, room.scratch, 0
+    for q in range(n_active):
+        if not forced[places[q]] and below <= _size(Z, places[q], room.w[q]) <= above:
+            turns[n_tied] = -tie_order[places[q]]
+            n_tied += 1
+    if n_wanted <= 0:
+        return -1.0
+    return -_kth_largest(turns[:n_tied], n_wanted) if n_wanted < n_tied else np.inf
 
 
 @summing_step

@@ -50,6 +50,8 @@ class Sample(NamedTuple):
 
 def sample_of(codes: Codes, counts: ArrayLike | None = None) -> Sample:
     """Prepare features × samples codes; ``counts`` are whole numbers, one per sample, 1 unless given."""
+    if codes.dtype != np.uint8 and codes.size and not 0 <= codes.min() <= codes.max() <= 255:
+        raise ValueError(f"Expected codes from 0 to 255, got {codes.min()} to {codes.max()}.")
     codes = frozen(codes, np.uint8)
     n_samples = codes.shape[1]
     weights = frozen(np.ones(n_samples) if counts is None else counts, np.uint32)

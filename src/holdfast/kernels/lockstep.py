@@ -22,6 +22,8 @@ TIE = 1e-9
 """Weights tie if they differ by less than this, relative to the one at the cut."""
 LOST = 1e-3
 """Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""
+LAST = 1 << 30
+"""More than any feature's turn."""
 SLIGHT = 0.25
 """Share of the features dropped up to which the inverses of the step before are worth a try."""
 
@@ -59,6 +61,7 @@ def lockstep_elimination(
     device: str = "cpu",
     dtype: str = "float64",
     whole: bool = True,
+    tie_order: ArrayLike | None = None,
     memory: float = 2e9,
     max_iter: int = 1000,
 ) -> list[LockstepPaths]:
@@ -77,6 +80,9 @@ def lockstep_elimination(
         Library, where it computes (``"cpu"``, ``"cuda"``), and in which numbers.
     whole
         Whether ``kept_until`` and ``weight`` are wanted; they are empty if not.
+    tie_order
+        The turn of each feature among equally good ones, for all or each of the resamples; the lowest is first if not
+        given.
     memory
         Bytes that may be used at a time, about. More resamples than these hold are taken in turn.
 
@@ -95,6 +101,7 @@ def lockstep_elimination(
     d, sizes = data.X.shape[1], np.asarray(sizes, dtype=np.int64)
     settings = _settings(C, shrinkage, forced, len(data.counts), d)
     _check_sizes(sizes, settings, d)
+    turns = None if tie_order is None else np.broadcast_to(np.asarray(tie_order, np.int32), (len(data.counts), d))
     n_drawn, G = int((data.counts > 0).sum(axis=1).max()), len(settings.C)
     each = 8 * d * n_drawn + G * (24 * n_drawn * max(n_drawn, min(d, len(data.y))) + 80 * d)
     block = _block_size(memory, each, G)
@@ -102,7 +109,8 @@ def lockstep_elimination(
     for start in range(0, len(data.counts), block):
         here = slice(start, start + block)
         columns = drawn_columns(lib, data, here)
-        path = _Paths(lib, columns, settings.of(here), sizes, intercept, whole, wide=d > len(data.y))
+        own = None if turns is None else turns[here]
+        path = _Paths(lib, columns, settings.of(here), sizes, intercept, whole, own, wide=d > len(data.y))
         parts.append(path.run(max_iter))
         path = columns = None  # type: ignore[assignment]  # before the next block asks for memory
     joined = [np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)]
@@ -219,7 +227,7 @@ class _Paths:
 
     def __init__(
         self, lib: NumpyLibrary, columns: Columns, settings: _Settings, sizes: NDArray[np.int64], intercept: bool,
-        whole: bool, wide: bool,
+        whole: bool, turns: NDArray[np.int32] | None, wide: bool,
     ) -> None:  # fmt: skip
         self.lib, self.columns, self.sizes, self.intercept, self.whole = lib, columns, sizes, intercept, whole
         self.wide = wide
@@ -236,6 +244,7 @@ class _Paths:
         self.kind = lib.xp.where(held, one, lib.xp.where(dead, -one, none))  # of the active: 1 stays, −1 falls first
         self.places = lib.xp.broadcast_to(lib.array(np.arange(self.d)), (P, self.d))  # of the active, ascending
         self.dropped: Array = None
+        self.turns = None if turns is None else self._each(lib.array(turns.copy()))  # of all columns where they tie
         width = self.d if whole else 0
         self.kept_until, self.weight = lib.full((P, width), int(sizes[-1]), "int32"), lib.full((P, width), 0.0)
         self.unsolved = np.zeros(P, np.int64)
@@ -334,8 +343,8 @@ class _Paths:
         return w * self._factor()
 
     def _cut(self, w: Array, size: int, n_kept: int) -> Array:
-        """Keep the forced and the largest weights, ties by the lowest column; returns the weights of what is kept."""
-        keep = _kept(self.lib, abs(w), self.kind, n_kept)
+        """Keep the forced and the largest weights, ties by their turn; returns the weights of what is kept."""
+        keep = _kept(self.lib, abs(w), self.kind, n_kept, self.places, self.turns)
         self.dropped = self.places[~keep].reshape(self.P, size - n_kept)
         if self.whole:
             self.lib.put(self.weight, self.dropped, w[~keep].reshape(self.P, size - n_kept))
@@ -355,8 +364,11 @@ class _Paths:
         return tuple(array.reshape(self.M, self.G, *array.shape[1:]).swapaxes(0, 1) for array in on_host)
 
 
-def _kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int) -> Array:
-    """Mask of the ``n_kept`` to keep in each row, by size and kind; some, if a fit was given up and they are nan."""
+def _kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places: Array, turns: Array | None) -> Array:
+    """Mask of the ``n_kept`` to keep in each row, by size, kind and turn; some, if a fit was given up and they are nan.
+
+    Turns are looked at only where more features tie at the cut than there are places left.
+    """
     held = kind > 0
     sizes = lib.xp.where(sizes >= 0, sizes, 0.0)
     sizes = lib.xp.where(held, np.inf, lib.xp.where(kind < 0, -1.0, sizes))
@@ -364,7 +376,12 @@ def _kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int) -> Array:
     margin = TIE * abs(lib.xp.where(lib.xp.isinf(edge), 0.0, edge))
     sure = held | (sizes > edge + margin)
     tied = ~sure & (sizes >= edge - margin)
-    return sure | (tied & (tied.cumsum(1) <= n_kept - sure.sum(1)[:, None]))
+    left = n_kept - sure.sum(1)[:, None]
+    if turns is None or not bool((tied.sum(1)[:, None] > left).any()):
+        return sure | (tied & (tied.cumsum(1) <= left))
+    own = lib.take(turns, places)
+    order = lib.xp.argsort(lib.xp.where(tied, own, own + LAST), 1)
+    return sure | (tied & (lib.xp.argsort(order, 1) < left))
 
 
 # Finals

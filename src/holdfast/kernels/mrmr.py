@@ -10,11 +10,12 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.discretise import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Scheme = Literal["mid", "miq", "mid_alpha"]
 Rows = Callable[[int], Floats]
 Formula = Callable[[Floats, Floats], Floats]
@@ -93,20 +94,26 @@ def selection_path(
     *,
     scheme: Scheme = "mid",
     alphas: Sequence[float] = (0.5,),
+    relevance: Floats | None = None,
+    relevant_only: bool = False,
+    tie_order: NDArray[np.integer] | None = None,
 ) -> Paths:
     """Choose features on one sample, with the axes alphas × steps.
 
     The first feature has the largest V, whatever the scheme; each next one has the largest V - W (``"mid"``), V / W
     (``"miq"``) or alpha·V - (1 - alpha)·W (``"mid_alpha"``, for each of ``alphas``). V / 0 is infinite, or 0 if V is 0
-    too. Scores that are equal up to rounding tie and the lowest column is chosen.
+    too. Scores that are equal up to rounding tie, and the lowest column is chosen, or the first by ``tie_order``, which
+    holds the turn of each column. ``relevance`` is V, if it is known. With ``relevant_only``, features of V = 0 are
+    never chosen: by V - W a constant one, which shares nothing, would come before one that tells of the class.
     """
     if scheme not in get_args(Scheme):
         raise ValueError(f"Expected a scheme out of {', '.join(get_args(Scheme))}, got {scheme!r}.")
-    relevance, row_of = information(sample, labels), _cached_rows(sample)
-    n_steps = min(n_features, relevance.size)
+    V, row_of = information(sample, labels) if relevance is None else relevance, _cached_rows(sample)
+    among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
+    turns = np.arange(V.size) if tie_order is None else tie_order
     weights = alphas if scheme == "mid_alpha" else (0.5,)
     criteria = [Criterion(_quotient, _quotient)] if scheme == "miq" else [_difference(alpha) for alpha in weights]
-    paths = [_forward(relevance, row_of, n_steps, criterion) for criterion in criteria]
+    paths = [_forward(V, row_of, n_features, criterion, among, turns) for criterion in criteria]
     return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
 
 
@@ -128,7 +135,7 @@ def _coder(X: NDArray[np.generic], bins: str, n_bins: int | None) -> Callable[[I
     if n_bins is not None and bins == "split":
         values = np.ascontiguousarray(X, dtype=np.float64)
         return lambda rows: equal_width_codes(values, n_bins, rows)
-    codes = X.T.astype(np.uint8) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
+    codes = given_codes(X) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
     return lambda rows: np.take(codes, rows, axis=1)
 
 
@@ -144,25 +151,31 @@ def _cached_rows(sample: Sample) -> Rows:
     return row_of
 
 
-def _forward(relevance: Floats, row_of: Rows, n_steps: int, criterion: Criterion) -> Paths:
+def _forward(
+    relevance: Floats, row_of: Rows, n_features: int, criterion: Criterion, among: Mask, turns: NDArray[np.integer]
+) -> Paths:
+    n_steps, left_out = min(n_features, int(among.sum())), np.flatnonzero(~among)
     order, redundancy = np.empty(n_steps, np.int64), np.zeros(n_steps)
     total = np.zeros(relevance.size)
     if n_steps:
-        order[0] = _lowest_best(relevance, relevance)
+        order[0] = _first_best(np.where(among, relevance, -np.inf), relevance, turns)
     for step in range(1, n_steps):
         total += row_of(int(order[step - 1]))
         W = total / step
         score = criterion.score(relevance, W)
         score[order[:step]] = -np.inf
-        order[step] = _lowest_best(score, criterion.size(relevance, W))
+        score[left_out] = -np.inf
+        order[step] = _first_best(score, criterion.size(relevance, W), turns)
         redundancy[step] = W[order[step]]
     return Paths(order, relevance[order], redundancy)
 
 
-def _lowest_best(score: Floats, size: Floats) -> int:
-    """The lowest column whose score reaches the maximum up to rounding of the terms that make it up."""
+def _first_best(score: Floats, size: Floats, turns: NDArray[np.integer]) -> int:
+    """The column of the first turn whose score reaches the maximum up to rounding of the terms that make it up."""
     best = np.argmax(score)
-    return int(np.argmax(score >= score[best] - TIE * size[best])) if np.isfinite(score[best]) else int(best)
+    margin = TIE * size[best] if np.isfinite(score[best]) else 0.0
+    tied = np.flatnonzero(score >= score[best] - margin)
+    return int(tied[np.argmin(turns[tied])])
 
 
 def _difference(alpha: float) -> Criterion:

@@ -37,6 +37,7 @@ class Layout(NamedTuple):
     columns: Ints  # 1 or M × p: where each path starts
     forced: NDArray[np.bool_]  # 1 or M × p: which of them may not fall
     sizes: Ints
+    tie_order: NDArray[np.int32]  # 1 or M × p: the turn of each column among equally good ones
     shift: Floats  # d: X was (x − shift) / unit before
     unit: Floats
 
@@ -75,17 +76,26 @@ def _check_drop(drop: Any) -> None:
         )
 
 
-def orders(paths: Paths) -> NDArray[np.int32]:
-    """Features of each path from the last to the first to fall; of one step by falling |weight|, then by column."""
+def orders(paths: Paths, tie_order: ArrayLike | None = None) -> NDArray[np.int32]:
+    """Features of each path from the last to the first to fall; of one step by falling |weight|, then by their turn.
+
+    ``tie_order`` holds the turn of each column, for all or each of the resamples; by column if not given.
+    """
     result = np.empty(paths.weight.shape, dtype=np.int32)
-    for order, kept_until, weight in zip(result, paths.kept_until, np.abs(paths.weight), strict=True):
+    turns = np.broadcast_to(_turns(tie_order, paths.weight.shape[1]), result.shape)
+    for order, kept_until, weight, turn in zip(result, paths.kept_until, np.abs(paths.weight), turns, strict=True):
         order[:] = np.lexsort((-weight, kept_until))
         ordered, step = weight[order], kept_until[order]
         apart = (step[1:] != step[:-1]) | (ordered[:-1] - ordered[1:] > TIE * ordered[:-1])
         if not apart.all():
             group = np.concatenate([[0], np.cumsum(apart)])
-            order[:] = order[np.lexsort((order, group))]
+            order[:] = order[np.lexsort((turn[order], group))]
     return result
+
+
+def _turns(tie_order: ArrayLike | None, n_columns: int) -> NDArray[np.int32]:
+    """The turn of each column, for all or each of the resamples."""
+    return np.atleast_2d(np.asarray(np.arange(n_columns) if tie_order is None else tie_order, dtype=np.int32))
 
 
 def layout(
@@ -96,6 +106,7 @@ def layout(
     columns: ArrayLike | None,
     forced: ArrayLike | None,
     scale: Scale,
+    tie_order: ArrayLike | None = None,
 ) -> Layout:
     """Check what an elimination is given and lay it out."""
     X, y = np.asarray(X, dtype=np.float64), np.ascontiguousarray(y, dtype=np.float64)
@@ -107,6 +118,8 @@ def layout(
     _check_sizes(sizes, columns.shape[1])
     forced = np.zeros((1, columns.shape[1]), bool) if forced is None else np.atleast_2d(np.asarray(forced, dtype=bool))
     _check_forced(forced, columns, len(counts), int(sizes[-1]))
+    turns = _turns(tie_order, columns.shape[1])
+    _check_turns(turns, columns.shape[1], len(counts))
     XT, shift, unit = np.ascontiguousarray(X.T), np.zeros(X.shape[1]), np.ones(X.shape[1])
     if scale == "split":  # bring all columns near 1 first, so that the splits' moments have all their digits
         power = column_units(X)
@@ -119,7 +132,7 @@ def layout(
         shift, unit = shift * power, unit * power
     else:
         check_squares(X)
-    arrays: tuple[NDArray[Any], ...] = (XT, y, counts, columns, forced, sizes, shift, unit)
+    arrays: tuple[NDArray[Any], ...] = (XT, y, counts, columns, forced, sizes, turns, shift, unit)
     return Layout(*map(_read_only, arrays))
 
 
@@ -186,6 +199,14 @@ def _check_columns(columns: Ints, n: int, d: int, n_resamples: int) -> None:
         raise ValueError(f"Expected columns for all or each of {n_resamples} resamples, got shape {columns.shape}.")
     if columns.min() < 0 or columns.max() >= d or (np.diff(columns, axis=1) <= 0).any():
         raise ValueError(f"Expected columns that ascend within 0 … {d - 1}.")
+
+
+def _check_turns(turns: NDArray[np.int32], n_columns: int, n_resamples: int) -> None:
+    if len(turns) not in (1, n_resamples) or turns.shape[1] != n_columns:
+        raise ValueError(
+            f"Expected the turns of {n_columns} columns for all or each of {n_resamples} resamples, got shape "
+            f"{turns.shape}."
+        )
 
 
 def _check_sizes(sizes: Ints, n_features: int) -> None:

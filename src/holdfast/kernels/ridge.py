@@ -52,6 +52,7 @@ def ridge_elimination(
     shrinkage: float = 1.0,
     intercept: bool = True,
     scale: Scale = "split",
+    tie_order: ArrayLike | None = None,
     max_iter: int = 1000,
 ) -> Paths:
     r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
@@ -84,6 +85,9 @@ def ridge_elimination(
     scale
         ``"split"`` standardises columns by mean and standard deviation of each resample; constant ones become 0 and
         fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
+    tie_order
+        The turn of each of these columns among equally good ones, for all or each of the resamples; the lowest column
+        is first if not given.
     max_iter
         Newton steps of a fit after which it is given up.
 
@@ -93,11 +97,11 @@ def ridge_elimination(
         If a fit was given up.
     """
     _check_penalty(C, shrinkage)
-    laid = paths.layout(X, y, counts, sizes, columns, forced, scale)
+    laid = paths.layout(X, y, counts, sizes, columns, forced, scale, tie_order)
     shared = laid.wide and scale == "full" and columns is None
     outcome = paths.empty_outcome(laid)
     _paths(
-        *laid[:6], float(C), float(shrinkage), bool(intercept), scale == "split", shared, int(max_iter), *outcome
+        *laid[:7], float(C), float(shrinkage), bool(intercept), scale == "split", shared, int(max_iter), *outcome
     )  # of one type each: another type is another compilation
     return paths.collected("ridge-logistic", laid, outcome, max_iter)
 
@@ -369,7 +373,7 @@ def _norms(XT):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, columns, forced, sizes, C, shrinkage, intercept, split, shared, max_iter,
+    XT, y, counts, columns, forced, sizes, tie_order, C, shrinkage, intercept, split, shared, max_iter,
     kept_until, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     n, p = y.size, columns.shape[1]
@@ -379,7 +383,7 @@ def _paths(  # type: ignore[no-untyped-def]
     step_room = np.empty((4, p))
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
-        held = forced[min(m, len(forced) - 1)]
+        held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
         rows = np.flatnonzero(counts[m])
         begin(room, Z, counts[m], held, shrinkage, split)
         in_dual, b = wide and 2 * p > rows.size, 0.0
@@ -405,7 +409,7 @@ def _paths(  # type: ignore[no-untyped-def]
             record(room, size, held, shrinkage, kept_until[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]
-                cut(room, Z, size, after, held)
+                cut(room, Z, size, after, held, turns)
                 in_dual = in_dual and 2 * after > rows.size
                 if in_dual:
                     next_gram(room, Z, rows, after, size - after)

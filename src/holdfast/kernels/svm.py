@@ -50,6 +50,7 @@ def svm_elimination(
     C: float = 0.5,
     columns: ArrayLike | None = None,
     scale: Scale = "split",
+    tie_order: ArrayLike | None = None,
     max_iter: int = 10_000,
 ) -> Paths:
     r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
@@ -60,7 +61,7 @@ def svm_elimination(
 
     Parameters
     ----------
-    X, y, counts, sizes, columns, scale
+    X, y, counts, sizes, columns, scale, tie_order
         As for :func:`~holdfast.kernels.ridge.ridge_elimination`.
     C
         Weight of the loss.
@@ -68,10 +69,10 @@ def svm_elimination(
         Changes of the active set after which a fit is given up, with an ArithmeticError.
     """
     check_cost(C)
-    laid = paths.layout(X, y, counts, sizes, columns, None, scale)
+    laid = paths.layout(X, y, counts, sizes, columns, None, scale, tie_order)
     shared = laid.wide and scale == "full" and columns is None
     outcome = paths.empty_outcome(laid)
-    _paths(*laid[:6], float(C), scale == "split", shared, int(max_iter), *outcome)
+    _paths(*laid[:7], float(C), scale == "split", shared, int(max_iter), *outcome)
     return paths.collected("support vector", laid, outcome, max_iter)
 
 
@@ -408,7 +409,7 @@ def _solve(fit, first, max_iter):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, columns, forced, sizes, C, split, shared, max_iter,
+    XT, y, counts, columns, forced, sizes, tie_order, C, split, shared, max_iter,
     kept_until, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     n, p = y.size, columns.shape[1]
@@ -420,7 +421,7 @@ def _paths(  # type: ignore[no-untyped-def]
     step_room, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
-        held = forced[min(m, len(forced) - 1)]
+        held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
         rows = np.flatnonzero(counts[m])
         begin(room, Z, counts[m], held, 1.0, split)
         b = 0.0
@@ -442,7 +443,7 @@ def _paths(  # type: ignore[no-untyped-def]
             record(room, size, held, 1.0, kept_until[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]
-                cut(room, Z, size, after, held)
+                cut(room, Z, size, after, held, turns)
                 if wide:
                     next_gram(room, Z, rows, after, size - after)
         intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])

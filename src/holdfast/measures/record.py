@@ -326,5 +326,6 @@ class Measure:
                 raise ValueError(
                     f"Expected runs that select equally many features, as {self.name} is defined for one size only, "
                     f"got {preferences.sizes[0]} in run 0 and {preferences.sizes[odd[0]]} in run {odd[0]}; "
-                    "use nogueira, which allows all sizes."
+                    "use nogueira, which allows all sizes. A selection may be smaller because fewer features carried "
+                    "information."
                 )

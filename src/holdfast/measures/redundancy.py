@@ -246,10 +246,10 @@ class MatchedPairs(SetPairs):
         used, place = np.unique(indices.astype(np.int64), return_inverse=True)
         similarity: FeatureSimilarity = measure.parameters["similarity"]
         if used.size <= ALL_USED:
-            similarity, indices = _Block(similarity.block(used, used)), place.astype(np.int32)
+            similarity, indices = _Block(similarity.matching_block(used, used)), place.astype(np.int32)
         runs = np.split(indices.astype(np.int64), indptr[1:-1])
-        pairs = zip(first, second, strict=True)
-        return PairValues(np.array([best_matching(similarity.block(runs[one], runs[two])) for one, two in pairs]))
+        blocks = (similarity.matching_block(runs[one], runs[two]) for one, two in zip(first, second, strict=True))
+        return PairValues(np.array([best_matching(block) for block in blocks]))
 
 
 class _Block(FeatureSimilarity):

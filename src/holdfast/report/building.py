@@ -176,7 +176,7 @@ def _features(result: StudyResult, candidate: str, asked: Question) -> Features 
     top = None if runs.kind == "subset" else min(TOP, max(1, runs.n_features // 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ties at the cut
-        cut = runs if top is None else runs.top(top)
+        cut = runs if top is None else runs.top(top, ties="random", random_state=0)
         table = feature_table(cut, level=asked.level)
         names = table["feature"][table["frequency"] >= SELDOM].tolist()[:MOST_SHOWN]
         final = final_features(result, candidate, threshold=asked.threshold, level=asked.level, top=top)

@@ -30,7 +30,10 @@ def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]"
     runs: Any = result
     name: str | None = summary.candidate
     if summary.features.top is not None:
-        runs, name = result.preferences(summary.candidate).top(summary.features.top), None
+        runs, name = (
+            result.preferences(summary.candidate).top(summary.features.top, ties="random", random_state=0),
+            None,
+        )
     return {"map": plots.plot_selection_map(runs, name, order="frequency")}
 
 

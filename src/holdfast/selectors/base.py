@@ -5,10 +5,11 @@ A selector writes two methods: what all resamples share (:meth:`Selector._shared
 cannot differ.
 """
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,12 +24,14 @@ from holdfast.intake import column_of, kind_of
 from holdfast.kernels.magnitude import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
-from holdfast.selection import Selection
+from holdfast.selection import FewerFeaturesWarning, Selection, fewer_note, tie_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Setting = dict[str, Any]
 Key = tuple[tuple[str, str], ...]
+Mask = NDArray[np.bool_]
+Ties = Literal["auto", "random", "lowest"]
 
 
 def plain_target(y: Any) -> Any:
@@ -87,16 +90,22 @@ class Found:
         A model that predicts from rows of all features.
     extras : dict, optional
         Fitted attributes beyond the usual ones, by name.
+    informative : ndarray of bool, optional
+        Which features got anything else than a constant column would; no others are selected. All, if not given.
+    note : str
+        What a user should know of this fit.
     """
 
     kind: Kind
     values: NDArray[Any]
     model: Any = None
     extras: dict[str, Any] | None = None
+    informative: Mask | None = None
+    note: str = ""
 
-    def top(self, size: int) -> Selection:
-        """The best columns of an order."""
-        return Selection(self.kind, self.values).top(size) if size else Selection.subset([])
+    def selection(self) -> Selection:
+        """What was found, not cut to a size."""
+        return Selection(self.kind, self.values, self.model, self.note, self.informative)
 
 
 class Group(NamedTuple):
@@ -108,10 +117,10 @@ class Group(NamedTuple):
 
 
 class Resamples(NamedTuple):
-    """How often each resample takes each row (resamples × rows), and the seed of each."""
+    """How often each resample takes each row (resamples × rows), and the seed of each; None if nobody gave one."""
 
     counts: Ints
-    seeds: Sequence[int]
+    seeds: Sequence[int | None]
 
     def take(self, runs: Sequence[int]) -> "Resamples":
         """Only these."""
@@ -123,11 +132,20 @@ class Selector(SelectorMixin, BaseEstimator):
 
     Parameters of a subclass that one fit serves for all their values are named in ``served``; a study takes all such
     candidates from one fit. ``n_features`` is one where the subclass orders the features.
+
+    A feature *without information* is never selected: one that gets in this resample what a constant column would. Each
+    subclass says in ``uninformative`` what that is, and marks the others in what it found; ``n_features`` is the most
+    that are selected. Equally good features at the cut are taken in an order drawn from the seed of the resample, or
+    of ``random_state``; in a plain fit without one, by column. A subclass with a parameter ``ties`` lets the user say.
     """
 
     served: ClassVar[tuple[str, ...]] = ("n_features",)
     needs_classes: ClassVar[bool] = True
     most_classes: ClassVar[int | None] = None
+    uninformative: ClassVar[str | None] = None
+    """What marks a feature without information; None for selectors that know no such thing."""
+    draws: ClassVar[bool] = False
+    """Whether there is chance in a fit even if no features tie."""
 
     # What a subclass writes
 
@@ -136,7 +154,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """Compute what all resamples share, without labels of rows that they may hold out."""
 
     @abstractmethod
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         """Tell what the resample prefers that takes each row so often."""
 
     # One fit
@@ -161,9 +179,9 @@ class Selector(SelectorMixin, BaseEstimator):
         target = self._target(y)
         counts = whole_counts(sample_weight, X.shape[0])
         self._check(target, counts)
-        shared = self._shared_in_groups(X, target, row_groups(groups, X.shape[0]))
-        found = self._found(shared, X, target, counts, self._own_seed())
-        self._keep(found, X.shape[1])
+        shared, seed = self._shared_in_groups(X, target, row_groups(groups, X.shape[0])), self._own_seed()
+        found = self._found(shared, X, target, counts, seed)
+        self._keep(found, X.shape[1], seed)
         return self
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Any:
@@ -186,13 +204,29 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"classes, got {n_classes}."
             )
 
-    def _own_seed(self) -> int:
+    def _own_seed(self) -> int | None:
+        """The seed of a plain fit; None if there is none and nothing is to be drawn."""
         seed = getattr(self, "random_state", None)
         if isinstance(seed, (int, np.integer)):
             return int(seed)
+        if seed is None and not self.draws and getattr(self, "ties", "auto") != "random":
+            return None
         return int(check_random_state(seed).randint(2**31 - 1))
 
-    def _keep(self, found: Found, n_features: int) -> None:
+    def _tie_seed(self, seed: int | None) -> int | None:
+        """The seed by which equally good features take their turns; None if they do by column."""
+        ties = getattr(self, "ties", "auto")
+        if ties not in get_args(Ties):
+            raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {ties!r}.")
+        return None if ties == "lowest" else seed
+
+    def _tie_orders(self, seeds: Sequence[int | None], n_features: int) -> NDArray[np.int32]:
+        """The turn of each column among equally good ones, for each resample; one row if it is the same for all."""
+        own = list(dict.fromkeys(map(self._tie_seed, seeds)))
+        orders = {seed: tie_order(n_features, seed) for seed in own}
+        return np.array([orders[self._tie_seed(seed)] for seed in (seeds if len(own) > 1 else seeds[:1])])
+
+    def _keep(self, found: Found, n_features: int, seed: int | None) -> None:
         """Write down what was found, under scikit-learn's names."""
         if found.kind == "ranking":
             self.ranking_ = found.values
@@ -200,16 +234,34 @@ class Selector(SelectorMixin, BaseEstimator):
             self.scores_ = found.values
         for name, value in (found.extras or {}).items():
             setattr(self, name, value)
-        selection = self._cut(found, n_features)
+        if found.informative is not None:
+            self.informative_ = found.informative
+        selection = self._cut(found, n_features, seed)
+        self._warn_of_fewer(found, n_features)
         self.support_ = np.zeros(n_features, dtype=bool)
         self.support_[selection.values] = True
 
-    def _cut(self, found: Found, n_features: int) -> Selection:
+    def _cut(self, found: Found, n_features: int, seed: int | None) -> Selection:
         """The best features of an order; a subset as it is."""
         if found.kind == "subset":
-            return Selection.subset(found.values, found.model)
-        best = found.top(self._wanted(n_features))
+            return Selection.subset(found.values, found.model, found.note)
+        best = self._best(found, self._wanted(n_features), seed)
         return Selection.subset(best.values, found.model, best.note)
+
+    def _best(self, found: Found, size: int, seed: int | None) -> Selection:
+        return found.selection().top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
+
+    def _warn_of_fewer(self, found: Found, n_features: int) -> None:
+        if found.kind == "subset" and found.note:
+            warnings.warn(FewerFeaturesWarning(found.note, found.note), stacklevel=4)
+        elif found.kind != "subset" and found.informative is not None:
+            wanted, carrying = self._wanted(n_features), int(found.informative.sum())
+            if carrying < wanted:
+                message = (
+                    f"Only {carrying:,} of {n_features:,} features carry information; {carrying:,} instead of "
+                    f"{wanted:,} were selected by {type(self).__name__} (without: {self.uninformative})."
+                )
+                warnings.warn(FewerFeaturesWarning(message, fewer_note(self.uninformative or "")), stacklevel=4)
 
     def _wanted(self, n_features: int) -> int:
         wanted = self.n_features
@@ -286,27 +338,26 @@ class Selector(SelectorMixin, BaseEstimator):
             group.selectors.append(clone(self).set_params(**setting))
         return list(groups.values())
 
-    def _seeds(self, seeds: Sequence[int]) -> Sequence[int]:
+    def _seeds(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
         """The seed of each resample: its own, unless one was set."""
         own = getattr(self, "random_state", None)
         return seeds if own is None else [clone(self)._own_seed()] * len(seeds)
 
-    def _chosen(self, found: Found | Exception, n_features: int, cut: bool) -> Selection | Exception:
+    def _chosen(self, found: Found | Exception, n_features: int, seed: int | None, cut: bool) -> Selection | Exception:
         if isinstance(found, Exception):
             return found
-        return self._cut(found, n_features) if cut else Selection(found.kind, found.values, found.model)
+        return self._cut(found, n_features, seed) if cut else found.selection()
 
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
         """What each resample prefers, for each of these selectors; a subclass may do all resamples together."""
         return [
-            self._found_for(selectors, shared, X, target, counts, seed)
-            for counts, seed in zip(resamples.counts, self._seeds(resamples.seeds), strict=True)
+            self._found_for(selectors, shared, X, target, counts, seed) for counts, seed in zip(*resamples, strict=True)
         ]
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found | Exception]:
         """What one fit found for each of these selectors, which differ only in parameters that it serves."""
         found = max(selectors, key=lambda one: getattr(one, "n_features", 0))._found(shared, X, target, counts, seed)
@@ -321,7 +372,7 @@ class FitsTogether(Selector):
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]: ...
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
         if isinstance(found, Exception):
             raise found
@@ -333,16 +384,21 @@ def _refitted(
 ) -> list[Sequence[Selection | Exception]]:
     """For each resample, what each selector of a group chose, or the error that stopped it."""
     first = group.selectors[0]
+    resamples = resamples._replace(seeds=first._seeds(resamples.seeds))
     results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
     sound = []
     for run, counts in enumerate(resamples.counts):
         try:
             first._check(target, counts)
+            first._tie_seed(None)
             sound.append(run)
         except ValueError as error:
             results[run] = [error] * len(group.places)
     for run, founds in zip(sound, _tried(group, shared, X, target, resamples.take(sound)), strict=True):
-        results[run] = [one._chosen(found, X.shape[1], cut) for one, found in zip(group.selectors, founds, strict=True)]
+        results[run] = [
+            selector._chosen(found, X.shape[1], resamples.seeds[run], cut)
+            for selector, found in zip(group.selectors, founds, strict=True)
+        ]
     return results
 
 
@@ -415,9 +471,12 @@ def one_against_rest(target: Target, resamples: Resamples) -> list[Machine]:
     ]
 
 
-def shuffled_ties(values: Floats, seed: int) -> Floats:
-    """Ranks (1 is best) of weights, equal ones in an order drawn at random."""
-    order = np.lexsort((np.random.default_rng(seed).random(values.size), -values))
-    ranks = np.empty(values.size)
-    ranks[order] = np.arange(1, values.size + 1)
-    return ranks
+def varying(X: Floats, resamples: Resamples) -> Mask:
+    """Which columns are not constant in each resample."""
+    masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
+    for mask, counts in zip(masks, resamples.counts, strict=True):
+        drawn, constant = np.flatnonzero(counts), np.arange(X.shape[1])
+        for rows in (drawn[1:4], drawn[4:]):  # most columns differ in the first few, and are not looked at again
+            constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
+        mask[constant] = False
+    return masks

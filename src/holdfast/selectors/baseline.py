@@ -9,7 +9,7 @@ from holdfast.selectors.base import Floats, Found, Ints, Selector, Target
 
 
 class RandomSelector(Selector):
-    """Choose features at random: what a stability of 0 looks like.
+    """Choose features at random, without a look at them: what a stability of 0 looks like.
 
     Parameters
     ----------
@@ -20,6 +20,7 @@ class RandomSelector(Selector):
     """
 
     needs_classes: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
 
     def __init__(self, n_features: int | None = 10, *, random_state: Any = None) -> None:
         self.n_features, self.random_state = n_features, random_state
@@ -31,11 +32,11 @@ class RandomSelector(Selector):
         return None
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found]:
         return [one._found(shared, X, target, counts, seed) for one in selectors]  # every size draws its own
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         rng = np.random.default_rng(seed)
         d = X.shape[1]
         size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted(d)

@@ -1,13 +1,15 @@
 """Elastic-net paths as selectors: at a lambda, by the order of entry, or with lambda chosen by cross-validation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from holdfast.kernels.elastic_net import Paths, elastic_net_paths
+from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selectors.base import (
     FitsTogether,
     Floats,
@@ -17,8 +19,10 @@ from holdfast.selectors.base import (
     Resamples,
     Selector,
     Target,
+    Ties,
     one_against_rest,
 )
+from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 
@@ -32,6 +36,10 @@ class _ElasticNet(Predicts, Selector):
     n_lambdas: int
     lambda_min_ratio: float | None
     model: Model
+
+    def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
+        """Which columns take the places of their copies, as a lasso gives the lowest of them all the weight."""
+        return exchange_copies(X, counts, self._tie_seed(seed))
 
     def _target(self, y: Any) -> Target:
         if self.model not in ("auto", "logistic", "linear"):
@@ -72,8 +80,12 @@ def solution(paths: Paths, run: int, place: int, code: int) -> Solution:
     return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[run, place]))
 
 
-def found_at(solutions: Sequence[Solution], target: Target, counts: Ints, lam: float) -> Found:
+def found_at(
+    solutions: Sequence[Solution], target: Target, counts: Ints, lam: float, exchange: Exchange | None = None
+) -> Found:
     """The columns with a weight in any problem, and the model that they make."""
+    if exchange is not None:
+        solutions = [Solution(at.code, *exchange.weights(at.columns, at.coef, at.intercept)) for at in solutions]
     columns = np.unique(np.concatenate([one.columns for one in solutions]))
     coef = np.zeros((len(solutions), columns.size))
     for row, one in zip(coef, solutions, strict=True):
@@ -102,13 +114,17 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     lam : float, optional
         Where to select; all values come from one fit.
     n_features : int, optional
-        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given.
+        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given. Features
+        that never enter it are not selected.
     l1_ratio : float
         The :math:`\alpha` above, above 0 and at most 1 (the lasso).
     n_lambdas, lambda_min_ratio : int, float, optional
         The path to follow for ``n_features``: its length, and its end as a share of its begin.
     model : {"auto", "logistic", "linear"}
         What is predicted; numbers that are not whole are taken for numbers by ``"auto"``.
+    ties, random_state
+        As for :class:`Variance`: which of columns that are copies of each other, up to shift, scale and sign, has the
+        weight.
 
     Attributes
     ----------
@@ -129,6 +145,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     """
 
     served: ClassVar[tuple[str, ...]] = ("lam", "n_features")
+    uninformative: ClassVar[str | None] = "never entered the path"
 
     def __init__(
         self,
@@ -139,9 +156,12 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
         n_lambdas: int = 100,
         lambda_min_ratio: float | None = None,
         model: Model = "auto",
+        ties: Ties = "auto",
+        random_state: Any = None,
     ) -> None:
         self.lam, self.n_features, self.l1_ratio = lam, n_features, l1_ratio
         self.n_lambdas, self.lambda_min_ratio, self.model = n_lambdas, lambda_min_ratio, model
+        self.ties, self.random_state = ties, random_state
 
     def _predicts(self) -> bool:
         return self.lam is not None
@@ -178,26 +198,47 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
                 for one in range(len(lambdas)):
                     solutions[run][one].append(solution(paths, place, one, problem.code))
         return [
-            [found_at(one, target, counts, lam) for one, lam in zip(each, lambdas, strict=True)]
-            for each, counts in zip(solutions, resamples.counts, strict=True)
+            [found_at(at, target, counts, lam, exchange) for at, lam in zip(each, lambdas, strict=True)]
+            for each, counts, exchange in zip(solutions, resamples.counts, self._exchanges(X, resamples), strict=True)
         ]
+
+    def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
+        return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]
 
     def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Found]:
         """The order in which features enter each resample's path, by any of its problems."""
         steps = np.full((len(resamples.seeds), X.shape[1]), self.n_lambdas, dtype=np.float64)
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
-            runs = np.flatnonzero(problem.runs)
-            paths = self._paths(X, target, problem, resamples.counts[runs])
-            for place, run in enumerate(runs):
+            for run, paths, place in self._found_paths(X, target, problem, resamples.counts):
                 _enter(paths, place, steps[run], weights[run])
-        return [_by_entry(step, weight, step < self.n_lambdas) for step, weight in zip(steps, weights, strict=True)]
+        for run, exchange in enumerate(self._exchanges(X, resamples)):
+            if exchange is not None:
+                steps[run], weights[run] = exchange.entries(steps[run], weights[run])
+        turns = np.broadcast_to(self._tie_orders(resamples.seeds, X.shape[1]), steps.shape)
+        return [
+            _by_entry(step, weight, step < self.n_lambdas, turn)
+            for step, weight, turn in zip(steps, weights, turns, strict=True)
+        ]
+
+    def _found_paths(
+        self, X: Floats, target: Target, problem: Machine, counts: Ints
+    ) -> Iterator[tuple[int, Paths, int]]:
+        """Each resample of a problem with its path, and its place there; none if no column varies with the target."""
+        runs = np.flatnonzero(problem.runs)
+        try:
+            paths = self._paths(X, target, problem, counts[runs])
+            yield from ((int(run), paths, place) for place, run in enumerate(runs))
+        except NothingVariesError:
+            for run in runs if runs.size > 1 else ():
+                alone = problem._replace(runs=np.arange(len(counts)) == run)
+                yield from self._found_paths(X, target, alone, counts)
 
 
-def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_]) -> Found:
-    """The order of entry, features of one step by weight; those that never enter share the last rank."""
-    ranks = np.where(entered, ranks_of(np.lexsort((-weights, steps))), float(steps.size))
-    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())})
+def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Found:
+    """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
+    ranks = np.where(entered, ranks_of(np.lexsort((turns, -weights, steps))), float(steps.size))
+    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
 
 
 def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
@@ -226,8 +267,10 @@ class ElasticNetCV(_ElasticNet):
         The lambda of least held-out loss, or the largest one within a standard error of it.
     l1_ratio, n_lambdas, lambda_min_ratio, model
         As for :class:`ElasticNetPath`.
+    ties : {"auto", "random", "lowest"}
+        As for :class:`ElasticNetPath`.
     random_state : int, optional
-        Seed of the folds.
+        Seed of the folds, and of the choice among copies.
 
     Attributes
     ----------
@@ -238,6 +281,8 @@ class ElasticNetCV(_ElasticNet):
     """
 
     served: ClassVar[tuple[str, ...]] = ("rule",)
+    uninformative: ClassVar[str | None] = "a weight of 0"
+    draws: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -248,8 +293,10 @@ class ElasticNetCV(_ElasticNet):
         n_lambdas: int = 100,
         lambda_min_ratio: float | None = None,
         model: Model = "auto",
+        ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
+        self.ties = ties
         self.k, self.rule, self.l1_ratio, self.n_lambdas = k, rule, l1_ratio, n_lambdas
         self.lambda_min_ratio, self.model, self.random_state = lambda_min_ratio, model, random_state
 
@@ -276,29 +323,45 @@ class ElasticNetCV(_ElasticNet):
         """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
         return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         return self._found_for([self], shared, X, target, counts, seed)[0]
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found]:
         for one in selectors:
             if one.rule not in ("min", "1se"):
                 raise ValueError(f"Expected rule='min' or '1se', got {one.rule!r}.")
         folds = self._folds(shared, target, counts, seed)
         problems = self._problems(target, Resamples(counts[None], [seed]))
-        wholes = [self._paths(X, target, problem, counts[None]) for problem in problems]
-        lambdas = max((whole.lambdas[0] for whole in wholes), key=lambda one: one[0])
+        lambdas = self._lambdas(X, target, problems, counts)
+        if lambdas is None:
+            return [self._empty(X, target, problems, counts)] * len(selectors)
         losses, weights = self._losses(X, target, problems, counts, folds, lambdas)
+        exchange = self._exchange(X, counts, seed)
         found = []
         for one in selectors:
             place = chosen_lambda(losses, weights, one.rule)
             at = [self._paths(X, target, problem, counts[None], lambdas=lambdas[: place + 1]) for problem in problems]
             solutions = [solution(path, 0, place, problem.code) for path, problem in zip(at, problems, strict=True)]
-            found.append(found_at(solutions, target, counts, float(lambdas[place])))
+            found.append(found_at(solutions, target, counts, float(lambdas[place]), exchange))
         return found
 
-    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int) -> Ints:
+    def _lambdas(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Floats | None:
+        """The path of the problem that begins first; None if no column varies with the target."""
+        found = []
+        for problem in problems:
+            with suppress(NothingVariesError):
+                found.append(self._paths(X, target, problem, counts[None]).lambdas[0])
+        return max(found, key=lambda lambdas: lambdas[0], default=None)
+
+    def _empty(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Found:
+        """What is found where no column varies with the target: no feature at any lambda, and intercepts alone."""
+        at = [self._paths(X, target, problem, counts[None], lambdas=[1.0]) for problem in problems]
+        solutions = [solution(path, 0, 0, problem.code) for path, problem in zip(at, problems, strict=True)]
+        return replace(found_at(solutions, target, counts, np.inf), note="no feature varies with the target")
+
+    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int | None) -> Ints:
         """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
         rows = np.flatnonzero(counts)
         different, first = np.unique(order[rows], return_index=True)

@@ -1,7 +1,7 @@
 """Linear support vector machines as selectors: by the weights of one fit, and by recursive elimination."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import FitsTogether, Floats, Found, Ints, Machine, Resamples, Target, one_against_rest
+from holdfast.selectors.base import (
+    FitsTogether,
+    Floats,
+    Found,
+    Ints,
+    Machine,
+    Resamples,
+    Target,
+    Ties,
+    one_against_rest,
+    varying,
+)
 from holdfast.selectors.filters import learned_on, tied
 
 Scale = Literal["split", "full"]
@@ -33,6 +44,7 @@ def ranks_of(order: NDArray[Any]) -> Floats:
 class _LinearSVM(FitsTogether):
     """What both share: columns scaled by split or in full, one machine per class where there are more than two."""
 
+    uninformative: ClassVar[str | None] = "a weight of 0, or constant"
     C: float
     scale: Scale
 
@@ -48,11 +60,13 @@ class LinearSVMWeights(_LinearSVM):
     Parameters
     ----------
     n_features : int
-        How many to keep.
+        How many to keep, at most: constant features are not kept.
     C : float
         Weight of the loss.
     scale : {"split", "full"}
         Columns are standardised by the split's rows, or by all rows.
+    ties, random_state
+        As for :class:`Variance`.
 
     Attributes
     ----------
@@ -60,8 +74,16 @@ class LinearSVMWeights(_LinearSVM):
         Squared weights.
     """
 
-    def __init__(self, n_features: int = 10, *, C: float = 0.5, scale: Scale = "split") -> None:
-        self.n_features, self.C, self.scale = n_features, C, scale
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        C: float = 0.5,
+        scale: Scale = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features, self.C, self.scale, self.ties, self.random_state = n_features, C, scale, ties, random_state
 
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
@@ -71,7 +93,11 @@ class LinearSVMWeights(_LinearSVM):
             counts = resamples.counts[machine.runs]
             fit = svm_elimination(X if shared is None else shared, machine.labels, counts, C=self.C, scale=self.scale)
             squares[machine.runs] += fit.weight**2
-        return [[Found("weighting", tied(row))] * len(selectors) for row in squares]
+        informative = (squares > 0) & varying(X, resamples)
+        return [
+            [Found("weighting", tied(row), informative=own)] * len(selectors)
+            for row, own in zip(squares, informative, strict=True)
+        ]
 
 
 class SVMRFE(_LinearSVM):
@@ -83,13 +109,15 @@ class SVMRFE(_LinearSVM):
     Parameters
     ----------
     n_features : int
-        How many to keep. All sizes come from one elimination.
+        How many to keep, at most: constant features are not kept. All sizes come from one elimination.
     C : float
         Weight of the loss.
     drop : float
         Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
     scale : {"split", "full"}
         Columns are standardised by the split's rows, or by all rows; then the Gram matrix is shared, which is faster.
+    ties, random_state
+        As for :class:`Variance`, at each step.
 
     Attributes
     ----------
@@ -105,8 +133,18 @@ class SVMRFE(_LinearSVM):
     ['mean concave points', 'worst radius', 'worst area']
     """
 
-    def __init__(self, n_features: int = 10, *, C: float = 0.5, drop: float = 0.1, scale: Scale = "split") -> None:
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        C: float = 0.5,
+        drop: float = 0.1,
+        scale: Scale = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.n_features, self.C, self.drop, self.scale = n_features, C, drop, scale
+        self.ties, self.random_state = ties, random_state
 
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
@@ -114,16 +152,25 @@ class SVMRFE(_LinearSVM):
         smallest = max(1, min(one._wanted(X.shape[1]) for one in selectors))
         sizes = elimination_sizes(X.shape[1], smallest, self.drop)
         data, machines = X if shared is None else shared, one_against_rest(target, resamples)
+        turns, informative = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
         if len(machines) == 1:
-            paths = svm_elimination(data, machines[0].labels, resamples.counts, sizes=sizes, C=self.C, scale=self.scale)
-            found = orders(paths)
-        else:
-            found = np.array(
-                [self._together(data, machines, run, counts, sizes) for run, counts in enumerate(resamples.counts)]
+            paths = svm_elimination(
+                data, machines[0].labels, resamples.counts, sizes=sizes, C=self.C, scale=self.scale, tie_order=turns
             )
-        return [[Found("ranking", ranks_of(order))] * len(selectors) for order in found]
+            found, informative = orders(paths, turns), informative & (paths.weight != 0)
+        else:
+            each = np.broadcast_to(turns, informative.shape)
+            found = np.array(
+                [self._together(data, machines, run, own, sizes, each[run]) for run, own in enumerate(resamples.counts)]
+            )
+        return [
+            [Found("ranking", ranks_of(order), informative=own)] * len(selectors)
+            for order, own in zip(found, informative, strict=True)
+        ]
 
-    def _together(self, X: Floats, machines: Sequence[Machine], run: int, counts: Ints, sizes: Ints) -> Ints:
+    def _together(
+        self, X: Floats, machines: Sequence[Machine], run: int, counts: Ints, sizes: Ints, turns: NDArray[np.int32]
+    ) -> Ints:
         """The order of an elimination by several machines at once."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
         for size in [*sizes[1:], 0]:
@@ -132,7 +179,7 @@ class SVMRFE(_LinearSVM):
                 if machine.runs[run]:
                     fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                     squares += fit.weight[0] ** 2
-            order = np.lexsort((columns, -tied(squares)))
+            order = np.lexsort((turns[columns], -tied(squares)))
             fallen = np.concatenate([columns[order[size:]], fallen])
             columns = np.sort(columns[order[:size]])
         return fallen

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Found, Ints, Setting, Target
+from holdfast.selectors.base import Floats, Found, Ints, Mask, Setting, Target
 from holdfast.selectors.filters import tied
 from holdfast.selectors.wrapping import (
     Resampling,
@@ -29,7 +29,7 @@ class EnsembleSelector(ResamplingWrapper):
     Saeys, Abeel and Van de Peer, 2008; Abeel et al., 2010), the share of resamples in which it is among the best
     ``depth`` (``"frequency"``), or the mean of :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``;
     Haury, Gestraud and Vert, 2011). Tied features share their mean rank, and the places left in a list; a base without
-    an order ranks all that it selects before all others. Features with equal scores are kept from the lowest column on.
+    an order ranks all that it selects before all others. Of features with equal scores, those that are kept are drawn.
     Copies of a row, and rows of one group, are drawn together.
 
     Parameters
@@ -71,6 +71,7 @@ class EnsembleSelector(ResamplingWrapper):
     """
 
     served: ClassVar[tuple[str, ...]] = ("n_features",)
+    uninformative: ClassVar[str | None] = "no information for the base in any resample"
 
     def __init__(
         self,
@@ -93,15 +94,24 @@ class EnsembleSelector(ResamplingWrapper):
             raise ValueError(f"Expected depth to be a whole number of at least 1, got {self.depth!r}.")
         return [{}]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
         splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, score = X.shape[1], SCORES[self.aggregate]
-        total = np.zeros(d)
+        total, informative = np.zeros(d), np.zeros(d, dtype=bool)
         for (selection,) in self._preferred(shared, X, target, splits, [{}]):
             total += score(selection, d, int(self.depth))
+            informative |= carries_information(selection, d)
         scores = tied(total / len(splits))
-        return Found("ranking", np.asarray(rankdata(-scores), dtype=np.float64), extras={"scores_": scores})
+        ranks = np.asarray(rankdata(-scores), dtype=np.float64)
+        return Found("ranking", ranks, extras={"scores_": scores}, informative=informative)
+
+
+def carries_information(selection: Selection, n_features: int) -> Mask:
+    """Which features an order tells anything of, or a base without an order selects."""
+    if selection.kind == "subset":
+        return np.isin(np.arange(n_features), selection.values)
+    return np.ones(n_features, dtype=bool) if selection.informative is None else selection.informative
 
 
 def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:

@@ -10,11 +10,12 @@ from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretise import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
-from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, shuffled_ties
+from holdfast.selectors.base import Floats, Found, Ints, Mask, Selector, Target, Ties
 
-Ties = Literal["lowest", "random"]
 CLOSE = 1e-9
 """Weights that differ by less than this share of the largest are equal: what is left is rounding."""
+ROUNDING = 1e-11
+"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
 
 
 class Filter(Selector):
@@ -23,20 +24,23 @@ class Filter(Selector):
     Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
     """
 
-    def __init__(self, n_features: int = 10, *, ties: Ties = "lowest", random_state: Any = None) -> None:
+    nothing: ClassVar[float] = 0.0
+    """The weight of a constant column; up to it a feature carries no information."""
+
+    def __init__(self, n_features: int = 10, *, ties: Ties = "auto", random_state: Any = None) -> None:
         self.n_features, self.ties, self.random_state = n_features, ties, random_state
 
     @abstractmethod
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
-        if self.ties not in ("lowest", "random"):
-            raise ValueError(f"Expected ties='lowest' or 'random', got {self.ties!r}.")
-        weights = tied(self._weights(shared, X, target, counts))
-        if self.ties == "random":
-            return Found("ranking", shuffled_ties(weights, seed), extras={"scores_": weights})
-        return Found("weighting", weights)
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
+        weights = self._weights(shared, X, target, counts)
+        return Found("weighting", tied(weights), informative=self._informative(weights))
+
+    def _informative(self, weights: Floats) -> Mask:
+        """Which features weigh more than a constant column; those that are undefined do not."""
+        return weights > self.nothing
 
 
 def tied(weights: Floats) -> Floats:
@@ -75,14 +79,16 @@ class Variance(_Moments):
     Parameters
     ----------
     n_features : int
-        How many to keep.
-    ties : {"lowest", "random"}
-        Which of equally good features to keep: the lowest columns, or at random.
+        How many to keep, at most: features without information (``uninformative``) are not kept.
+    ties : {"auto", "random", "lowest"}
+        Which of equally good features to keep at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
     random_state : int, optional
-        Seed of the random choice.
+        Seed of the random choice. In a study, each resample has its own unless this is set.
     """
 
     needs_classes: ClassVar[bool] = False
+    uninformative: ClassVar[str | None] = "a variance of 0"
 
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
@@ -103,6 +109,9 @@ class AnovaF(_Moments):
         As for :class:`Variance`.
     """
 
+    uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
+    nothing: ClassVar[float] = ROUNDING**2
+
     def _formula(self, moments: moments_of.Moments) -> Floats:
         return moments_of.anova_f(moments)
 
@@ -119,6 +128,8 @@ class Golub(_Moments):
     """
 
     most_classes: ClassVar[int | None] = 2
+    uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
+    nothing: ClassVar[float] = ROUNDING
 
     def _formula(self, moments: moments_of.Moments) -> Floats:
         return moments_of.golub(moments)
@@ -140,12 +151,16 @@ class GV(_Moments):
     """
 
     most_classes: ClassVar[int | None] = 2
+    uninformative: ClassVar[str | None] = "a sum of 0"
 
     def __init__(
-        self, n_features: int = 10, *, lambda_v: float = 1.0, ties: Ties = "lowest", random_state: Any = None
+        self, n_features: int = 10, *, lambda_v: float = 1.0, ties: Ties = "auto", random_state: Any = None
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
         self.lambda_v = lambda_v
+
+    def _informative(self, weights: Floats) -> Mask:
+        return weights > (ROUNDING if self.lambda_v == 0 else 0.0)
 
     def _formula(self, moments: moments_of.Moments) -> Floats:
         if not self.lambda_v >= 0:
@@ -156,13 +171,15 @@ class GV(_Moments):
 class InformationGain(Filter):
     """Keep the features that tell most about the class, discretised by Fayyad and Irani's rule inside the split.
 
-    Features for which the rule finds no cut worth its description weigh 0.
+    Features for which the rule finds no cut worth its description weigh 0, and are not kept: of noise, few or none are.
 
     Parameters
     ----------
     n_features, ties, random_state
         As for :class:`Variance`.
     """
+
+    uninformative: ClassVar[str | None] = "an information gain of 0"
 
     def _shared(self, X: Floats, target: Target) -> Sorted:
         return sort_columns(X)
@@ -180,12 +197,14 @@ class Uncertainty(Filter):
     n_features : int
         How many to keep.
     n_bins : int
-        Number of bins.
+        Number of bins, from 2 to 256.
     bins : {"split", "full"}
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
     ties, random_state
         As for :class:`Variance`.
     """
+
+    uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
 
     def __init__(
         self,
@@ -193,7 +212,7 @@ class Uncertainty(Filter):
         *,
         n_bins: int = 10,
         bins: Literal["split", "full"] = "split",
-        ties: Ties = "lowest",
+        ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
@@ -220,7 +239,8 @@ class ReliefF(Filter):
 
     All rows are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
     neighbours. Where there are less than ``n_neighbours`` rows of a class, all of them are taken; a class of one row
-    has no near rows of its own.
+    has no near rows of its own. A constant feature weighs 0 and is never kept; one that differs more within classes
+    than between them weighs less than 0, which is not the same, and comes last.
 
     Parameters
     ----------
@@ -235,17 +255,22 @@ class ReliefF(Filter):
         As for :class:`Variance`.
     """
 
+    uninformative: ClassVar[str | None] = "a weight of 0"
+
     def __init__(
         self,
         n_features: int = 10,
         *,
         n_neighbours: int = 10,
         ranges: Literal["split", "full"] = "split",
-        ties: Ties = "lowest",
+        ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
         self.n_neighbours, self.ranges = n_neighbours, ranges
+
+    def _informative(self, weights: Floats) -> Mask:
+        return np.abs(weights) > ROUNDING
 
     def _shared(self, X: Floats, target: Target) -> Ranges | None:
         return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
@@ -13,8 +14,9 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from holdfast.intake import is_number
+from holdfast.selection import tie_order
 from holdfast.selectors.base import Floats, Found, Ints, Target
-from holdfast.selectors.wrapping import Wrapper, fitted, read, worse_first
+from holdfast.selectors.wrapping import Wrapper, fitted, noted_fewer, read, worse_first
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
 
 Linkage = Literal["complete", "average", "single"]
@@ -54,10 +56,12 @@ class GroupedSelector(Wrapper):
     similarity : {"correlation", "uncertainty"}
         Absolute correlation, or symmetrical uncertainty on ten bins of equal width.
     representative : {"medoid", "first"}
-        The feature that is most alike to the others of its group, on average, or the lowest column. Of equals, the
-        lowest column.
+        The feature that is most alike to the others of its group, on average, or the lowest column. Of equal medoids
+        one is drawn; the lowest column, in a plain fit without a seed.
     members : bool
         Select all features of a selected group, not only its representative.
+    random_state : int, optional
+        Seed of that, and of a base without one of its own. In a study, each resample has its own unless this is set.
 
     Attributes
     ----------
@@ -84,6 +88,7 @@ class GroupedSelector(Wrapper):
     """
 
     served: ClassVar[tuple[str, ...]] = ()
+    uninformative: ClassVar[str | None] = "no information for the base"
 
     def __init__(
         self,
@@ -94,8 +99,9 @@ class GroupedSelector(Wrapper):
         similarity: SimilarityName = "correlation",
         representative: Representative = "medoid",
         members: bool = False,
+        random_state: Any = None,
     ) -> None:
-        self.base, self.threshold, self.linkage = base, threshold, linkage
+        self.base, self.threshold, self.linkage, self.random_state = base, threshold, linkage, random_state
         self.similarity, self.representative, self.members = similarity, representative, members
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -148,13 +154,15 @@ class GroupedSelector(Wrapper):
                 )
         self._warn_of_cost(*X.shape)
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         rows = np.repeat(np.arange(counts.size), counts)
         X, y = X[rows], target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
-        groups = grouped(alike, self.threshold, self.linkage, self.representative)
+        turns = tie_order(X.shape[1], seed)
+        groups = grouped(alike, self.threshold, self.linkage, self.representative, turns)
         row_groups = None if shared is None else shared[rows]
-        base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
+        with noted_fewer() as notes:
+            base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
         chosen = np.zeros(groups.representatives.size, dtype=bool)
         chosen[_selected(base)] = True
         selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
@@ -162,7 +170,7 @@ class GroupedSelector(Wrapper):
         order = read(base, ordered=True)
         if order.kind != "subset":
             extras["ranking_"] = groups.ranks(worse_first(order, chosen.size), members=self.members)
-        return Found("subset", np.sort(selected), extras=extras)
+        return Found("subset", np.sort(selected), extras=extras, note="\n".join(notes))
 
 
 def _selected(base: Any) -> Ints:
@@ -204,8 +212,9 @@ def grouped(
     threshold: float,
     linkage: Linkage = "complete",
     representative: Representative = "medoid",
+    turns: NDArray[np.integer] | None = None,
 ) -> Groups:
-    """Group features by hierarchical clustering.
+    """Group features by hierarchical clustering; of equal medoids, the column of the first turn represents a group.
 
     A cluster formed at ``threshold`` lies within features that are linked by pairs at least so similar, whatever the
     linkage; so each such component is clustered on its own, and no matrix of all features is needed.
@@ -231,8 +240,10 @@ def grouped(
         for cluster in range(inside.max() + 1):
             places = np.flatnonzero(inside == cluster)
             labels[columns[places]] = found
-            centre = _centre(block[np.ix_(places, places)]) if representative == "medoid" else 0
-            representatives[found] = int(columns[places[centre]])
+            inner = columns[places]
+            own = inner if turns is None else turns[inner]
+            centre = _centre(block[np.ix_(places, places)], own) if representative == "medoid" else 0
+            representatives[found] = int(inner[centre])
             found += 1
     first, numbered = np.unique(labels, return_index=True)[1], np.empty(found, dtype=np.int64)
     numbered[np.argsort(first)] = np.arange(found)
@@ -272,6 +283,6 @@ def _clusters(block: Floats, threshold: float, linkage: Linkage) -> Ints:
     return hierarchy.fcluster(tree, 1 - threshold + ROUNDING, criterion="distance").astype(np.int64) - 1
 
 
-def _centre(block: Floats) -> int:
-    """The feature that is most alike to the others, the lowest of equals."""
-    return int(np.argmax(np.round(block.mean(axis=1), 9)))
+def _centre(block: Floats, turns: NDArray[np.integer]) -> int:
+    """The feature that is most alike to the others; of equals, that of the first turn."""
+    return int(np.lexsort((turns, -np.round(block.mean(axis=1), 9)))[0])

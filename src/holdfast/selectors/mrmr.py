@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from holdfast.kernels.discretise import equal_width_codes
-from holdfast.kernels.information import Codes, Sample, sample_of
+from holdfast.kernels.discretise import equal_width_codes, given_codes
+from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
-from holdfast.selectors.base import Floats, Found, Ints, Selector, Target, plain_target, whole_counts
+from holdfast.selection import tie_order
+from holdfast.selectors.base import Floats, Found, Ints, Mask, Selector, Target, Ties, plain_target, whole_counts
 from holdfast.selectors.filters import learned_on
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
@@ -21,19 +21,22 @@ class MRMR(Selector):
 
     With the relevance V of a feature and its mean redundancy W with those chosen, the next feature has the largest
     V - W (``"mid"``), V / W (``"miq"``) or αV - (1 - α)W (``"mid_alpha"``; Gulgezen, Cataltepe and Yu, 2009).
+    Features of relevance 0 are never chosen.
 
     Parameters
     ----------
     n_features : int
-        How many to choose. All sizes come from one fit.
+        How many to choose, at most. All sizes come from one fit.
     scheme : {"mid", "miq", "mid_alpha"}
         What is to be largest.
     alpha : float
         Weight of the relevance in ``"mid_alpha"``; many values share their work.
     n_bins : int or None
-        Equal-width bins for each feature; None if X holds codes, whole numbers from 0 to 255.
+        Equal-width bins for each feature, from 2 to 256; None if X holds codes, whole numbers from 0 to 255.
     bins : {"split", "full"}
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
+    ties, random_state
+        As for :class:`Variance`, at each step; published results took the lowest column.
 
     Attributes
     ----------
@@ -54,6 +57,7 @@ class MRMR(Selector):
     """
 
     served: ClassVar[tuple[str, ...]] = ("n_features", "alpha")
+    uninformative: ClassVar[str | None] = "a relevance of 0"
 
     def __init__(
         self,
@@ -63,57 +67,55 @@ class MRMR(Selector):
         alpha: float = 0.5,
         n_bins: int | None = 10,
         bins: Literal["split", "full"] = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
     ) -> None:
         self.n_features, self.scheme, self.alpha, self.n_bins, self.bins = n_features, scheme, alpha, n_bins, bins
+        self.ties, self.random_state = ties, random_state
 
     def _shared(self, X: Floats, target: Target) -> Codes | None:
         if self.n_bins is None:
-            return _codes(X)
+            return given_codes(X)
         return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
     def _sample(self, shared: Codes | None, X: Floats, target: Target, counts: Ints) -> tuple[Sample, Ints]:
         """Codes and classes of the rows that count."""
         rows = np.flatnonzero(counts)
-        if shared is None and self.n_bins is not None:
+        if shared is None:
+            assert self.n_bins is not None
             codes = equal_width_codes(X, self.n_bins, rows)
         else:
-            codes = (_codes(X) if shared is None else shared)[:, rows]
+            codes = shared[:, rows]
         return sample_of(codes, counts[rows]), target.values[rows]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         return self._found_for([self], shared, X, target, counts, seed)[0]
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found]:
         alphas = sorted({float(one.alpha) for one in selectors})
         if self.scheme == "mid_alpha" and not 0 <= alphas[0] <= alphas[-1] <= 1:
             raise ValueError(f"Expected alpha from 0 to 1, got {alphas[0] if alphas[0] < 0 else alphas[-1]:g}.")
         longest = max(1, *(one._wanted(X.shape[1]) for one in selectors))
         sample, labels = self._sample(shared, X, target, counts)
-        paths = selection_path(sample, labels, longest, scheme=self.scheme, alphas=alphas)
-        places = [alphas.index(float(one.alpha)) for one in selectors]
-        return [_found_on(*(part[place] for part in paths), n_features=X.shape[1]) for place in places]
+        relevance, turns = information(sample, labels), tie_order(X.shape[1], self._tie_seed(seed))
+        paths = selection_path(
+            sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, relevant_only=True,
+            tie_order=turns,
+        )  # fmt: skip
+        found = [_found_on(*parts, informative=relevance > 0) for parts in zip(*paths, strict=True)]
+        return [found[alphas.index(float(one.alpha)) if len(found) > 1 else 0] for one in selectors]
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Relevance and mean redundancy at each step along an order of columns given by you."""
         X, y = validate_data(self, X, plain_target(y), dtype=np.float64, reset=False)
         counts, target = whole_counts(sample_weight, X.shape[0]), self._target(y)
-        return score_path(*self._sample(None, X, target, counts), order)
+        return score_path(*self._sample(self._shared(X, target), X, target, counts), order)
 
 
-def _found_on(order: Ints, relevance: Floats, redundancy: Floats, *, n_features: int) -> Found:
-    ranks = np.full(n_features, n_features, dtype=np.float64)
+def _found_on(order: Ints, relevance: Floats, redundancy: Floats, *, informative: Mask) -> Found:
+    ranks = np.full(informative.size, informative.size, dtype=np.float64)
     ranks[order] = np.arange(1, order.size + 1)
-    return Found("ranking", ranks, extras={"order_": order, "relevance_": relevance, "redundancy_": redundancy})
-
-
-def _codes(X: NDArray[Any]) -> Codes:
-    wrong = (X < 0) | (X > 255) | (np.round(X) != X)
-    if wrong.any():
-        row, column = (int(place[0]) for place in np.nonzero(wrong))
-        raise ValueError(
-            f"Expected codes, whole numbers from 0 to 255, for n_bins=None, got {X[row, column]:g} in row {row}, "
-            f"column {column}; give n_bins."
-        )
-    return np.ascontiguousarray(X.T, dtype=np.uint8)
+    extras = {"order_": order, "relevance_": relevance, "redundancy_": redundancy}
+    return Found("ranking", ranks, extras=extras, informative=informative)

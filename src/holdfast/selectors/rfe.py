@@ -10,7 +10,8 @@ from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
-from holdfast.selectors.base import FitsTogether, Floats, Found, Resamples, Target
+from holdfast.selection import Selection
+from holdfast.selectors.base import FitsTogether, Floats, Found, Mask, Resamples, Target, Ties, varying
 from holdfast.selectors.elimination import Scale, ranks_of
 from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
 from holdfast.selectors.models import LinearClassifier, Predicts
@@ -34,9 +35,9 @@ class HybridRFE(Predicts, FitsTogether):
     Parameters
     ----------
     n_features : int
-        How many to keep. All sizes come from one elimination.
+        How many to keep, at most: constant features are not kept. All sizes come from one elimination.
     n_forced : int
-        How many of them the criterion forces; at most ``n_features``.
+        How many of them the criterion forces; at most ``n_features``, and no feature that tells it nothing.
     criterion : {"variance", "golub"}, filter, or array
         What ranks features for forcing, on the data as they are, unscaled: a name, a filter such as
         ``GV(lambda_v=0.5)``, or a number for each feature.
@@ -59,6 +60,8 @@ class HybridRFE(Predicts, FitsTogether):
     device : {"cpu", "cuda", "torch"}
         Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU
         or (to try it) on the processor. The selected sets are the same.
+    ties, random_state
+        As for :class:`Variance`, at each step and for forcing.
 
     Attributes
     ----------
@@ -82,6 +85,7 @@ class HybridRFE(Predicts, FitsTogether):
     """
 
     most_classes: ClassVar[int | None] = 2
+    uninformative: ClassVar[str | None] = "a weight of 0, or constant"
 
     def __init__(
         self,
@@ -98,12 +102,15 @@ class HybridRFE(Predicts, FitsTogether):
         scale: Scale = "split",
         complement: Literal["hybrid", "independent"] = "hybrid",
         device: Literal["cpu", "cuda", "torch"] = "cpu",
+        ties: Ties = "auto",
+        random_state: Any = None,
     ) -> None:
         self.n_features, self.n_forced, self.criterion, self.C, self.shrinkage = (
             n_features, n_forced, criterion, C, shrinkage,
         )  # fmt: skip
         self.C_final, self.drop, self.fit_intercept, self.standardize = C_final, drop, fit_intercept, standardize
         self.scale, self.complement, self.device = scale, complement, device
+        self.ties, self.random_state = ties, random_state
 
     @property
     def served(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -144,14 +151,15 @@ class HybridRFE(Predicts, FitsTogether):
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
         data, labels = (X - shared.shift) / shared.unit, _labels(target, resamples)
+        turns, vary = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
         eliminations = []
         for some in _alike(selectors):
             forced = some[0]._forced(shared, X, target, resamples)
             sound = [one for one in some if one._wanted(X.shape[1]) >= one.n_forced]
-            eliminations.append((Ready(data, labels, target, resamples, forced, shared), sound))
+            eliminations.append((Ready(data, labels, target, resamples, forced, turns, shared), sound))
         found: dict[int, list[Found]] = {}
-        for (ready, sound), order in zip(eliminations, self._all_orders(eliminations), strict=True):
-            found |= {id(one): one._finals(ready, order) for one in sound}
+        for (ready, sound), (order, weighed) in zip(eliminations, self._all_orders(eliminations), strict=True):
+            found |= {id(one): one._finals(ready, order, vary & weighed) for one in sound}
         return [
             [found[id(one)][run] if id(one) in found else one._too_many() for one in selectors]
             for run in range(len(resamples.seeds))
@@ -163,18 +171,19 @@ class HybridRFE(Predicts, FitsTogether):
         )
 
     def _forced(self, shared: Any, X: Floats, target: Target, resamples: Resamples) -> NDArray[np.bool_]:
-        """Which features each resample forces: the best by the criterion, the lowest columns of equal ones."""
+        """Which features each resample forces: the best by the criterion, of those that it tells anything of."""
         n, d = self.n_forced, X.shape[1]
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise ValueError(f"Expected n_forced to be a whole number of at least 0, got {n!r}.")
         forced = np.zeros((len(resamples.seeds), d), dtype=bool)
         filter_ = self._filter()
-        for run, counts in enumerate(resamples.counts):
+        for run, (counts, own) in enumerate(zip(*resamples, strict=True)):
+            seed = self._tie_seed(own)
             if n and filter_ is not None:
-                found = filter_._found(shared.criterion, X, target, counts, resamples.seeds[run])
-                forced[run, found.top(min(n, d)).values] = True
+                found = filter_._found(shared.criterion, X, target, counts, seed)
+                forced[run, filter_._best(found, min(n, d), seed).values] = True
             elif n:
-                forced[run, np.argsort(-self._given(d), kind="stable")[:n]] = True
+                forced[run, Selection("weighting", self._given(d)).top(n, random_state=seed).values] = True
         return forced
 
     def _given(self, n_features: int) -> Floats:
@@ -183,22 +192,25 @@ class HybridRFE(Predicts, FitsTogether):
             raise ValueError(f"Expected a number for each of {n_features} features, got shape {numbers.shape}.")
         return numbers
 
-    def _all_orders(self, eliminations: Sequence["Elimination"]) -> list[NDArray[Any]]:
-        """For each elimination, the features of each resample, from the last to the first to fall."""
+    def _all_orders(self, eliminations: Sequence["Elimination"]) -> list[tuple[NDArray[Any], Mask]]:
+        """For each elimination, the features of each resample, from the last to the first to fall, and which weigh."""
         if self.complement not in ("hybrid", "independent"):
             raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
         if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        found: dict[int, NDArray[Any]] = {}
+        turns, found = eliminations[0][0].turns, dict[int, tuple[NDArray[Any], Mask]]()
         for sizes, places in _schedules(eliminations, self).items():
             some = [eliminations[place] for place in places]
             paths = self._one_by_one(some, sizes) if self.device == "cpu" else self._side_by_side(some, sizes)
-            found |= {place: orders(path) for place, path in zip(places, paths, strict=True)}
+            found |= {place: (orders(path, turns), path.weight != 0) for place, path in zip(places, paths, strict=True)}
         nothing = np.empty((len(eliminations[0][0].forced), 0), np.int64)
-        ordered = [found.get(place, nothing) for place in range(len(eliminations))]
+        ordered = [found.get(place, (nothing, nothing > 0)) for place in range(len(eliminations))]
         if self.complement == "hybrid":
             return ordered
-        return [_forced_first(order, ready.forced) for order, (ready, _) in zip(ordered, eliminations, strict=True)]
+        return [
+            (_forced_first(order, ready.forced), weighed | ready.forced)
+            for (order, weighed), (ready, _) in zip(ordered, eliminations, strict=True)
+        ]
 
     def _one_by_one(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
         """Compiled for this processor."""
@@ -206,7 +218,7 @@ class HybridRFE(Predicts, FitsTogether):
         return [
             self._fits(
                 ready, sound[0].C, sizes=sizes, forced=ready.forced if together else None,
-                shrinkage=sound[0].shrinkage if together else 1.0,
+                shrinkage=sound[0].shrinkage if together else 1.0, tie_order=ready.turns,
             )
             for ready, sound in eliminations
         ]  # fmt: skip
@@ -218,7 +230,7 @@ class HybridRFE(Predicts, FitsTogether):
             ready.data, ready.labels, ready.resamples.counts, sizes, C=[sound[0].C for _, sound in eliminations],
             forced=np.array([each.forced for each, _ in eliminations]) if together else None,
             shrinkage=[sound[0].shrinkage if together else 1.0 for _, sound in eliminations],
-            intercept=self.fit_intercept, scale=ready.shared.kernel_scale, xp="torch",
+            intercept=self.fit_intercept, scale=ready.shared.kernel_scale, tie_order=ready.turns, xp="torch",
             device="cuda" if self.device == "cuda" else "cpu", memory=DEVICE_BYTES if self.device == "cuda" else 2e9,
         )  # fmt: skip
         return [Paths(*one) for one in paths]
@@ -229,22 +241,43 @@ class HybridRFE(Predicts, FitsTogether):
             ready.data, ready.labels, ready.resamples.counts, C=C, intercept=self.fit_intercept, scale=scale, **how
         )
 
-    def _finals(self, ready: "Ready", order: NDArray[Any]) -> list[Found]:
+    def _finals(self, ready: "Ready", order: NDArray[Any], informative: Mask) -> list[Found]:
         """What each resample found, with the model on the selected features."""
         wanted = self._wanted(ready.data.shape[1])
         if not wanted:
             return [Found("ranking", ranks_of(row)) for row in order]
-        selected = np.sort(order[:, :wanted], axis=1)
-        fits = self._fits(ready, self.C if self.C_final is None else self.C_final, columns=selected)
+        selected = [np.sort(row[own[row]][:wanted]) for row, own in zip(order, informative, strict=True)]
+        models: dict[int, LinearClassifier] = {}
+        for size in {columns.size for columns in selected}:
+            runs = [run for run, columns in enumerate(selected) if columns.size == size]
+            models |= self._models(ready, runs, np.array([selected[run] for run in runs]))
         founds = []
-        for run, columns in enumerate(selected):
-            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses weights that are not finite
-                coef = fits.coef[run] / ready.shared.unit[columns]
-                intercept = fits.intercept[run] - coef @ ready.shared.shift[columns]
-            model = LinearClassifier(columns, coef, intercept, ready.classes(run))
+        for run, own in enumerate(informative):
+            model = models[run]
             extras = {"model_": model, "forced_": np.flatnonzero(ready.forced[run]), "classes_": model.classes_}
-            founds.append(Found("ranking", ranks_of(order[run]), model, extras))
+            founds.append(Found("ranking", ranks_of(order[run]), model, extras, own))
         return founds
+
+    def _models(self, ready: "Ready", runs: list[int], selected: NDArray[Any]) -> dict[int, LinearClassifier]:
+        """The models of some resamples on equally many features each."""
+        shift, unit, part = ready.shared.shift, ready.shared.unit, ready._replace(resamples=ready.resamples.take(runs))
+        if not selected.size:
+            none = selected[0], np.zeros(0)
+            return {run: LinearClassifier(*none, self._prior(ready, run), ready.classes(run)) for run in runs}
+        fits = self._fits(part, self.C if self.C_final is None else self.C_final, columns=selected)
+        models = {}
+        for run, columns, coef, intercept in zip(runs, selected, fits.coef, fits.intercept, strict=True):
+            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses weights that are not finite
+                coef = coef / unit[columns]
+                intercept = intercept - coef @ shift[columns]
+            models[run] = LinearClassifier(columns, coef, intercept, ready.classes(run))
+        return models
+
+    def _prior(self, ready: "Ready", run: int) -> Floats:
+        """The intercept of a model without features: the logarithm of the odds."""
+        counts = ready.resamples.counts[run]
+        odds = counts[ready.labels > 0].sum() / counts[ready.labels < 0].sum()
+        return np.log([odds if self.fit_intercept else 1.0])
 
 
 class Shared(NamedTuple):
@@ -263,7 +296,8 @@ class Ready(NamedTuple):
     labels: Floats
     target: Target
     resamples: Resamples
-    forced: NDArray[np.bool_]
+    forced: Mask
+    turns: NDArray[np.int32]  # of each column among equally good ones, for all or each of the resamples
     shared: Shared
 
     def classes(self, run: int) -> NDArray[Any]:

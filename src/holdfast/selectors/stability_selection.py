@@ -101,6 +101,7 @@ class StabilitySelection(ResamplingWrapper):
     """
 
     served: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
+    uninformative: ClassVar[str | None] = "no information for the base"
 
     def __init__(
         self,
@@ -141,14 +142,14 @@ class StabilitySelection(ResamplingWrapper):
     def _base_settings(self) -> list[Setting]:
         return self._path() or [{}]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int) -> Found:
+    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
         (found,) = self._found_for([self], shared, X, target, counts, seed)
         if isinstance(found, Exception):
             raise found
         return found
 
     def _found_for(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Found | Exception]:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
         splits = inner_splits(resampling, shared, counts, target.values, seed)

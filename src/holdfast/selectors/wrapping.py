@@ -1,9 +1,11 @@
 """Selectors around another selector, the base: what it prefers on resamples of the rows, whatever its make."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from holdfast.reading import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
-from holdfast.selection import Selection
+from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.base import Floats, Ints, Selector, Setting, Target
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
@@ -83,6 +85,7 @@ class ResamplingWrapper(Wrapper):
     a seed of its own.
     """
 
+    draws: ClassVar[bool] = True
     random_state: Any
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -175,13 +178,35 @@ def _selection(
 
 
 def fitted(
-    estimator: Any, X: Floats, y: NDArray[Any], random_state: int, *, groups: Ints | None = None, always: bool = False
+    estimator: Any,
+    X: Floats,
+    y: NDArray[Any],
+    random_state: int | None,
+    *,
+    groups: Ints | None = None,
+    always: bool = False,
 ) -> Any:
-    """The estimator, fitted with a seed, and with groups if it takes them; seeds that were set stay, unless always."""
+    """The estimator, fitted with a seed and with groups if there are any; seeds that were set stay, unless always."""
     given = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
+    if random_state is None:
+        return estimator.fit(X, y, **given)
     with kept_global_state():
         seed(estimator, random_state, always=always)
         return estimator.fit(X, y, **given)
+
+
+@contextmanager
+def noted_fewer() -> Iterator[list[str]]:
+    """Take down what fits say of features without information; other warnings go their way."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield notes
+    for warning in heard:
+        if isinstance(warning.message, FewerFeaturesWarning):
+            notes.append(warning.message.note)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def read(estimator: Any, *, ordered: bool) -> Selection:
@@ -220,9 +245,10 @@ def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
 
 
 def inner_splits(
-    resampling: Perturbation, shared: Inner, counts: Ints, y: NDArray[Any], random_state: int
+    resampling: Perturbation, shared: Inner, counts: Ints, y: NDArray[Any], random_state: int | None
 ) -> list[Split]:
     """Resamples of rows that count so often, whole units drawn together, as splits of the rows."""
+    assert random_state is not None
     rows = np.repeat(np.arange(counts.size), counts)
     units = np.unique(shared.unit_of[rows], return_inverse=True)[1]
     if units.max(initial=-1) + 1 < resampling.least_units:
@@ -274,13 +300,17 @@ def _listed(names: dict[str, int]) -> str:
 
 
 def worse_first(selection: Selection, n_features: int) -> Floats:
-    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected."""
+    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected.
+
+    Features without information are infinitely bad.
+    """
     if selection.kind == "subset":
         left_out = np.ones(n_features)
         left_out[selection.values] = 0
         return left_out
     values = np.asarray(selection.values, dtype=np.float64)
-    return values if selection.kind == "ranking" else -values
+    worse = values if selection.kind == "ranking" else -values
+    return worse if selection.informative is None else np.where(selection.informative, worse, np.inf)
 
 
 def mean_ranks(selection: Selection, n_features: int) -> Floats:

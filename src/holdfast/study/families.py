@@ -33,7 +33,8 @@ class Candidates:
         Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
     top : int or sequence of int
         Cut the order of features that a fit gives (ranking, scores, coefficients, importances) to the best so many.
-        All sizes are taken from one fit.
+        All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good ones those that the
+        split's seed draws.
 
     Examples
     --------
@@ -191,9 +192,9 @@ class Family:
         for split in left:
             yield self._fitted(X, y, names, split, settings, groups)
 
-    def cut(self, selection: Selection) -> list[Selection]:
-        """One selection for each size."""
-        return [selection if size is None else selection.top(size) for size in self.sizes]
+    def cut(self, selection: Selection, random_state: int) -> list[Selection]:
+        """One selection for each size; which of equally good features are taken depends on the split's seed."""
+        return [selection if size is None else selection.top(size, random_state=random_state) for size in self.sizes]
 
     def _refitted(
         self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]

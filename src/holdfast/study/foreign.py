@@ -58,7 +58,8 @@ def from_cross_validate(
     features : iterable of str, optional
         Names of the features; those that the estimators were fitted with by default.
     top : int, optional
-        Cut rankings, coefficients or importances to the best so many.
+        Cut rankings, coefficients or importances to the best so many; features of weight 0 do not count, and which of
+        equally good ones are taken is drawn for each fold.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def from_cross_validate(
     names, named = _names(estimators[0], features)
     found = [selection_of(one, names, ordered=top is not None) for one in estimators]
     if top is not None:
-        found = [one.top(top) for one in found]
+        found = [selection.top(top, random_state=fold) for fold, selection in enumerate(found)]
     labels, given = [f"fold {place}" for place in range(len(found))], names if named else None
     if found[0].kind == "subset":
         sets = [one.values.tolist() for one in found]

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Samples, Split
 from holdfast.resampling.split import take
-from holdfast.selection import Selection
+from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.study.families import Family, Fit
 from holdfast.study.scoring import Answers, Scorer, coded, model_on, scores_of
 
@@ -118,7 +118,7 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
     family = context.families[task.family]
     scored: dict[bytes, tuple[dict[str, Any], str]] = {}
     for place, fit in zip(task.settings, results, strict=True):
-        for size, selection in enumerate(_cut(family, fit.result)):
+        for size, selection in enumerate(_cut(family, fit.result, split.seed)):
             where: dict[str, Any] = {
                 "family": task.family,
                 "candidate": place * len(family.sizes) + size,
@@ -139,12 +139,12 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
             )  # fmt: skip
 
 
-def _cut(family: Family, result: Selection | Exception) -> Sequence[Selection | Exception]:
+def _cut(family: Family, result: Selection | Exception, random_state: int) -> Sequence[Selection | Exception]:
     """A selection for each size, or the error for each."""
     if isinstance(result, Exception):
         return [result] * len(family.sizes)
     try:
-        return family.cut(result)
+        return family.cut(result, random_state)
     except ValueError as error:
         return [error] * len(family.sizes)
 
@@ -224,5 +224,10 @@ def _quiet() -> Iterator[list[Any]]:
 def _told(heard: Sequence[Any]) -> str:
     """Each different warning once; those meant for developers are left out."""
     meant = (one for one in heard if not issubclass(one.category, (DeprecationWarning, PendingDeprecationWarning)))
-    told = (f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in meant)
-    return "\n".join(dict.fromkeys(told))
+    return "\n".join(dict.fromkeys(map(_sentence, meant)))
+
+
+def _sentence(heard: Any) -> str:
+    if isinstance(heard.message, FewerFeaturesWarning):
+        return heard.message.note
+    return f"{heard.category.__name__}: {' '.join(str(heard.message).split())}"

@@ -52,7 +52,7 @@ def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any)
             raise ValueError(
                 f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
             )
-        runs = runs.top(top)
+        runs = runs.top(top, ties="random", random_state=0)
     elif top is not None:
         raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
     return Frequencies(runs, _stand_ins(runs, X))
