@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
-from holdfast.selectors.base import Target
+from holdfast.selectors.rows import Target
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 SELECTORS = [
@@ -28,7 +28,7 @@ SELECTORS = [
     of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
-    of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
+    of.EnsembleSelector(of.AnovaF(), 2, resampling=hf.Bootstrap(5, stratify=True)),
     of.GroupedSelector(of.AnovaF(2)),
 ]
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from holdfast.selectors.base import Floats, Found, Ints, Selector, Target
+from holdfast.selectors.base import Found, Selector
+from holdfast.selectors.rows import Floats, Ints, Target
 
 
 class RandomSelector(Selector):

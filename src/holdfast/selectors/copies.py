@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Floats, Ints
+from holdfast.selectors.rows import Floats, Ints
 
 SAME = 1e-11
 """Projections of standardised columns that differ by less belong to copies."""

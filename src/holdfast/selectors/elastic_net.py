@@ -10,21 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selectors.base import (
-    FitsTogether,
-    Floats,
-    Found,
-    Ints,
-    Machine,
-    Resamples,
-    Selector,
-    Target,
-    Ties,
-    one_against_rest,
-)
+from holdfast.selectors.base import FitsTogether, Found, Selector, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
+from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest
 
 Model = Literal["auto", "logistic", "linear"]
 

@@ -9,19 +9,9 @@ from numpy.typing import NDArray
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import (
-    FitsTogether,
-    Floats,
-    Found,
-    Ints,
-    Machine,
-    Resamples,
-    Target,
-    Ties,
-    one_against_rest,
-    varying,
-)
+from holdfast.selectors.base import FitsTogether, Found, Ties
 from holdfast.selectors.filters import learned_on, tied
+from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest, varying
 
 Scale = Literal["split", "full"]
 

@@ -7,8 +7,9 @@ from scipy.stats import rankdata
 
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Found, Ints, Mask, Setting, Target
+from holdfast.selectors.base import Found, Setting
 from holdfast.selectors.filters import tied
+from holdfast.selectors.rows import Floats, Ints, Mask, Target
 from holdfast.selectors.wrapping import (
     Resampling,
     ResamplingWrapper,

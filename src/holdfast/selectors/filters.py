@@ -10,7 +10,8 @@ from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretise import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
-from holdfast.selectors.base import Floats, Found, Ints, Mask, Selector, Target, Ties
+from holdfast.selectors.base import Found, Selector, Ties
+from holdfast.selectors.rows import Floats, Ints, Mask, Target
 
 CLOSE = 1e-9
 """Weights that differ by less than this share of the largest are equal: what is left is rounding."""

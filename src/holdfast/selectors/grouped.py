@@ -15,7 +15,8 @@ from sklearn.base import clone
 
 from holdfast.intake import is_number
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Floats, Found, Ints, Target
+from holdfast.selectors.base import Found
+from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import Wrapper, fitted, noted_fewer, read, worse_first
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
 

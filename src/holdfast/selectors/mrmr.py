@@ -10,8 +10,9 @@ from holdfast.kernels.discretise import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Floats, Found, Ints, Mask, Selector, Target, Ties, plain_target, whole_counts
+from holdfast.selectors.base import Found, Selector, Ties
 from holdfast.selectors.filters import learned_on
+from holdfast.selectors.rows import Floats, Ints, Mask, Target, plain_target, whole_counts
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
 

@@ -11,10 +11,11 @@ from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selection import Selection
-from holdfast.selectors.base import FitsTogether, Floats, Found, Mask, Resamples, Target, Ties, varying
+from holdfast.selectors.base import FitsTogether, Found, Ties
 from holdfast.selectors.elimination import Scale, ranks_of
 from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
 from holdfast.selectors.models import LinearClassifier, Predicts
+from holdfast.selectors.rows import Floats, Mask, Resamples, Target, varying
 
 DEVICE_BYTES = 40e9
 """About how much of an accelerator's memory is used at a time."""

@@ -10,8 +10,9 @@ import numpy as np
 from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Found, Ints, Selector, Setting, Target
+from holdfast.selectors.base import Found, Selector, Setting
 from holdfast.selectors.error_bounds import BOUNDS, SLACK, Bound, expected_false, largest_q, threshold_for
+from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import (
     Halves,
     Inner,

@@ -19,7 +19,8 @@ from holdfast.reading import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.base import Floats, Ints, Selector, Setting, Target
+from holdfast.selectors.base import Selector, Setting
+from holdfast.selectors.rows import Floats, Ints, Target
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
 INNER = 0  # what a random stream is for
