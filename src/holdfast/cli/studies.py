@@ -348,6 +348,8 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
             number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
         )  # fmt: skip
     out.print(rows)
+    for k in summary["top"].dropna().unique():
+        out.print(f"Of rankings and weights, the best {k:.0f} features of each run count as selected.")
     for name, reason in summary["reason"].dropna().items():
         out.print(f"{escape(str(name))}: {escape(reason)}")
     if len(result.failures):

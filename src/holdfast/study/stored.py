@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.store import Store, StoreError, unpacked
+
+
+class UnansweredError(ValueError):
+    """A question that a study cannot answer; ``plain`` says why in words for a report, without advice on calls."""
+
+    def __init__(self, message: str, plain: str) -> None:
+        super().__init__(message)
+        self.plain = plain
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,6 +38,9 @@ class Stored:
     failures: pd.DataFrame
     sessions: pd.DataFrame
     tests: Mapping[int, bytes]
+    baselines: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["split", "strategy", "metric", "value"])
+    )
 
     @property
     def features(self) -> Sequence[str] | range:
@@ -73,7 +84,10 @@ class Stored:
         if found.empty:
             failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
             why = "see .failures for why" if failed else "the study has not come so far"
-            raise ValueError(f"Expected finished runs of {candidate}, got none; {why}.")
+            raise UnansweredError(
+                f"Expected finished runs of {candidate}, got none; {why}.",
+                "all of its fits failed" if failed else "none of its runs has finished yet",
+            )
         runs = _preferences(found, self.features, tuple(splits["label"]))
         return DesignedRuns(
             runs,
@@ -88,6 +102,11 @@ class Stored:
         mine = self._by_score.get((int(self.row(candidate)["candidate"]), metric), self.scores.iloc[:0])
         scores = mine.dropna(subset="value").set_index("split")["value"].sort_index()
         return scores[(self.splits.loc[scores.index, "fraction"] == 1).to_numpy()]
+
+    def baselines_of(self, metric: str) -> pd.DataFrame:
+        """The scores of guessing: one row per split, one column per way to guess; ``nan`` where there is none."""
+        mine = self.baselines[self.baselines["metric"] == metric]
+        return mine.set_index(["split", "strategy"])["value"].astype(float).unstack("strategy")  # noqa: PD010
 
     def predictions(self, candidate: str) -> pd.DataFrame:
         """One row per run and held-out row: the truth and what was predicted."""
@@ -141,7 +160,7 @@ def read(store: Store) -> Stored:
         meta["selectors"] = dict(connection.execute("SELECT family, selector FROM families"))
         tables = {
             name: pd.read_sql_query(f"SELECT * FROM {name} ORDER BY 1, 2", connection)
-            for name in ("candidates", "outcomes", "scores", "failures", "sessions")
+            for name in ("candidates", "outcomes", "scores", "baselines", "failures", "sessions")
         }
         splits = pd.read_sql_query(
             "SELECT split, label, seed, block, fraction, measured, n_train, n_rows, n_test FROM splits ORDER BY split",
