@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import holdfast as hf
 from holdfast.report import summarise
+from holdfast.report.verdict import as_the_headline_says, standing_of
 from holdfast.selectors import AnovaF
 from holdfast.tradeoff.information import carried_information
 from results import made, noisy, subsets
@@ -216,16 +218,17 @@ def test_equal_gains_have_no_spread_and_are_judged_by_their_sign():
 
 
 def test_a_feature_holds_only_where_the_headline_says_so():
-    from holdfast.report.building import summarise as build
-
     for gain, label in ((0.3, "holds"), (0.0, "selected often; not shown to carry information")):
         found = hf.check_list([0], scored(gain), "c0")
         assert found["verdict"].tolist() == [label]
     data = X.copy()
     data[:, :5] += 3 * Y[:, None]
-    few = build(studied(hf.Bootstrap(3), Y, data=data))
-    assert few.verdict.standing == "unsure"
-    assert not few.features.trusted
+    summary = summarise(studied(hf.Bootstrap(60), Y, data=data))
+    assert len(summary.features.trusted) == 5
+    wide = replace(summary.stability, low=0.2, high=0.9)
+    assert standing_of(wide, summary.information, summary.features) == "unsure"
+    told = as_the_headline_says(summary.features, wide, summary.information)
+    assert {one.verdict for one in told.often} == {"selected often"}
 
 
 def test_some_features_can_hold_where_the_selection_does_not():
@@ -242,7 +245,7 @@ def test_some_features_can_hold_where_the_selection_does_not():
 # Simulations on shuffled targets
 
 
-def shares(perturbation, n_candidates, n_shuffles, first=0):
+def shares(perturbation, n_candidates, n_shuffles, first):
     """In which share of shuffles something is said to hold, for each score."""
     found = dict.fromkeys([*CLASSES, *NUMBERS], 0)
     numbers = np.random.default_rng(5).normal(size=N)
@@ -257,9 +260,10 @@ def shares(perturbation, n_candidates, n_shuffles, first=0):
     return {metric: count / n_shuffles for metric, count in found.items()}
 
 
-@pytest.mark.parametrize("name", PERTURBATIONS)
-def test_noise_is_not_told_as_holding(name):
-    assert set(shares(PERTURBATIONS[name], 1, 5).values()) == {0.0}
+def test_noise_is_not_told_as_holding():
+    """A light simulation; before guessing was scored, noise on ten folds was mostly said to hold by log loss or F1."""
+    assert set(shares(hf.Folds(10), 1, 5, first=100).values()) == {0.0}
+    assert set(shares(hf.Bootstrap(8), 4, 2, first=200).values()) == {0.0}
 
 
 @heavy
