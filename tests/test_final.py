@@ -113,9 +113,9 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
             "at most 0.9 features that halves select",
         ),
         ({"perturbation": HALF}, 0.75, "at most 0.9 features of noise, if these are exchangeable"),
-        ({"perturbation": HALF}, 0.5, "no bound on false features: it holds for thresholds above 0.5"),
-        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features: that takes runs on halves"),
-        ({}, 0.75, "no bound on false features: that takes runs on halves"),
+        ({"perturbation": HALF}, 0.5, "no bound on false features, which takes a threshold above 0.5"),
+        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features, which takes runs on halves"),
+        ({}, 0.75, "no bound on false features, which takes runs on halves"),
     ],
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
@@ -127,7 +127,7 @@ def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
     found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
-    assert "runs do not all select equally many features" in found.bound.told
+    assert "runs that all select equally many features" in found.bound.told
 
 
 def test_a_list_is_checked_name_by_name():

@@ -270,7 +270,7 @@ def test_noise_is_not_told_as_holding():
 @pytest.mark.parametrize("n_candidates", [1, 4])
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_noise_is_told_as_holding_in_at_most_one_of_twenty_shuffles(name, n_candidates):
-    n_shuffles = 200
+    n_shuffles = 100
     found = shares(PERTURBATIONS[name], n_candidates, n_shuffles, first=1000)
     print(name, n_candidates, found)
     assert max(found.values()) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_shuffles), found

@@ -24,7 +24,7 @@ from holdfast.study import StudyResult
 from holdfast.study.footing import Footing, best, common_size
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff import RULES, check_list, final_features
-from holdfast.tradeoff.information import Information, carried_information
+from holdfast.tradeoff.information import Information, carried_information, why_no_scores
 
 MOST_SHOWN = 100
 SELDOM = 0.1  # share of the runs below which a feature is only in the table
@@ -260,7 +260,7 @@ def _tradeoff(
 ) -> tuple[Tradeoff, Mapping[str, str]]:
     options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "data": asked.data}
     if not result.metrics or result.stored.scores["value"].isna().all():
-        return Tradeoff(missing="no scores were measured: there was no model, or no rows were held out"), {}
+        return Tradeoff(missing=why_no_scores(result)), {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

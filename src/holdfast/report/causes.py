@@ -14,7 +14,7 @@ from holdfast.tradeoff.stand_ins import ALIKE
 
 MATTERS = 0.2  # share of the variation from which on a cause is told
 CALM = 0.9  # stability from which on there is little to explain
-ENOUGH = 10  # runs from which on frequencies tell features apart
+ENOUGH = 10  # runs from which on frequencies tell features apart, and a pilot tells how many runs are needed
 WIDE = 0.1  # half width of an interval that more runs should narrow
 NARROW = 0.05
 
@@ -202,7 +202,7 @@ def _few_runs(
 
 
 def _needed(result: StudyResult, estimate: StabilityEstimate | str | None, level: float) -> int | None:
-    if result.design != "runs" or not isinstance(estimate, StabilityEstimate):
+    if result.design != "runs" or not isinstance(estimate, StabilityEstimate) or estimate.n_runs < ENOUGH:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ DESIGNS = {
     "Subsample": "random parts of the rows",
     "ComplementaryPairs": "random halves of the rows, in pairs that share no row",
     "Folds": "training sets of repeated cross-validation",
-    "NestedFolds": "inner folds of each training fold of a nested cross-validation",
+    "NestedFolds": "inner folds of the training folds of a nested cross-validation",
     "Noise": "copies of the data with added noise",
     "Shrink": "bootstrap samples and smaller parts of them",
     "Reseed": "repetitions on all rows with new random numbers",
@@ -111,7 +111,7 @@ def _sentences(
     told = [
         f"The stability of feature selection was assessed with holdfast {__version__}.",
         f"{_capital(counted(len(result.candidates), 'candidate'))} ({counted(len(result.families), 'selector')}: "
-        f"{names}) ran on {len(result.stored.splits)} {design_in_words(result)} ({what}; random seed {seed}).",
+        f"{names}) ran on {design_in_words(result)} ({what}; random seed {seed}).",
     ]
     if stability.measure:
         measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
@@ -158,9 +158,9 @@ def _p_text(p_value: float) -> str:
 
 
 def design_in_words(result: StudyResult) -> str:
-    """What runs were trained on."""
+    """How many runs there were, and what they were trained on; those that only serve the score do not count."""
     name = str(result.stored.meta["plan"]["perturbation"].get("perturbation"))
-    return DESIGNS.get(name, "given training sets")
+    return f"{int(result.stored.splits['measured'].sum())} {DESIGNS.get(name, 'given training sets')}"
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -169,7 +169,7 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     told = [
         ("Data", f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}, {plan['task']}"),
-        ("Runs", f"{len(result.stored.splits)} {design_in_words(result)}"),
+        ("Runs", design_in_words(result)),
         *([("Settings of the runs", _settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Model that was scored", _model(result)),

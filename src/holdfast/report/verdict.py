@@ -143,11 +143,14 @@ def _what_to_use(
         )
     if standing == "weak signal":
         return (
-            f"Wait for more samples before using {name}: {_often(features, level)}, but its {information.metric} of "
-            f"{number(information.score)} was not shown to be better than guessing ({number(information.baseline)})."
+            f"Wait for more samples before using {name}: its {information.metric} of {number(information.score)} was "
+            f"not shown to be better than guessing ({number(information.baseline)}). {_capital(_often(features, level))}."
         )
     if information.untested:
-        return f"Of {name}, {_often(features, level)}; {NOT_TESTED} ({information.untested})."
+        return (
+            f"Of {name}, {_often(features, level)}; whether the features carry information was not tested "
+            f"({information.untested})."
+        )
     chosen = len(result.candidates) > 1 and tradeoff.candidate == candidate
     scored = "" if math.isnan(tradeoff.score) else f" ({tradeoff.metric} {number(tradeoff.score)} on held-out rows)"
     use = f"Use {name}{scored}" if chosen else f"Of {name}{scored}"
@@ -168,6 +171,10 @@ def _often(features: Features, level: float) -> str:
     return f"{whose} a selection frequency {_above(features, level)}"
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _above(features: Features, level: float) -> str:
     return f"above {percent(features.threshold)} (lower end of the {percent(level)} interval)"
 
@@ -184,11 +191,9 @@ def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, inf
         )
     failed = len(result.failures)
     if failed:
-        told.append(
-            f"{counted(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out; if the data were the "
-            "reason, the stability looks better than it is."
-        )
-    if information.untested:
+        better = "; if the data were the reason, the stability looks better than it is" if stability.runs else ""
+        told.append(f"{counted(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out{better}.")
+    if information.untested and stability.runs:
         told.append(
             "A selection can be stable and useless: a selector that always takes the same features is perfectly "
             f"stable. Whether these features predict anything was not tested: {information.untested}."

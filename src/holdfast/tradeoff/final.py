@@ -170,13 +170,13 @@ def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> Er
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
     missing = None
     if not (pairs or halves):
-        missing = "that takes runs on halves of the rows (complementary pairs, or subsamples of one half)"
+        missing = "which takes runs on halves of the rows (complementary pairs, or subsamples of one half)"
     elif (sizes != sizes[0]).any():
-        missing = "runs do not all select equally many features"
+        missing = "which takes runs that all select equally many features"
     elif threshold <= 0.5:
-        missing = "it holds for thresholds above 0.5"
+        missing = "which takes a threshold above 0.5"
     if missing:
-        return ErrorBound(math.nan, f"no bound on false features: {missing}")
+        return ErrorBound(math.nan, f"no bound on false features, {missing}")
     bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * found.runs.n_features)
     kind = (
         "features that halves select no more often than by chance"

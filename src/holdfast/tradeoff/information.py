@@ -64,7 +64,7 @@ def carried_information(result: StudyResult, candidate: str, metric: str | None 
     name = metric or next(iter(result.metrics), None)
     scores = pd.Series(dtype=float) if name is None else result.stored.scores_of(candidate, name)
     if name is None or scores.empty:
-        return Information(untested="no scores were measured: there was no model, or no rows were held out")
+        return Information(untested=why_no_scores(result))
     guessing = result.stored.baselines_of(name).reindex(scores.index).dropna(axis="columns")
     if guessing.empty or guessing.columns.empty:
         return Information(untested=f"{name} has no value for guessing on the same rows", metric=name)
@@ -78,6 +78,13 @@ def carried_information(result: StudyResult, candidate: str, metric: str | None 
         score=float(scores.mean()), baseline=float(guessing[best].mean()), gain=float(gains.mean()), gain_error=error,
         p_value=min(1.0, _p_value(gains, error) * len(result.candidates)),
     )  # fmt: skip
+
+
+def why_no_scores(result: StudyResult) -> str:
+    """Why candidates have no scores, in words."""
+    if not (result.stored.splits["n_test"] > 0).any():
+        return "no rows were held out"
+    return "no model was scored on held-out rows"
 
 
 def _p_value(gains: np.ndarray, error: float) -> float:

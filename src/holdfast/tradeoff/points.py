@@ -239,7 +239,7 @@ def points_of(
         raise UnansweredError(
             f"Expected candidates with a score ({metric}), got none; give the study an estimator= and a perturbation "
             "that holds out rows.",
-            "no scores were measured: there was no model, or no rows were held out",
+            f"no candidate has a score ({metric})",
         )
     return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data, top=footing.top)
 
