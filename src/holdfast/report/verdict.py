@@ -144,7 +144,8 @@ def _what_to_use(
     if standing == "weak signal":
         return (
             f"Wait for more samples before using {name}: its {information.metric} of {number(information.score)} was "
-            f"not shown to be better than guessing ({number(information.baseline)}). {_capital(_often(features, level))}."
+            f"not shown to be better than guessing ({number(information.baseline)}). "
+            f"{_capital(_often(features, level))}."
         )
     if information.untested:
         return (
