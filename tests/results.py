@@ -24,11 +24,12 @@ def made(
     n_test=20,
     metric="accuracy",
     stopped=None,
+    baselines=(),
 ):
     """A result from ``{name: {"sets": …, "scores": …, "weights": …, "predicted": …, "family": …, "settings": …}}``.
 
     Scores that are None, and sets that are None, are missing. ``tests`` are the held-out rows of each run, ``truth``
-    the class of every row.
+    the class of every row, ``baselines`` (split, strategy, metric, value) of guessing.
     """
     n_runs = max(len(one.get("sets", one.get("weights", ()))) for one in candidates.values())
     tests = tests or [np.arange(n_test) for _ in range(n_runs)]
@@ -74,6 +75,7 @@ def made(
             candidates=pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]),
             outcomes=pd.DataFrame(outcomes, columns=columns),
             scores=pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
+            baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
             tests={run: packed(np.asarray(test)) for run, test in enumerate(tests)},

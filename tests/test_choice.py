@@ -45,7 +45,9 @@ def test_one_se_takes_the_most_stable_near_the_best():
     assert choice.rule == "one-se"
     assert choice.facts["standard_error"] == error
     assert choice.reason.startswith("Of 2 candidates within one standard error (0.0")
-    assert choice.beaten["why_not"]["far"].startswith("accuracy is more than one standard error below the best")
+    assert choice.beaten["why_not"]["far"] == (
+        f"accuracy {far:.3f} is more than one standard error ({error:.3f}) below the best (0.900)"
+    )
     assert "not more stable" in choice.beaten["why_not"]["best"]
 
 
@@ -64,7 +66,7 @@ def test_not_worse_takes_the_most_stable_of_those_that_are_not_significantly_wor
     assert choice.candidate == "equal"
     assert choice.facts["test"] == "resampled-t"
     assert "corrected resampled t-test" in choice.reason
-    assert choice.beaten["why_not"]["worse"].startswith("predicts significantly worse than best (p = ")
+    assert choice.beaten["why_not"]["worse"].startswith("accuracy 0.700 is significantly below the 0.900 of best (p = ")
 
 
 def folds(wrong, n=60, k=5):

@@ -107,7 +107,7 @@ def test_what_is_missing_is_told_and_never_on_the_front():
     frame = result.pareto().frame
     assert not frame.loc[["mute", "lost"], "on_front"].any()
     assert frame.loc["mute", "reason"] == "no run has a score"
-    assert frame.loc["lost", "reason"].startswith("Expected finished runs of lost, got none")
+    assert frame.loc["lost", "reason"] == "none of its runs has finished yet"
 
 
 def test_the_median_front_lies_between_the_sure_and_the_bold_one():
@@ -145,9 +145,11 @@ def test_a_study_without_scores_says_what_to_do():
         made({"a": {"sets": subsets(0.5)}}).pareto()
 
 
-def test_different_kinds_are_not_weighed_against_each_other():
+def test_different_kinds_are_weighed_on_a_common_footing():
     weights = np.random.default_rng(0).random((20, 20))
     both = made({"a": {"sets": subsets(0.5), "scores": noisy(0.8)}, "b": {"weights": weights, "scores": noisy(0.8)}})
-    with pytest.raises(ValueError, match="Expected finished candidates of one kind, got subset and weighting"):
-        both.pareto()
-    assert len(both.pareto(candidates=["b"]).frame) == 1
+    frame = both.pareto().frame
+    cut = made({"b": {"sets": [np.argsort(-one)[:5] for one in weights]}})
+    assert frame["stability"]["b"] == cut.stability("b").value
+    assert frame["size"].tolist() == [5, 5]
+    assert both.pareto(candidates=["b"]).frame["stability"]["b"] == both.stability("b", "weight_correlation").value

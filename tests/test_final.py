@@ -113,9 +113,9 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
             "at most 0.9 features that halves select",
         ),
         ({"perturbation": HALF}, 0.75, "at most 0.9 features of noise, if these are exchangeable"),
-        ({"perturbation": HALF}, 0.5, "no bound on false features: it holds for thresholds above 0.5"),
-        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features: runs are not on halves"),
-        ({}, 0.75, "no bound on false features: runs are not on halves"),
+        ({"perturbation": HALF}, 0.5, "no bound on false features, which takes a threshold above 0.5"),
+        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features, which takes runs on halves"),
+        ({}, 0.75, "no bound on false features, which takes runs on halves"),
     ],
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
@@ -127,18 +127,45 @@ def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
     found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
-    assert "runs do not all select equally many features" in found.bound.told
+    assert "runs that all select equally many features" in found.bound.told
 
 
 def test_a_list_is_checked_name_by_name():
     sets = [[0, 1 + run % 2, *([3] if run % 2 else []), *([4] if run < 16 else []), 6 + run % 9] for run in range(40)]
-    found = hf.check_list([0, 1, 4, 5, "gene"], made({"a": {"sets": sets}}))
-    assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", "no more than chance", "unknown"]
+    guessing = [(run, "always 0", "accuracy", 0.5) for run in range(40)]
+    result = made({"a": {"sets": sets, "scores": noisy(0.9, 40)}}, baselines=guessing)
+    found = hf.check_list([0, 1, 4, 5, "gene"], result)
+    twice = "at most twice as often as by chance"
+    assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", twice, "unknown"]
     assert found["count"].tolist() == [40, 20, 16, 0, 0]
     assert found.loc[1, "with_stand_ins"] == 1
     assert np.isnan(found.loc["gene", "frequency"])
     rare = [[0, *([1] if run < 10 else [])] for run in range(40)]
     assert hf.check_list([1], made({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
+
+
+def test_chance_has_two_labels():
+    """Five of 40 runs where chance is 6.25 %: not shown to exceed it, and not shown to stay below twice as much."""
+    sets = [[0, *([1] if run < 5 else []), *([2] if run < 1 else [])] for run in range(40)]
+    few = hf.check_list([1, 2], made({"a": {"sets": sets}}, n_features=20), "a")
+    assert few["verdict"].tolist() == ["not shown to exceed chance", "not shown to exceed chance"]
+    many = made({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
+    assert hf.check_list([2], many, "a")["verdict"].tolist() == ["at most twice as often as by chance"]
+
+
+@pytest.mark.parametrize("n_runs", [20, 100])
+@pytest.mark.parametrize("strengths", [(0.0, 1.0, 4.0), (0.0, 2.1), (1.0, 1.0), (0.2, 0.8, 1.5, 2.05, 8.0)])
+def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
+    """Features with known probabilities: of those so labelled, at least 95 % are truly at most twice chance."""
+    rng = np.random.default_rng(n_runs)
+    right = said = 0
+    for _ in range(20):
+        p = np.repeat(np.array(strengths) / np.mean(strengths) * 0.1, 200 // len(strengths))
+        sets = [np.flatnonzero(rng.random(p.size) < p).tolist() for _ in range(n_runs)]
+        found = hf.check_list(range(p.size), made({"a": {"sets": sets}}, n_features=p.size), "a")
+        labelled = (found["verdict"] == "at most twice as often as by chance").to_numpy()
+        said, right = said + labelled.sum(), right + (p[labelled] <= 2 * p.mean() + 1e-12).sum()
+    assert right >= 0.95 * said
 
 
 def test_several_candidates_must_be_told_apart():

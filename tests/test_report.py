@@ -45,8 +45,8 @@ def table(names, n=60, signal=2.0):
     return X, y
 
 
-def studied(perturbation, names=None, *, estimator=None, store=None, signal=2.0, **selectors):
-    X, y = table(names or [f"gene {i}" for i in range(12)], signal=signal)
+def studied(perturbation, names=None, *, estimator=None, store=None, signal=2.0, n=60, **selectors):
+    X, y = table(names or [f"gene {i}" for i in range(12)], n, signal=signal)
     study = hf.Study(
         selectors=selectors or {"anova": AnovaF(n_features=3)}, perturbation=perturbation, estimator=estimator,
         random_state=0,
@@ -56,8 +56,8 @@ def studied(perturbation, names=None, *, estimator=None, store=None, signal=2.0,
 
 @pytest.fixture(scope="module")
 def study():
-    sizes = hf.Candidates(AnovaF(), {"n_features": [2, 4]})
-    return studied(hf.Bootstrap(20), estimator=GaussianNB(), anova=sizes, random=RandomSelector(n_features=3))
+    sizes = hf.Candidates(AnovaF(), {"n_features": [3, 4]})
+    return studied(hf.Bootstrap(30), estimator=GaussianNB(), n=120, anova=sizes, random=RandomSelector(n_features=3))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_numbers_are_those_of_the_study(study):
 
 
 def test_a_candidate_can_be_asked_for(study):
-    summary = summarise(study, candidate="random", data=table([f"gene {i}" for i in range(12)])[0])
+    summary = summarise(study, candidate="random", data=table([f"gene {i}" for i in range(12)], 120)[0])
     assert summary.candidate == "random"
     assert summary.verdict.standing in ("fails", "unsure", "no signal", "weak signal")
     assert not summary.features.trusted
@@ -158,6 +158,7 @@ def test_noise_is_not_oversold():
     summary = summarise(noise)
     assert summary.stability.low > 0  # resamples share rows
     assert summary.verdict.standing == "no signal"
+    assert summary.information.score - summary.information.gain == pytest.approx(summary.information.baseline)
     assert summary.verdict.sentences[1].startswith("Use none of it yet")
     assert "Even on pure noise" in summary.verdict.cautions[0]
     assert summary.causes[0].kind == "no signal"
@@ -176,8 +177,55 @@ def test_causes_need_numbers_that_show_them(study):
     same = hf.Study(selectors={"all": AnovaF(n_features=2)}, perturbation=hf.Reseed(200))
     X, y = table(["a", "b", "c", "d"])
     stable = summarise(same.run(X, y))
-    assert stable.verdict.standing == "holds"
+    assert stable.verdict.standing == "stable"
     assert stable.causes == ()
+
+
+def test_figures_of_places_add_up():
+    """What fills the places of an average selection: features in nearly every run, those that come and go, the rest."""
+    summary = summarise(studied(hf.Bootstrap(30), [f"gene {i}" for i in range(80)], n=120, anova=AnovaF(n_features=8)))
+    (cause,) = (one for one in summary.causes if one.kind == "near the cut")
+    told = re.search(
+        r"fills? ([\d.]+) of the ([\d.]+) places .* (\d+) features in 10 to 90 % .* fill ([\d.]+)", cause.evidence
+    )
+    core, mean_size, n_changing, changing = (float(number) for number in told.groups())
+    frequencies = [row["frequency"] for row in summary.features.table]
+    assert core == pytest.approx(sum(f for f in frequencies if f >= 0.9), abs=0.05)
+    assert changing == pytest.approx(sum(f for f in frequencies if 0.1 <= f < 0.9), abs=0.05)
+    assert n_changing == sum(0.1 <= f < 0.9 for f in frequencies)
+    assert mean_size == 8
+    assert "Select fewer" not in render(studied(hf.Bootstrap(30), n=120), "md")
+
+
+CODE = re.compile(r"Expected|\.failures|\b(hf|result|selectors|study)\.[a-zA-Z_]+|\w+\(…|=…")
+
+
+def read_by_a_physician(text):
+    """A report in Markdown without its list of settings and the texts of errors of fits."""
+    return text.split("## Method")[0] + text.split("tables")[-1].split("\n- Data")[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["mixed and scored", "some fail", "all fail", "nothing ran", "one run", "undefined"])
+def test_no_sentence_is_the_text_of_an_exception_or_names_a_call(name):
+    perturbation, options = ODD[name]
+    result = studied(perturbation, **options)
+    assert not CODE.search(read_by_a_physician(render(result, "md")))
+    unstable = summarise(result, rule="at-least", stability=0.999)
+    assert not CODE.search(unstable.tradeoff.missing or "")
+    assert not any(CODE.search(f"{one.stability.reason} {one.why_not}") for one in unstable.selectors)
+
+
+def test_advice_is_in_words(study):
+    for candidate in study.candidates:
+        assert not CODE.search(read_by_a_physician(render(study, "md", candidate=candidate)))
+
+
+def test_a_measure_that_needs_more_is_refused(study):
+    with pytest.raises(ValueError, match="Expected data= for zucknick"):
+        summarise(study, measure="zucknick")
+    with pytest.raises(ValueError, match="Expected a value for alpha of davis"):
+        summarise(study, measure="davis")
 
 
 # The page

@@ -674,10 +674,6 @@ class OnlyFits:
             "Expected parameters of jaccard (none), got 'beta'.",
         ),
         (lambda: study_of().run(X, Y).shrinkage("anova"), "Expected a study with hf.Shrink, got one of runs."),
-        (
-            lambda: study_of({"a": anova(), "b": LogisticRegression()}).run(X, Y).compare(),
-            "Expected finished candidates of one kind, got subset and weighting",
-        ),
         (lambda: hf.load("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
     ],
 )

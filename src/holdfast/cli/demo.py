@@ -68,7 +68,7 @@ def _study(resamples: int) -> Any:
         selectors={
             "anova": Candidates(AnovaF(), sizes),
             "mrmr": Candidates(MRMR(), sizes),
-            "relieff": Candidates(ReliefF(ranges="full"), sizes),
+            "relieff": Candidates(ReliefF(), sizes),
             "lasso": Candidates(ElasticNetPath(), sizes),
             "hybrid_rfe": Candidates(HybridRFE(criterion="golub"), {"n_features": [10], "n_forced": [0, 5]}),
         },

@@ -342,6 +342,8 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
             number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
         )  # fmt: skip
     out.print(rows)
+    for k in summary["top"].dropna().unique():
+        out.print(f"Of rankings and weights, the best {k:.0f} features of each run count as selected.")
     for reason, alike in summary["reason"].dropna().groupby(summary["reason"], sort=False):
         names = "all candidates" if len(alike) == len(summary) > 1 else ", ".join(map(str, alike.index))
         out.print(f"{names}: {reason}")

@@ -15,7 +15,7 @@ from holdfast.plots.lines import banded, near
 from holdfast.plots.sources import Source, runs_of
 from holdfast.plots.text import counted, percent, told
 from holdfast.plots.theme import altair, finished, inline, sentence
-from holdfast.study.result import USUAL
+from holdfast.study.footing import USUAL
 
 if TYPE_CHECKING:
     import altair as alt

@@ -15,6 +15,7 @@ from holdfast.plots.sources import as_finite, higher_is_better
 from holdfast.plots.text import listed, percent, short, shown, told
 from holdfast.plots.theme import OKABE_ITO, altair, finished, inline, sentence
 from holdfast.study import StudyResult
+from holdfast.study.footing import Footing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,7 +73,8 @@ def forest_data(
 def _estimated(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
     """Name, estimate, interval and reason of each."""
     if isinstance(estimates, StudyResult):
-        return [_of_candidate(estimates, name, level, measure, parameters) for name in estimates.candidates]
+        footing = estimates.footing(measure=measure)
+        return [_of_candidate(estimates, name, level, footing, parameters) for name in estimates.candidates]
     if measure is not None or parameters:
         raise ValueError("Expected a StudyResult to measure, got estimates that are measured already.")
     if isinstance(estimates, StabilityEstimate):
@@ -81,11 +83,11 @@ def _estimated(estimates: Estimates, level: float, measure: Any, parameters: dic
     return [(str(name), one, one.ci(level), None) for name, one in named.items()]
 
 
-def _of_candidate(result: StudyResult, name: str, level: float, measure: Any, parameters: dict[str, Any]) -> Any:
+def _of_candidate(result: StudyResult, name: str, level: float, footing: Footing, parameters: dict[str, Any]) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, measure, **parameters)
+            estimate = result.stability(name, footing.measure, top=footing.top, **parameters)
     except ValueError as error:
         return name, None, Interval(math.nan, math.nan), str(error)
     return name, estimate, result.interval(name, estimate, level), None
@@ -126,7 +128,8 @@ def plot_forest(
     x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
     layers = [*_bands(data, least), *_marks(_drawn(data), x)]
     chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 30})
-    return finished(chart, _finding(data), [_note(data, level)], width=WIDTH + 260)
+    top = estimates.footing(measure=measure).top if isinstance(estimates, StudyResult) else None
+    return finished(chart, _finding(data), [_note(data, level, top)], width=WIDTH + 260)
 
 
 def _drawn(data: pd.DataFrame) -> pd.DataFrame:
@@ -194,9 +197,10 @@ def _finding(data: pd.DataFrame) -> str:
     return f"{short(best['name'])} is the most stable: {stability}"
 
 
-def _note(data: pd.DataFrame, level: float) -> str:
+def _note(data: pd.DataFrame, level: float, top: int | None) -> str:
     runs = sorted(set(data["runs"][data["stability"].notna()]))
     over = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     same = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
+    cut = f"; of rankings and weights the best {top} features of each run" if top else ""
     lines = f"lines: {percent(level)} intervals" if data["low"].notna().any() else "no intervals,"
-    return f"{lines} over {over} runs{same}"
+    return f"{lines} over {over} runs{same}{cut}"

@@ -3,30 +3,32 @@
 import inspect
 import math
 import warnings
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
-from holdfast.measures import Measure, find
+from holdfast.measures import REQUIRED, Measure, find
 from holdfast.plots.text import clean
 from holdfast.preferences import Preferences
 from holdfast.report.causes import causes_of
-from holdfast.report.method import method_of, references_of
+from holdfast.report.method import footing_in_words, method_of, references_of
 from holdfast.report.summary import Feature, Features, Score, Selector, Stability, Summary, Tradeoff
-from holdfast.report.verdict import verdict_of
+from holdfast.report.verdict import as_the_headline_says, verdict_of
 from holdfast.study import StudyResult
+from holdfast.study.footing import Footing, best, common_size
+from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff import RULES, check_list, final_features
+from holdfast.tradeoff.information import Information, carried_information, why_no_scores
 
 MOST_SHOWN = 100
 SELDOM = 0.1  # share of the runs below which a feature is only in the table
 MOST_COMPARED = 30
-TOP = 10  # cut of rankings and weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,24 +79,32 @@ def summarise(
         Heading of the report.
     """
     check_level(level)
-    _check(result, rule, rule_options, metric, measure, threshold)
+    _check(result, rule, rule_options, metric, threshold)
+    if measure is not None:
+        _check_measure(find(measure), data)
     asked = Question(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, data=data
     )
     if candidate is not None:
         result.stored.row(candidate)  # or a sentence that names those there are
-    estimates = {name: _estimate(result, name, asked) for name in result.candidates}
+    footing = result.footing(measure=measure)
+    estimates = {name: _estimate(result, name, footing, data) for name in result.candidates}
     tradeoff, why_not = _tradeoff(result, asked, rule_options)
     chosen = _subject(result, asked, estimates, tradeoff)
     stability = _told(result, chosen, estimates, asked)
-    features = None if chosen is None else _features(result, chosen, asked)
+    information = _information(result, chosen, asked)
+    features = None if chosen is None else _features(result, chosen, footing, asked)
+    features = as_the_headline_says(features, stability, information)
     selectors = _selectors(result, estimates, asked, chosen, tradeoff, why_not)
     return Summary(
-        title=clean(title), level=level, candidate=chosen, stability=stability, features=features,
-        verdict=verdict_of(result, chosen, stability, features, tradeoff, level),
+        title=clean(title), level=level, candidate=chosen, stability=stability, information=information,
+        footing=footing_in_words(result, footing), features=features,
+        verdict=verdict_of(result, chosen, stability, features, tradeoff, information, level),
         selectors=selectors, tradeoff=tradeoff,
-        causes=causes_of(result, chosen, stability, features, selectors, tradeoff, level),
-        method=method_of(result, tradeoff, stability, features, level),
+        causes=causes_of(
+            result, chosen, stability, features, selectors, tradeoff, information, estimates.get(chosen or ""), level
+        ),
+        method=method_of(result, tradeoff, stability, footing, information, features, level),
         references=references_of(result, tradeoff, stability),
     )  # fmt: skip
 
@@ -104,7 +114,6 @@ def _check(
     rule: str,
     rule_options: Mapping[str, Any],
     metric: str | None,
-    measure: str | Measure | None,
     threshold: float,
 ) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
@@ -118,10 +127,17 @@ def _check(
         raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
     if metric is not None and metric not in result.metrics:
         raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
-    if measure is not None:
-        find(measure)
     if not 0 < threshold < 1:
         raise ValueError(f"Expected a threshold above 0 and below 1, got {threshold}.")
+
+
+def _check_measure(measure: Measure, data: Any) -> None:
+    if measure.similarity is None:
+        measure.check_complete()
+    elif data is None and measure.parameters["similarity"] is REQUIRED:
+        raise ValueError(
+            f"Expected data= for {measure.name}, which lets similar features stand in for each other, got none."
+        )
 
 
 # Stabilities
@@ -130,13 +146,22 @@ Estimates = Mapping[str, StabilityEstimate | str]
 """An estimate of each candidate, or why there is none."""
 
 
-def _estimate(result: StudyResult, name: str, asked: Question) -> StabilityEstimate | str:
+def _estimate(result: StudyResult, name: str, footing: Footing, data: Any) -> StabilityEstimate | str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return result.stability(name, asked.measure, data=asked.data)
-    except ValueError as error:
-        return str(error)
+            return result.stability(name, footing.measure, top=footing.top, data=data)
+    except UnansweredError as unanswered:
+        return unanswered.plain
+    except ValueError:
+        return _why_undefined(result, name, find(footing.measure))
+
+
+def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:
+    runs = result.preferences(name)
+    if measure.one_size and runs.kind == "subset" and np.unique(runs.sizes).size > 1:
+        return f"its runs select different numbers of features, and {measure.name} needs one number"
+    return f"{measure.name} is a measure of {measure.kind}s, and this candidate gives {runs.kind}s"
 
 
 def _told(result: StudyResult, name: str | None, estimates: Estimates, asked: Question) -> Stability:
@@ -159,24 +184,29 @@ def _subject(result: StudyResult, asked: Question, estimates: Estimates, tradeof
         return asked.candidate or tradeoff.candidate
     finished = [name for name in result.candidates if len(result.stored.outcomes_of(name))]
     known = {name: one.value for name, one in estimates.items() if not isinstance(one, str) and one.value == one.value}
-    kinds = {result.stored.outcomes_of(name)["kind"].iloc[0] for name in finished}
-    if known and len(kinds) == 1:  # numbers of different measures cannot be compared
+    if known:
         return max(known, key=lambda name: known[name])
-    return next(iter(known), finished[0] if finished else None)
+    return finished[0] if finished else None
+
+
+def _information(result: StudyResult, candidate: str | None, asked: Question) -> Information:
+    if candidate is None:
+        return Information(untested="no run has finished")
+    return carried_information(result, candidate, asked.metric)
 
 
 # Features
 
 
-def _features(result: StudyResult, candidate: str, asked: Question) -> Features | None:
+def _features(result: StudyResult, candidate: str, footing: Footing, asked: Question) -> Features | None:
     try:
         runs = result.preferences(candidate)
     except ValueError:  # only runs that do not count for the stability
         return None
-    top = None if runs.kind == "subset" else min(TOP, max(1, runs.n_features // 2))
+    top = None if runs.kind == "subset" else footing.top or common_size([], runs.n_features)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ties at the cut
-        cut = runs if top is None else runs.top(top, ties="random", random_state=0)
+        warnings.simplefilter("ignore")
+        cut = runs if top is None else best(runs, top)
         table = feature_table(cut, level=asked.level)
         names = table["feature"][table["frequency"] >= SELDOM].tolist()[:MOST_SHOWN]
         final = final_features(result, candidate, threshold=asked.threshold, level=asked.level, top=top)
@@ -184,13 +214,17 @@ def _features(result: StudyResult, candidate: str, asked: Question) -> Features 
     return Features(
         n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
         table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.data is not None,
+        chance=float(cut.density),
     )  # fmt: skip
 
 
 def _checked(names: list[Any], result: StudyResult, candidate: str, asked: Question, top: int | None) -> Any:
     if not names:
         return ()
-    checked = check_list(names, result, candidate, X=asked.data, level=asked.level, threshold=asked.threshold, top=top)
+    checked = check_list(
+        names, result, candidate, X=asked.data, level=asked.level, threshold=asked.threshold, top=top,
+        metric=asked.metric,
+    )  # fmt: skip
     return tuple(
         Feature(
             feature=_name(name),
@@ -226,37 +260,25 @@ def _tradeoff(
 ) -> tuple[Tradeoff, Mapping[str, str]]:
     options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "data": asked.data}
     if not result.metrics or result.stored.scores["value"].isna().all():
-        return Tradeoff(missing="no scores were measured: the study had no model, or held out no rows"), {}
+        return Tradeoff(missing=why_no_scores(result)), {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             choice = result.choose(asked.rule, **options, **rule_options)
             front = result.pareto(**options, n_draws=2)
-    except ValueError as error:
-        return Tradeoff(missing=str(error)), {}
+    except UnansweredError as unanswered:
+        return Tradeoff(missing=unanswered.plain), {}
+    except ValueError:
+        return Tradeoff(missing="the candidates cannot be weighed by this score and this measure"), {}
     row: Any = front.frame.loc[asked.candidate or choice.candidate]
     told = Tradeoff(
         candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
         score=float(row["score"]), score_error=float(row["score_se"]),
         score_low=float(row["score_low"]), score_high=float(row["score_high"]),
-        baseline=guessing(result, choice.metric), front=tuple(str(name) for name in front.front.index),
+        front=tuple(str(name) for name in front.front.index),
         measured_on=choice.measured_on, optimistic=not choice.nested,
     )  # fmt: skip
     return told, {str(name): str(why) for name, why in choice.beaten["why_not"].items()}
-
-
-def guessing(result: StudyResult, metric: str) -> float:
-    """The score of guessing without any feature, where it is known: the commonest class, or nothing explained."""
-    scorer = result.stored.meta["plan"]["scoring"].get(metric)
-    classes = result.stored.meta["classes"]
-    if classes is None:
-        return 0.0 if scorer == "r2" else math.nan
-    if scorer == "accuracy":
-        counts = Counter(result.stored.meta["target"])
-        return max(counts.values()) / max(sum(counts.values()), 1)
-    if scorer == "balanced_accuracy":
-        return 1 / len(classes)
-    return 0.5 if scorer in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo") else math.nan
 
 
 def _selectors(

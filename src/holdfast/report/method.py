@@ -1,21 +1,24 @@
 """How it was done: a paragraph for a paper, and settings, seeds, versions and the data's fingerprint."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
-from holdfast.plots.text import counted, percent, short
+from holdfast.plots.text import counted, listed, percent, short
 from holdfast.report.references import references
 from holdfast.report.summary import Features, Method, Reference, Stability, Tradeoff
 from holdfast.study import StudyResult
+from holdfast.study.footing import Footing
+from holdfast.tradeoff.information import ERROR, Information
 
 DESIGNS = {
     "Bootstrap": "bootstrap samples of the data",
     "Subsample": "random parts of the rows",
     "ComplementaryPairs": "random halves of the rows, in pairs that share no row",
     "Folds": "training sets of repeated cross-validation",
-    "NestedFolds": "inner folds of each training fold of a nested cross-validation",
+    "NestedFolds": "inner folds of the training folds of a nested cross-validation",
     "Noise": "copies of the data with added noise",
     "Shrink": "bootstrap samples and smaller parts of them",
     "Reseed": "repetitions on all rows with new random numbers",
@@ -37,13 +40,19 @@ RULES = {
 
 
 def method_of(
-    result: StudyResult, tradeoff: Tradeoff, stability: Stability, features: Features | None, level: float
+    result: StudyResult,
+    tradeoff: Tradeoff,
+    stability: Stability,
+    footing: Footing,
+    information: Information,
+    features: Features | None,
+    level: float,
 ) -> Method:
     """The method of a study."""
     provenance = result.provenance
     sessions = provenance["sessions"]
     return Method(
-        paragraph=" ".join(_sentences(result, tradeoff, stability, features, level)),
+        paragraph=" ".join(_sentences(result, tradeoff, stability, footing, information, features, level)),
         facts=tuple(_facts(result, provenance)),
         selectors=provenance["selectors"],
         plan={key: value for key, value in provenance["plan"].items() if key != "data"},
@@ -72,8 +81,28 @@ def references_of(result: StudyResult, tradeoff: Tradeoff, stability: Stability)
     return references(used)
 
 
+def footing_in_words(result: StudyResult, footing: Footing) -> str | None:
+    """How candidates that give different things were compared; None if all are measured as they are."""
+    if footing.top is None:
+        return None
+    kinds = result.kinds
+    cut = [name for name, kind in kinds.items() if kind != "subset"]
+    size = ", as many as the other candidates select (median)" if len(cut) < len(kinds) else ""
+    which = f"Of {listed(cut, 4)}, which {'gives' if len(cut) == 1 else 'give'} rankings or weights,"
+    return (
+        f"{which} the best {counted(footing.top, 'feature')} of each run counted as selected{size}; features of "
+        "weight 0 never did."
+    )
+
+
 def _sentences(
-    result: StudyResult, tradeoff: Tradeoff, stability: Stability, features: Features | None, level: float
+    result: StudyResult,
+    tradeoff: Tradeoff,
+    stability: Stability,
+    footing: Footing,
+    information: Information,
+    features: Features | None,
+    level: float,
 ) -> list[str]:
     meta = result.stored.meta
     data, seed = meta["plan"]["data"], meta["plan"]["random_state"]
@@ -82,35 +111,56 @@ def _sentences(
     told = [
         f"The stability of feature selection was assessed with holdfast {__version__}.",
         f"{_capital(counted(len(result.candidates), 'candidate'))} ({counted(len(result.families), 'selector')}: "
-        f"{names}) ran on {len(result.stored.splits)} {design_in_words(result)} ({what}; random seed {seed}).",
+        f"{names}) ran on {design_in_words(result)} ({what}; random seed {seed}).",
     ]
     if stability.measure:
         measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
-        intervals = (
-            f", with {percent(level)} confidence intervals over the runs" if stability.low == stability.low else ""
-        )
-        told.append(f"Stability was measured by {measure}{intervals}.")
-    if not tradeoff.missing:
-        rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
-        told.append(
-            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
-            "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
-        )
-        if len(result.candidates) > 1:
-            told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
+        interval = "" if math.isnan(stability.low) else f", with {percent(level)} confidence intervals over the runs"
+        told.append(f"Stability was measured by {measure}{interval}.")
+        told += filter(None, [footing_in_words(result, footing)])
+    told += _on_prediction(result, tradeoff, information)
     if features is not None:
+        cut = f"among the best {features.top} of a run" if features.top else ""
         told.append(
-            f"A feature counts as stable if the lower end of the {percent(level)} interval of its selection "
-            f"frequency is above {percent(features.threshold)}."
+            f"A feature counts as selected often if the lower end of the exact {percent(level)} interval of its "
+            f"selection frequency{f' {cut}' if cut else ''} is above {percent(features.threshold)}; it holds if, "
+            "besides, the candidate predicts better than guessing."
         )
     told.append("All figures describe the variation over resamples of this data set, not over new samples.")
     return told
 
 
+def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Information) -> list[str]:
+    told = []
+    if not tradeoff.missing:
+        told.append(
+            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
+            "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
+        )
+        if len(result.candidates) > 1:
+            rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
+            told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
+    if information.untested:
+        told.append(f"Whether the features carry information was not tested: {information.untested}.")
+    else:
+        several = len(result.candidates)
+        adjusted = f", Bonferroni-adjusted for {several} candidates" if several > 1 else ""
+        told.append(
+            f"Features count as carrying information if the {information.metric} is above that of guessing on the same "
+            f"held-out rows (here {information.strategy}) by a one-sided corrected resampled t-test at "
+            f"{percent(ERROR)}{adjusted} (p {_p_text(information.p_value)})."
+        )
+    return told
+
+
+def _p_text(p_value: float) -> str:
+    return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
+
+
 def design_in_words(result: StudyResult) -> str:
-    """What runs were trained on."""
+    """How many runs there were, and what they were trained on; those that only serve the score do not count."""
     name = str(result.stored.meta["plan"]["perturbation"].get("perturbation"))
-    return DESIGNS.get(name, "given training sets")
+    return f"{int(result.stored.splits['measured'].sum())} {DESIGNS.get(name, 'given training sets')}"
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -119,7 +169,7 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     told = [
         ("Data", f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}, {plan['task']}"),
-        ("Runs", f"{len(result.stored.splits)} {design_in_words(result)}"),
+        ("Runs", design_in_words(result)),
         *([("Settings of the runs", _settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Model that was scored", _model(result)),
@@ -145,7 +195,9 @@ def _model(result: StudyResult) -> str:
     estimator = result.stored.meta["plan"]["estimator"]
     if estimator is None:
         return "the selector's own model" if len(result.stored.scores) else "none"
-    return " after ".join(reversed(_classes(estimator))) or "a model of one's own"
+    own = [name for name, kind in result.kinds.items() if kind != "subset"]
+    apart = f" (of {listed(own, 4)}: of the selector's own model)" if own else ""
+    return (" after ".join(reversed(_classes(estimator))) or "a model of one's own") + apart
 
 
 def _classes(described: Any) -> list[str]:

@@ -9,6 +9,7 @@ from holdfast import plots
 from holdfast.plots.embed import figure
 from holdfast.report.summary import Summary
 from holdfast.study import StudyResult
+from holdfast.study.footing import best
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -30,10 +31,7 @@ def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]"
     runs: Any = result
     name: str | None = summary.candidate
     if summary.features.top is not None:
-        runs, name = (
-            result.preferences(summary.candidate).top(summary.features.top, ties="random", random_state=0),
-            None,
-        )
+        runs, name = best(result.preferences(summary.candidate), summary.features.top), None
     return {"map": plots.plot_selection_map(runs, name, order="frequency")}
 
 

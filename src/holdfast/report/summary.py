@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 
-Standing: TypeAlias = Literal["holds", "partly", "fails", "unsure", "weak signal", "no signal", "unknown"]
+from holdfast.tradeoff.final import HOLDS, OFTEN
+from holdfast.tradeoff.information import Information
+
+Standing: TypeAlias = Literal[
+    "holds", "partly", "fails", "unsure", "stable", "partly stable", "not stable", "too early", "weak signal",
+    "no signal", "unknown",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +21,10 @@ class Verdict:
     Attributes
     ----------
     standing : str
-        ``holds``, ``partly``, ``fails``, ``unsure`` (the interval leaves it open), ``weak signal`` (not surely better
-        than guessing), ``no signal`` (no better than guessing) or ``unknown``.
+        ``holds``, ``partly``, ``fails``, ``unsure`` (the interval leaves it open); the same where it was not tested
+        whether the features carry information: ``stable``, ``partly stable``, ``not stable``, ``too early``;
+        ``weak signal`` (not shown to predict better than guessing), ``no signal`` (less than one standard error better)
+        or ``unknown``.
     headline : str
         The same in a few words.
     sentences : tuple of str
@@ -73,6 +81,8 @@ class Features:
         Cut of rankings or weights; None for subsets.
     alike_checked : bool
         Whether stand-ins were checked to be correlated; without the data they are told by turns alone.
+    chance : float
+        Selection frequency of a feature drawn at random: mean number of selected features over the number of all.
     """
 
     n_features: int
@@ -83,11 +93,17 @@ class Features:
     bound: str
     top: int | None
     alike_checked: bool
+    chance: float
+
+    @property
+    def often(self) -> tuple[Feature, ...]:
+        """The features whose selection frequency is above the threshold, by the lower end of its interval."""
+        return tuple(one for one in self.shown if one.verdict.startswith((HOLDS, OFTEN)))
 
     @property
     def trusted(self) -> tuple[Feature, ...]:
-        """The features that were surely selected in more than the threshold of the runs."""
-        return tuple(one for one in self.shown if one.verdict == "holds")
+        """Those of them that hold: the candidate was shown to predict better than guessing."""
+        return tuple(one for one in self.shown if one.verdict == HOLDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +144,6 @@ class Tradeoff:
         Whether choosing and measuring was on the same resamples.
     score, score_error, score_low, score_high : float
         The score of the candidate that the report is about, on held-out rows.
-    baseline : float
-        The score of guessing; ``nan`` if it is not known for this score.
     """
 
     missing: str | None = None
@@ -141,20 +155,9 @@ class Tradeoff:
     score_error: float = math.nan
     score_low: float = math.nan
     score_high: float = math.nan
-    baseline: float = math.nan
     front: tuple[str, ...] = ()
     measured_on: str | None = None
     optimistic: bool = False
-
-    @property
-    def guesses(self) -> bool:
-        """Whether the candidate is not even one standard error better than guessing."""
-        return bool(self.score - self.score_error <= self.baseline)
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether the interval of the score holds that of guessing."""
-        return bool(self.score_low <= self.baseline)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +209,10 @@ class Summary:
         The candidate that the report is about; None if none has finished a run.
     stability : Stability
         Its stability.
+    footing : str or None
+        How candidates that give different things were compared; None if all give the same.
+    information : Information
+        Whether the candidate predicts better than guessing.
     verdict, features, selectors, tradeoff, causes, method, references
         The sections, in the order of the report. ``features`` is None without a candidate.
     """
@@ -215,12 +222,41 @@ class Summary:
     candidate: str | None
     verdict: Verdict
     stability: Stability
+    footing: str | None
+    information: Information
     features: Features | None
     selectors: tuple[Selector, ...]
     tradeoff: Tradeoff
     causes: tuple[Cause, ...]
     method: Method
     references: tuple[Reference, ...]
+
+    @property
+    def guessing(self) -> str:
+        """How the candidate stands against guessing, in a sentence or two."""
+        found = self.information
+        if found.untested:
+            return f"Whether the features carry information was not tested: {found.untested}."
+        better = (
+            "the reported candidate is better than that."
+            if found.shown
+            else "the reported candidate is no better, as far as the runs can tell."
+            if found.guesses
+            else "the reported candidate was not shown to be better."
+        )
+        return (
+            f"Guessing without any feature ({found.strategy}) reaches {found.metric} {found.baseline:.3f} on the same "
+            f"rows, against {found.score:.3f}; {better}"
+        )
+
+    @property
+    def no_cause(self) -> str:
+        """What to say where no cause was found."""
+        if math.isnan(self.stability.value):
+            return "Nothing can be said without a stability."
+        if self.stability.low >= 0.75:
+            return "There is little to explain: the selection is stable."
+        return "The numbers of this study point to no particular cause."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None."""

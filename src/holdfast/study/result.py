@@ -23,13 +23,12 @@ from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
+from holdfast.study.footing import USUAL, Footing, choose_footing
 from holdfast.study.store import clear_errors, opened_to_read
 from holdfast.study.stored import Stored, read
 
 if TYPE_CHECKING:
     from holdfast import tradeoff
-
-USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +99,12 @@ class StudyResult:
         return bool((runs.reindex(wanted, fill_value=0) == len(self.stored.splits)).all())
 
     @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What each candidate gives, of those that finished a run: subset, ranking or weighting."""
+        found = {name: self.stored.outcomes_of(name) for name in self.candidates}
+        return {name: outcomes["kind"].iloc[0] for name, outcomes in found.items() if len(outcomes)}
+
+    @cached_property
     def stopped(self) -> pd.DataFrame:
         """Candidates that a search stopped early: ``after`` how many runs, and ``by`` which better one."""
         told = [{"candidate": name, **why} for name, why in self.stored.meta.get("stopped", {}).items()]
@@ -166,6 +171,7 @@ class StudyResult:
         measure: str | Measure | None = None,
         *,
         fraction: float | None = None,
+        top: int | None = None,
         data: Matrix | None = None,
         **parameters: Any,
     ) -> StabilityEstimate:
@@ -185,22 +191,26 @@ class StudyResult:
             weights.
         fraction : float, optional
             Of shrinking samples, the size to compare with the whole; the mean over all smaller sizes by default.
+        top : int, optional
+            Of a ranking or weights, measure the best so many features, as subsets.
         data, **parameters
             As for :func:`holdfast.stability`.
         """
-        designed = self.stored.designed(candidate, fraction=fraction)
+        designed = Footing("", top).cut(self.stored.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], data=data, **parameters)
 
-    def usual_measure(self, candidates: Iterable[str]) -> str:
-        """The usual measure for what these candidates give; raise if they give different things."""
-        found = [self.stored.outcomes_of(name) for name in candidates]
-        kinds: set[Kind] = {one["kind"].iloc[0] for one in found if len(one)}
-        if len(kinds) != 1:
-            raise ValueError(
-                f"Expected finished candidates of one kind, got {' and '.join(sorted(kinds)) or 'none'}; choose some "
-                "of them with candidates=, or give rankings and weights a size with hf.Candidates(…, top=)."
-            )
-        return USUAL[kinds.pop()]
+    def footing(self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None) -> Footing:
+        """On what candidates (all by default) are compared: a measure, and how many of the best features count.
+
+        Candidates that all give the same are measured as they are. If some give subsets, rankings and weights are cut
+        to as many features as those select (the median of their mean sizes), and all are measured as subsets.
+        """
+        asked = None if candidates is None else list(candidates)
+        kinds = {name: kind for name, kind in self.kinds.items() if asked is None or name in asked}
+        mixed = len(set(kinds.values())) > 1
+        subsets = [name for name, kind in kinds.items() if kind == "subset"] if mixed else []
+        sizes = [float(self.preferences(name).sizes.mean()) for name in subsets]
+        return choose_footing(kinds, sizes, len(self.features), measure)
 
     def compare(
         self,
@@ -227,9 +237,9 @@ class StudyResult:
         names = self._finished() if candidates is None else [str(name) for name in candidates]
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
-        chosen = measure or self.usual_measure(names)
-        designed = {name: self.stored.designed(name) for name in names}
-        return design_comparisons(designed, chosen, level=level, data=data, **parameters)
+        footing = self.footing(names, measure)
+        designed = {name: footing.cut(self.stored.designed(name)) for name in names}
+        return design_comparisons(designed, footing.measure, level=level, data=data, **parameters)
 
     def _finished(self) -> list[str]:
         """Candidates that finished two runs or more, which a stability needs; warn of others."""
@@ -268,6 +278,9 @@ class StudyResult:
     ) -> pd.DataFrame:
         """One row per candidate: stability with its interval, scores with their standard errors, size, time, failures.
 
+        All candidates are measured by one measure, on one kind of preference (see :meth:`footing`): ``top`` tells how
+        many of the best features of a ranking or weights count, where they had to be cut for that.
+
         The standard error of a score allows for the overlap of training sets (Nadeau and Bengio, 2003): runs on one
         data set are not independent, and the plain one would be too small. Of shrinking samples, stability and scores
         of a row are at the same sizes.
@@ -275,7 +288,7 @@ class StudyResult:
         Parameters
         ----------
         measure : str or Measure, or several of them, optional
-            What to measure; by default the usual one for what the candidate gives. Several make a row of each, indexed
+            What to measure; by default the usual one for what the candidates give. Several make a row of each, indexed
             by candidate and measure.
         level : float
             Level of the intervals.
@@ -398,7 +411,9 @@ class StudyResult:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             table = self.summary().drop(columns=["family", "reason", "measure"])
-        return f"{head}\n{table.to_string(float_format=lambda number: f'{number:.3f}')}"
+        table = table.drop(columns="top") if table["top"].isna().all() else table
+        cut = {"top": lambda k: "" if k != k else f"{k:.0f}"}
+        return f"{head}\n{table.to_string(formatters=cut, float_format=lambda number: f'{number:.3f}')}"
 
 
 def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ CREATE TABLE outcomes (candidate INTEGER, split INTEGER, kind TEXT, preference B
     score_seconds REAL, note TEXT, PRIMARY KEY (candidate, split)) WITHOUT ROWID;
 CREATE TABLE scores (candidate INTEGER, split INTEGER, metric TEXT, value REAL,
     PRIMARY KEY (candidate, split, metric)) WITHOUT ROWID;
+CREATE TABLE baselines (split INTEGER, strategy TEXT, metric TEXT, value REAL,
+    PRIMARY KEY (split, strategy, metric)) WITHOUT ROWID;
 CREATE TABLE failures (candidate INTEGER, split INTEGER, stage TEXT, error TEXT, traceback TEXT,
     PRIMARY KEY (candidate, split)) WITHOUT ROWID;
 CREATE TABLE sessions (session INTEGER PRIMARY KEY, started TEXT, ended TEXT, n_jobs INTEGER, versions TEXT);
@@ -163,6 +165,17 @@ class Store:
                 if found:
                     marks = ", ".join("?" * width)
                     self.connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", found)
+
+    # Guessing
+
+    def splits_in(self, table: Literal["scores", "baselines"]) -> set[int]:
+        """The splits that have scores of candidates, or of guessing."""
+        return {split for (split,) in self.connection.execute(f"SELECT DISTINCT split FROM {table}")}
+
+    def add_baselines(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
+        """Write scores of guessing: split, way to guess, metric, value."""
+        with self.transaction():
+            self.connection.executemany("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?)", rows)
 
     # Sessions
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.store import Store, StoreError, unpacked
+
+
+class UnansweredError(ValueError):
+    """A question that a study cannot answer; ``plain`` says why in words for a report, without advice on calls."""
+
+    def __init__(self, message: str, plain: str) -> None:
+        super().__init__(message)
+        self.plain = plain
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,6 +38,9 @@ class Stored:
     failures: pd.DataFrame
     sessions: pd.DataFrame
     tests: Mapping[int, bytes]
+    baselines: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["split", "strategy", "metric", "value"])
+    )
 
     @property
     def features(self) -> Sequence[str] | range:
@@ -89,7 +100,10 @@ class Stored:
         if found.empty:
             failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
             why = "see .failures for why" if failed else "the study has not come so far"
-            raise ValueError(f"Expected finished runs of {candidate}, got none; {why}.")
+            raise UnansweredError(
+                f"Expected finished runs of {candidate}, got none; {why}.",
+                "all of its fits failed" if failed else "none of its runs has finished yet",
+            )
         runs = _preferences(found, self.features, tuple(splits["label"]))
         return DesignedRuns(
             runs,
@@ -112,6 +126,23 @@ class Stored:
         scores = mine.dropna(subset="value").set_index("split")["value"].sort_index()
         splits, sizes = self.splits.loc[scores.index], self.sizes(fraction)
         return (scores, splits) if sizes is None else _mean_over_sizes(scores, splits, sizes)
+
+    def baselines_of(self, metric: str) -> pd.DataFrame:
+        """The scores of guessing: one row per split, one column per way to guess; ``nan`` where there is none.
+
+        Of shrinking samples, means over sizes as those of :meth:`scores_of`.
+        """
+        mine = self.baselines[self.baselines["metric"] == metric]
+        table = mine.set_index(["split", "strategy"])["value"].astype(float).unstack("strategy")  # noqa: PD010
+        sizes = self.sizes()
+        if sizes is None:
+            return table
+        known = {strategy: scores.dropna() for strategy, scores in table.items()}
+        means = {
+            strategy: _mean_over_sizes(scores, self.splits.loc[scores.index], sizes)[0]
+            for strategy, scores in known.items()
+        }
+        return pd.DataFrame(means)
 
     def predictions(self, candidate: str) -> pd.DataFrame:
         """One row per run and held-out row: the truth and what was predicted."""
@@ -179,7 +210,7 @@ def read(store: Store) -> Stored:
         meta["selectors"] = dict(connection.execute("SELECT family, selector FROM families"))
         tables = {
             name: pd.read_sql_query(f"SELECT * FROM {name} ORDER BY 1, 2", connection)
-            for name in ("candidates", "outcomes", "scores", "failures", "sessions")
+            for name in ("candidates", "outcomes", "scores", "baselines", "failures", "sessions")
         }
         splits = pd.read_sql_query(
             "SELECT split, label, seed, block, fraction, measured, n_train, n_rows, n_test FROM splits ORDER BY split",

@@ -15,6 +15,7 @@ from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import engines
 from holdfast.study.data import PredictionTask, StudyData, study_data
 from holdfast.study.families import Candidates, Family
+from holdfast.study.guessing import Guesses
 from holdfast.study.plan import described, fingerprint, versions
 from holdfast.study.progress import Report, reporter
 from holdfast.study.queue import Queue
@@ -367,13 +368,15 @@ class _Run:
         """Run what is missing and keep it as it comes."""
         queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None, self.only)
         report(queue.progress)
+        context = self.context(perturbation, queue.needed)
+        guesses = Guesses(store, context)
         if not queue.needed:
             return
-        context = self.context(perturbation, queue.needed)
         results = engines.stream(context, queue.tasks, n_jobs, time_limit)
         try:
             for task, outcomes in results:
                 queue.finished(task, outcomes)
+                guesses.add(one.split for one in outcomes if one.scores)
                 report(queue.progress)
                 if on_error == "raise":
                     _raise_first(self.families, perturbation, outcomes)

@@ -11,6 +11,7 @@ import pandas as pd
 from holdfast.inference.estimate import with_parameters
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error
 
 
@@ -26,36 +27,39 @@ def summary_table(
     result.stored.sizes(fraction)  # or a sentence that names those there are
     options = {"fraction": fraction, "data": data}
     if measure is None or isinstance(measure, (str, Measure)):
-        rows = [_row(result, name, measure, level, {**options, **parameters}) for name in result.candidates]
+        footing = result.footing(measure=measure)
+        rows = [_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
         return pd.DataFrame(rows).set_index("candidate")
     measures = with_parameters([find(one) for one in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
+    footings = [result.footing(measure=one) for one in measures]
     rows = [
-        {**_row(result, name, one, level, options), "measure": one.label}
+        {**_row(result, name, footing, level, options), "measure": one.label}
         for name in result.candidates
-        for one in measures
+        for one, footing in zip(measures, footings, strict=True)
     ]
     return pd.DataFrame(rows).set_index(["candidate", "measure"])
 
 
-def _row(result: StudyResult, name: str, measure: Any, level: float, options: dict[str, Any]) -> dict[str, Any]:
+def _row(result: StudyResult, name: str, footing: Footing, level: float, options: dict[str, Any]) -> dict[str, Any]:
     stored = result.stored
     row, outcomes = stored.row(name), stored.outcomes_of(name)
     told: dict[str, Any] = {
-        "candidate": name, "family": row["family"], "measure": None, "stability": math.nan, "low": math.nan,
-        "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
+        "candidate": name, "family": row["family"], "measure": None, "top": None, "stability": math.nan,
+        "low": math.nan, "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
     }  # fmt: skip
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, measure, **options)
+            estimate = result.stability(name, footing.measure, top=footing.top, **options)
     except ValueError as error:
         told["reason"] = str(error)
     else:
         low, high = result.interval(name, estimate, level)
         told |= {
-            "measure": estimate.measure, "stability": estimate.value, "low": low, "high": high,
+            "measure": estimate.measure, "top": None if outcomes["kind"].iloc[0] == "subset" else footing.top,
+            "stability": estimate.value, "low": low, "high": high,
             "reason": estimate.note, "runs": estimate.n_runs,
             "size": math.nan if estimate.mean_size is None else estimate.mean_size,
         }  # fmt: skip

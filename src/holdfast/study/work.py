@@ -99,7 +99,7 @@ def work(context: Context, task: Task) -> list[Outcome]:
     """Run a family on a block of splits: select, score, and tell what happened."""
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     outcomes: list[Outcome] = []
-    with _alone, one_thread(), _random_state_kept():
+    with fitting():
         fits = family.run(
             context.shared.get(task.family), context.X, context.y, context.names, splits, task.settings,
             context.samples.groups,
@@ -156,7 +156,7 @@ def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[s
     begun, found = perf_counter(), dict[str, Any]()
     with _quiet() as heard:
         try:
-            fitted = _model(context, split, selection)
+            fitted = predicting_model(context, split, selection)
             if fitted is None:
                 return {}, ""
             model, X = fitted
@@ -169,7 +169,7 @@ def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[s
     return {**found, "score_seconds": perf_counter() - begun}, _told(heard)
 
 
-def _model(context: Context, split: Split, selection: Selection) -> tuple[Any, Any] | None:
+def predicting_model(context: Context, split: Split, selection: Selection) -> tuple[Any, Any] | None:
     """The model that predicts from a selection, and the held-out rows as it wants them; None if there is none."""
     if context.estimator is None or selection.kind != "subset":
         return None if selection.model is None else (selection.model, take(context.X, split.test))
@@ -200,6 +200,13 @@ def _threads() -> ThreadpoolController:
 def one_thread() -> Iterator[None]:
     """Hold BLAS to one thread: two give other bits than one, and collapse where there are many workers."""
     with _threads().limit(limits=1):
+        yield
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Fit alone in this process, with BLAS on one thread, and leave NumPy's random state as it was."""
+    with _alone, one_thread(), _random_state_kept():
         yield
 
 

@@ -12,8 +12,16 @@ from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
+from holdfast.tradeoff.information import Information, carried_information
 from holdfast.tradeoff.refit import fitted_to_all, study_of
 from holdfast.tradeoff.stand_ins import Frequencies, frequencies_of
+
+HOLDS = "holds"
+OFTEN = "selected often"
+UNTESTED = f"{OFTEN}; whether it carries information was not tested"
+NOT_SHOWN = f"{OFTEN}; not shown to carry information"
+NOT_ABOVE_CHANCE = "not shown to exceed chance"
+AT_MOST_TWICE = "at most twice as often as by chance"
 
 
 class ErrorBound(NamedTuple):
@@ -165,13 +173,13 @@ def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> Er
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
     missing = None
     if not (pairs or halves):
-        missing = "runs are not on halves of the rows (hf.ComplementaryPairs, or hf.Subsample with fraction=0.5)"
+        missing = "which takes runs on halves of the rows (complementary pairs, or subsamples of one half)"
     elif (sizes != sizes[0]).any():
-        missing = "runs do not all select equally many features"
+        missing = "which takes runs that all select equally many features"
     elif threshold <= 0.5:
-        missing = "it holds for thresholds above 0.5"
+        missing = "which takes a threshold above 0.5"
     if missing:
-        return ErrorBound(math.nan, f"no bound on false features: {missing}")
+        return ErrorBound(math.nan, f"no bound on false features, {missing}")
     bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * found.runs.n_features)
     kind = (
         "features that halves select no more often than by chance"
@@ -193,6 +201,7 @@ def check_list(
     level: float = 0.95,
     threshold: float = 0.5,
     top: int | None = None,
+    metric: str | None = None,
 ) -> pd.DataFrame:
     """Check a list of features against the runs of a candidate, name by name.
 
@@ -212,6 +221,8 @@ def check_list(
         Share of the runs that a feature should be selected in.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
+    metric : str, optional
+        The score by which the candidate must predict better than guessing; the study's first by default.
 
     Returns
     -------
@@ -219,19 +230,32 @@ def check_list(
         One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the runs that
         selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
 
-        - *holds*: surely selected in more than the threshold of the runs,
+        - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
+          better than guessing,
+        - *selected often*: the interval is above the threshold, but that the features carry information was not
+          shown, or not tested, as the verdict goes on to say,
         - *takes turns*: only together with its stand-ins,
-        - *undecided*: the interval leaves it open,
-        - *does not hold*: surely in less,
-        - *no more than chance*: no more often than a feature drawn at random,
+        - *undecided*: the interval holds the threshold,
+        - *does not hold*: the interval is below the threshold, but above chance,
+        - *not shown to exceed chance*: the interval holds the frequency of features drawn at random, which is the mean
+          number of selected features over the number of all,
+        - *at most twice as often as by chance*: the interval ends at or below twice that frequency,
         - *unknown*: no feature of the study has this name.
     """
     check_level(level)
     name = _only_candidate(result, candidate)
     found = frequencies_of(result, name, top, X)
+    often = often_label(carried_information(result, name, metric))
     column = {str(feature): place for place, feature in enumerate(found.runs.features)}
-    rows = [_checked(feature, column.get(str(feature)), found, level, threshold) for feature in features]
+    rows = [_checked(feature, column.get(str(feature)), found, level, threshold, often) for feature in features]
     return pd.DataFrame(rows).set_index("feature")
+
+
+def often_label(information: Information) -> str:
+    """The verdict on a feature that is selected often: it holds only if the features carry information."""
+    if information.untested:
+        return UNTESTED
+    return HOLDS if information.shown else NOT_SHOWN
 
 
 def _only_candidate(result: StudyResult, candidate: str | None) -> str:
@@ -245,7 +269,9 @@ def _only_candidate(result: StudyResult, candidate: str | None) -> str:
     return result.candidates[0]
 
 
-def _checked(feature: Any, column: int | None, found: Frequencies, level: float, threshold: float) -> dict[str, Any]:
+def _checked(
+    feature: Any, column: int | None, found: Frequencies, level: float, threshold: float, often: str
+) -> dict[str, Any]:
     if column is None:
         nothing = dict.fromkeys(("frequency", "low", "high", "with_stand_ins"), math.nan)
         return {"feature": feature, "count": 0, **nothing, "stand_ins": (), "verdict": "unknown"}
@@ -254,17 +280,16 @@ def _checked(feature: Any, column: int | None, found: Frequencies, level: float,
     return {
         "feature": feature, "count": int(found.runs.counts[column]), "frequency": float(found.runs.frequency[column]),
         "low": float(low), "high": float(high), "with_stand_ins": together, "stand_ins": found.names(column),
-        "verdict": _verdict(float(low), float(high), together, found, level, threshold),
+        "verdict": often if low > threshold else _rarer(float(low), float(high), together, found, level, threshold),
     }  # fmt: skip
 
 
-def _verdict(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
+def _rarer(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
+    """The verdict on a feature whose frequency is not shown to be above the threshold."""
     n_runs, chance = found.runs.n_runs, found.runs.density
-    if low > threshold:
-        return "holds"
     (joint,), _ = frequency_interval(np.array([round(together * n_runs)]), n_runs, level)
     if low > chance and joint > threshold:
         return "takes turns"
     if low <= chance and high < threshold:
-        return "no more than chance"
+        return AT_MOST_TWICE if high <= 2 * chance else NOT_ABOVE_CHANCE
     return "does not hold" if high < threshold else "undecided"

@@ -16,7 +16,8 @@ from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
-from holdfast.study.result import USUAL, corrected_error
+from holdfast.study.footing import choose_footing
+from holdfast.study.result import corrected_error
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.refit import alone
 
@@ -139,11 +140,15 @@ def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: flo
 
 def _stability(selected: list[Preferences], measure: str | Measure | None) -> StabilityEstimate:
     """How far the selections of all outer folds agree."""
-    kind = selected[0].kind
-    if kind == "subset":
-        together = Preferences.from_sets([runs.lists()[0] for runs in selected], n_features=selected[0].n_features)
+    sizes = [float(runs.sizes.mean()) for runs in selected if runs.kind == "subset"]
+    kinds = {str(fold): runs.kind for fold, runs in enumerate(selected)}
+    footing = choose_footing(kinds, sizes, selected[0].n_features, measure)
+    cut = [footing.cut(DesignedRuns(runs, "folds", [0], [1.0])).runs for runs in selected]
+    if {runs.kind for runs in cut} == {"subset"}:
+        together = Preferences.from_sets([runs.lists()[0] for runs in cut], n_features=cut[0].n_features)
+    elif all(runs.kind == "weighting" for runs in cut):
+        together = Preferences.from_weights(np.vstack([runs.matrix() for runs in cut]))
     else:
-        make = Preferences.from_rankings if kind == "ranking" else Preferences.from_weights
-        together = make(np.vstack([runs.matrix() for runs in selected]))
+        together = Preferences.from_rankings(np.vstack([runs.to_ranking().matrix() for runs in cut]))
     runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected))
-    return design_stability(runs, measure or USUAL[kind])
+    return design_stability(runs, footing.measure)

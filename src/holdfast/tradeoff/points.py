@@ -17,7 +17,9 @@ from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similar
 from holdfast.inference.intervals import Interval
 from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.stored import UnansweredError
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +96,8 @@ class Points:
     points : list of Point
     data : matrix or None
         Samples × features for measures that need a similarity of features.
+    top : int or None
+        How many of the best features of rankings and weights count (see :meth:`StudyResult.footing`).
     """
 
     result: StudyResult
@@ -102,6 +106,7 @@ class Points:
     level: float
     points: Sequence[Point]
     data: Matrix | None = None
+    top: int | None = None
 
     @property
     def names(self) -> list[str]:
@@ -177,7 +182,7 @@ class Points:
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = self.result.stored.designed(candidate)
+        designed = Footing(self.measure, self.top).cut(self.result.stored.designed(candidate))
         splits = self.result.stored.splits
         place = pd.Series(splits.index, index=splits["label"])
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
@@ -215,7 +220,7 @@ def points_of(
     data: Matrix | None = None,
     **parameters: Any,
 ) -> Points:
-    """Read the points of a study; raise if it has no scores, or kinds that cannot be compared.
+    """Read the points of a study; raise if it has no scores.
 
     A candidate's scores are those of all its runs; of shrinking samples, the means over the smaller sizes, as the
     stability is. Candidates that a search stopped early are left out unless they are asked for.
@@ -223,15 +228,17 @@ def points_of(
     stopped = set(result.stopped.index)
     everyone = [name for name in result.candidates if name not in stopped]
     names = everyone if candidates is None else [str(name) for name in candidates]
-    chosen = _measure(result, names, measure).bind(**parameters)
+    footing = result.footing(names, measure)
+    chosen = _higher_is_better(find(footing.measure)).bind(**parameters)
     metric = metric_of(result, metric)
-    points = [_point(result, name, metric, chosen, level, data) for name in names]
+    points = [_point(result, name, metric, Footing(chosen, footing.top), level, data) for name in names]
     if all(not len(point.scores) for point in points):
-        raise ValueError(
+        raise UnansweredError(
             f"Expected candidates with a score ({metric}), got none; give the study an estimator= and a perturbation "
-            "that holds out rows."
+            "that holds out rows.",
+            f"no candidate has a score ({metric})",
         )
-    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data)
+    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data, top=footing.top)
 
 
 def metric_of(result: StudyResult, metric: str | None) -> str:
@@ -243,23 +250,22 @@ def metric_of(result: StudyResult, metric: str | None) -> str:
     return metric
 
 
-def _measure(result: StudyResult, names: Sequence[str], measure: str | Measure | None) -> Measure:
-    chosen = find(measure or result.usual_measure(names))
+def _higher_is_better(chosen: Measure) -> Measure:
     if not chosen.higher_is_better:
         raise ValueError(f"Expected a measure of which more is better, got {chosen.name}; take nogueira, for instance.")
     return chosen
 
 
-def _point(result: StudyResult, name: str, metric: str, measure: Measure, level: float, data: Matrix | None) -> Point:
+def _point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, data: Matrix | None) -> Point:
     row, stored = result.stored.row(name), result.stored
     scores, splits = stored.scores_of(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, measure, data=data)
+            estimate = result.stability(name, footing.measure, top=footing.top, data=data)
     except ValueError as error:
-        reason = str(error)
+        reason = getattr(error, "plain", str(error))
     else:
         ends, reason = result.interval(name, estimate, level), estimate.note
     if not len(scores):

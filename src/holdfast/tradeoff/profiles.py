@@ -18,7 +18,8 @@ from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
-from holdfast.study.result import USUAL, StudyResult, corrected_error
+from holdfast.study.footing import USUAL
+from holdfast.study.result import StudyResult, corrected_error
 from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
 from holdfast.tradeoff.points import metric_of, points_of
 

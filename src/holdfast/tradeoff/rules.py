@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.inference.compare import holm
+from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
 from holdfast.tradeoff.fronts import pareto_front
 from holdfast.tradeoff.points import Points
@@ -49,14 +50,22 @@ def one_se(points: Points) -> Decision:
     best = best_of(frame, "score", "stability")
     error = frame["score_se"][best]
     if math.isnan(error):
-        raise ValueError(f"Expected at least two scored runs of {best} for a standard error, got less; run more.")
+        raise UnansweredError(
+            f"Expected at least two scored runs of {best} for a standard error, got less; run more.",
+            "a single scored run has no standard error",
+        )
     near = frame[frame["score"] >= frame["score"][best] - error - 10.0**-DIGITS]
     chosen = best_of(near, "stability", "score")
     reason = _most_stable(
         points, near, chosen, best, f"within one standard error ({_told(error)}) of the best {points.metric}"
     )
-    far = f"{points.metric} is more than one standard error below the best"
-    return Decision(chosen, reason, _why(frame, near, far), {"standard_error": error, "best": best})
+    far = {
+        str(name): f"{points.metric} {_told(score)} is more than one standard error ({_told(error)}) below the best "
+        f"({_told(frame['score'][best])})"
+        for name, score in frame["score"].items()
+        if name not in near.index
+    }
+    return Decision(chosen, reason, _why(near, chosen) | far, {"standard_error": error, "best": best})
 
 
 def not_worse(
@@ -82,8 +91,10 @@ def not_worse(
     reason = _most_stable(
         points, equal, chosen, best, f"not significantly worse than the best {points.metric} by {how}"
     )
-    why = _why(frame, equal, "") | {
-        name: f"predicts significantly worse than {best} (p = {p_values[name]:.2g})" for name in worse
+    why = _why(equal, chosen) | {
+        name: f"{points.metric} {_told(frame['score'][name])} is significantly below the {_told(frame['score'][best])} "
+        f"of {best} (p = {p_values[name]:.2g})"
+        for name in worse
     }
     return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
 
@@ -112,11 +123,15 @@ def at_least(points: Points, stability: float = math.nan) -> Decision:
     if stable.empty:
         if frame["low"].isna().all():
             why = next((reason for reason in frame["reason"] if reason), "run at least three resamples")
-            raise ValueError(f"Expected stabilities with an interval, got none: {why}.")
+            raise UnansweredError(
+                f"Expected stabilities with an interval, got none: {why}.", f"no stability has an interval: {why}"
+            )
         most = str(frame["low"].idxmax())
-        raise ValueError(
+        raise UnansweredError(
             f"Expected a candidate whose stability is at least {stability:g} by the lower end of its interval, got "
-            f"{_told(frame['low'][most])} at the most ({most}); ask for less, or run more resamples."
+            f"{_told(frame['low'][most])} at the most ({most}); ask for less, or run more resamples.",
+            f"no candidate has a stability of at least {stability:g} by the lower end of its interval; the highest is "
+            f"{_told(frame['low'][most])} ({most})",
         )
     chosen = best_of(stable, "score", "stability")
     reason = (
@@ -125,7 +140,7 @@ def at_least(points: Points, stability: float = math.nan) -> Decision:
         f"{_told(frame['low'][chosen])})."
     )
     why = {
-        name: f"{points.metric} is not higher"
+        name: f"{points.metric} is not higher ({_told(frame['score'][name])})"
         if name in stable.index
         else f"stability may be below {stability:g}: its interval begins at {_told(frame['low'][name])}"
         for name in frame.index
@@ -169,7 +184,10 @@ def known(points: Points) -> pd.DataFrame:
     if frame.empty:
         reasons = points.frame["reason"].dropna()
         told = f" ({reasons.iloc[0]})" if len(reasons) else ""
-        raise ValueError(f"Expected a candidate with a score and a stability, got none{told}.")
+        raise UnansweredError(
+            f"Expected a candidate with a score and a stability, got none{told}.",
+            "no candidate has both a score and a stability",
+        )
     return frame
 
 
@@ -192,17 +210,19 @@ def _against(points: Points, best: str, others: list[str], test: Test) -> dict[s
     by_name = {point.candidate: point for point in points.points}
     found = {name: differ(points, by_name[best], by_name[name], test) for name in others}
     if found and all(math.isnan(one.p_value) for one in found.values()):
-        raise ValueError(f"Expected at least two scored runs that {best} shares with others, got less; run more.")
+        raise UnansweredError(
+            f"Expected at least two scored runs that {best} shares with others, got less; run more.",
+            "fewer than two scored runs are shared by the candidates",
+        )
     return found
 
 
-def _why(frame: pd.DataFrame, kept: pd.DataFrame, otherwise: str) -> dict[str, str]:
-    """Why not: those that were kept are less stable."""
+def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
+    """Why not those that predict well enough: another one is at least as stable."""
+    most = _told(kept["stability"][chosen])
     return {
-        name: f"accurate enough, but not more stable ({_told(frame['stability'][name])})"
-        if name in kept.index
-        else f"{otherwise} ({_told(frame['score'][name])})"
-        for name in frame.index
+        str(name): f"accurate enough, but not more stable ({_told(stability)}, not above {most})"
+        for name, stability in kept["stability"].items()
     }
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import SWAP_CANDIDATES, frequency_interval, swaps
 from holdfast.preferences import Preferences
+from holdfast.study.footing import best
 from holdfast.study.result import StudyResult
 
 ALIKE = 0.5  # correlation from which features count as alike
@@ -52,7 +53,7 @@ def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any)
             raise ValueError(
                 f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
             )
-        runs = runs.top(top, ties="random", random_state=0)
+        runs = best(runs, top)
     elif top is not None:
         raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
     return Frequencies(runs, _stand_ins(runs, X))

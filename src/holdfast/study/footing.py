@@ -1,0 +1,80 @@
+"""On what candidates are compared: one measure of one kind of preference, so that a column of numbers means one thing.
+
+Where some candidates give subsets and others rankings or weights, the latter are cut to as many features as the former
+select, and all are measured as subsets.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from holdfast.inference.designs import DesignedRuns
+from holdfast.measures import Measure, find
+from holdfast.preferences import Kind, Preferences
+
+USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
+TOP = 10  # where no candidate gives subsets, so many of the best features count as selected
+
+
+@dataclass(frozen=True)
+class Footing:
+    """What candidates are measured by.
+
+    Attributes
+    ----------
+    measure : str or Measure
+        The measure.
+    top : int or None
+        How many of the best features count as selected, for candidates that give rankings or weights; None if they are
+        measured as they are.
+    """
+
+    measure: str | Measure
+    top: int | None = None
+
+    def cut(self, designed: DesignedRuns) -> DesignedRuns:
+        """The runs as they are measured."""
+        if self.top is None or designed.runs.kind == "subset":
+            return designed
+        return replace(designed, runs=best(designed.runs, self.top))
+
+
+def choose_footing(
+    kinds: Mapping[str, Kind], sizes: Sequence[float], n_features: int, measure: str | Measure | None
+) -> Footing:
+    """The footing of candidates that give these kinds; ``sizes`` are the mean sizes of those that give subsets."""
+    if measure is not None:
+        wanted = find(measure).kind
+    else:
+        found = set(kinds.values()) or {"subset"}
+        wanted = "subset" if "subset" in found else "ranking" if "ranking" in found else "weighting"
+    chosen = measure or USUAL[wanted]
+    if wanted != "subset" or set(kinds.values()) <= {"subset"}:
+        return Footing(chosen)
+    return Footing(chosen, common_size(sizes, n_features))
+
+
+def common_size(sizes: Sequence[float], n_features: int) -> int:
+    """As many features as candidates that give subsets select, by the median; a usual number if there are none."""
+    usual = float(np.median(sizes)) if len(sizes) else min(TOP, n_features // 2)
+    return int(np.clip(round(usual), 1, max(1, n_features - 1)))
+
+
+def best(runs: Preferences, k: int) -> Preferences:
+    """The best ``k`` features of each run as subsets, fewer where a run tells fewer apart.
+
+    A weight of 0 is what a feature gets that a run does not use, and the last rank, if several share it, that of
+    features it does not tell apart: neither counts as selected. Where the cut falls among equals, any of them are
+    taken, by a fixed seed: the lowest columns would make runs look alike.
+    """
+    values = runs.matrix()
+    if runs.kind == "ranking":
+        last = values.max(axis=1, keepdims=True)
+        told = (values < last) | ((values == last).sum(axis=1, keepdims=True) == 1)
+    else:
+        told = values > 0
+    cut = runs.top(min(k, runs.n_features), ties="random", random_state=0)
+    rows = [columns[told[run, columns]] for run, columns in enumerate(np.split(cut.lists()[0], cut.lists()[1][1:-1]))]
+    pointers = np.concatenate([[0], np.cumsum([row.size for row in rows])]).astype(np.int64)
+    return replace(cut, indices=np.concatenate(rows).astype(np.int32), indptr=pointers)

@@ -1,0 +1,95 @@
+"""Whether the selected features carry information: whether a candidate predicts better than guessing."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from holdfast.study.result import StudyResult, corrected_error
+
+ERROR = 0.025  # one-sided: as the 95 % interval of the gain beginning above 0
+STRATEGIES = {
+    "prior": "knowing only how common each class is",
+    "stratified": "drawing classes at random, each as often as it is there",
+    "mean": "always predicting the mean",
+    "median": "always predicting the median",
+    "covariates": "a model of the covariates alone",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Information:
+    """What is known of whether a candidate predicts better than guessing without any feature.
+
+    Attributes
+    ----------
+    untested : str or None
+        Why it could not be tested; None if it was.
+    metric : str or None
+        The score.
+    strategy : str or None
+        The best way to guess, in words.
+    score, baseline : float
+        Mean score of the candidate and of guessing, on the same held-out rows.
+    gain, gain_error : float
+        Mean difference of the two, and its standard error, which allows for runs that share training rows.
+    p_value : float
+        Of no gain, against more; multiplied by the number of candidates, of which any might have been the lucky one.
+    """
+
+    untested: str | None = None
+    metric: str | None = None
+    strategy: str | None = None
+    score: float = math.nan
+    baseline: float = math.nan
+    gain: float = math.nan
+    gain_error: float = math.nan
+    p_value: float = math.nan
+
+    @property
+    def shown(self) -> bool:
+        """Whether the features were shown to carry information."""
+        return self.p_value <= ERROR
+
+    @property
+    def guesses(self) -> bool:
+        """Whether the candidate is not even one standard error better than guessing."""
+        return self.gain <= self.gain_error
+
+
+def carried_information(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
+    """Test whether a candidate predicts better than the best way to guess, split by split."""
+    name = metric or next(iter(result.metrics), None)
+    if name is None:
+        return Information(untested=why_no_scores(result))
+    scores, splits = result.stored.scores_of(candidate, name)
+    if scores.empty:
+        return Information(untested=why_no_scores(result))
+    guessing = result.stored.baselines_of(name).reindex(scores.index).dropna(axis="columns")
+    if guessing.empty or guessing.columns.empty:
+        return Information(untested=f"{name} has no value for guessing on the same rows", metric=name)
+    if len(scores) < 2:
+        return Information(untested="one scored run has no uncertainty", metric=name)
+    best = str(guessing.mean().idxmax())
+    gains = (scores - guessing[best]).to_numpy(dtype=np.float64)
+    error = corrected_error(gains, splits)
+    return Information(
+        metric=name, strategy=STRATEGIES.get(best) or f"always answering {best.removeprefix('always ')!r}",
+        score=float(scores.mean()), baseline=float(guessing[best].mean()), gain=float(gains.mean()), gain_error=error,
+        p_value=min(1.0, _p_value(gains, error) * len(result.candidates)),
+    )  # fmt: skip
+
+
+def why_no_scores(result: StudyResult) -> str:
+    """Why candidates have no scores, in words."""
+    if not (result.stored.splits["n_test"] > 0).any():
+        return "no rows were held out"
+    return "no model was scored on held-out rows"
+
+
+def _p_value(gains: np.ndarray, error: float) -> float:
+    """Student's one-sided p-value; of equal gains, which have no spread, that of the sign test."""
+    if error > 1e-12:
+        return float(stdtr(gains.size - 1, -gains.mean() / error))
+    return 0.5**gains.size if gains.mean() > 0 else 1.0
