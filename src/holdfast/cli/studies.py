@@ -1,4 +1,4 @@
-"""Commands that run studies and show what they found: study, resume, show, export, selectors."""
+"""Commands that run studies and show what they found: study, resume, show, verify, export, selectors."""
 
 import sys
 import tomllib
@@ -100,9 +100,9 @@ def resume(
 
     `holdfast resume study.db --jobs -1`
     """
-    from holdfast.study import load
+    from holdfast.study.stored import read_meta
 
-    command = load(store).stored.meta["command"]
+    command = read_meta(store)["command"]
     if command is None:
         raise ValueError(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
@@ -130,6 +130,30 @@ def show(
     from holdfast.study import load
 
     _print_study(load(store), measure, level, quiet, as_json)
+
+
+@app.command(rich_help_panel=STUDIES)
+def verify(store: options.StoreFile, as_json: Json = False) -> None:
+    """Check every row of a study's store and tell what is sound and what is lost.
+
+    The exit code is 0 for a sound store, 1 for one that resuming the study mends, 2 for one that cannot be used.
+
+    **Example**
+
+    `holdfast verify study.db`
+    """
+    from holdfast.study.mending import verify
+
+    found = verify(store)
+    if as_json:
+        print_json({"store": str(store), "state": found.state, "tables": found.tables, "message": found.message})
+    else:
+        rows = table("table", "sound rows", "damaged", "missing")
+        for name, counts in found.tables.items():
+            rows.add_row(name, *(f"{counts[state]:,}" for state in ("sound", "damaged", "missing")))
+        console().print(rows)
+        typer.echo(found.message or f"{store} is sound.")
+    raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[found.state])
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -194,7 +218,7 @@ def _config(path: Path | None, known: set[str]) -> dict[str, Any]:
         if isinstance(options.get(key), str):
             options[key] = [options[key]]
     for key in ("data", "store"):
-        beside = path.parent / options.get(key, "")
+        beside = path.parent / Path(options.get(key, "")).expanduser()
         if key in options and (key == "store" or beside.exists()):
             options[key] = str(beside)
     return options
@@ -254,7 +278,7 @@ def ran(options: dict[str, Any], quiet: bool) -> "StudyResult":
 
 @contextmanager
 def _stopped_cleanly(store: str | None) -> Iterator[None]:
-    """Say how to go on after Ctrl-C."""
+    """Say how to go on after Ctrl-C or SIGTERM."""
     from holdfast.study import StudyInterrupted
 
     try:
@@ -262,7 +286,7 @@ def _stopped_cleanly(store: str | None) -> Iterator[None]:
     except StudyInterrupted as stopped:
         hint = f" (holdfast resume {store})" if store else ""
         print(f"\nholdfast: {stopped}{hint}", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + stopped.signal) from None
 
 
 def planned(options: dict[str, Any], task: str) -> "Study":

@@ -1,0 +1,346 @@
+"""Telling sound rows of a store from damaged ones: by their checksums, their totals, and what they say."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.preferences import Kind
+from holdfast.resampling.split import Design
+from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, added
+from holdfast.study.store import StoreError, unpacked
+
+MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
+MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
+MOST_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
+SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableCheck:
+    """A table that was read with its checksums.
+
+    Attributes
+    ----------
+    table : Table
+        Which one.
+    rows : list of tuple
+        The sound rows, ordered by their key, without checksums.
+    damaged : list of tuple
+        The others, as they were read.
+    n : int or None
+        How many rows there must be; None if that record is damaged.
+    stale : bool
+        Whether there are as many sound rows as there must be, but not those that were written last.
+    """
+
+    table: Table
+    rows: list[Row]
+    damaged: list[Row]
+    n: int | None
+    stale: bool
+
+    @property
+    def missing(self) -> int:
+        """How many rows vanished; below 0 if there are more than were written."""
+        return 0 if self.n is None else self.n - len(self.rows) - len(self.damaged)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether other rows than those in ``damaged`` may be lost."""
+        return self.n is None or self.stale or self.missing != 0
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all is as it was written."""
+        return not self.damaged and not self.doubtful
+
+    def without(self, faulty: Sequence[bool] | NDArray[np.bool_]) -> "TableCheck":
+        """The same, with these rows among the damaged ones."""
+        if not any(faulty):
+            return self
+        rows = [row for row, bad in zip(self.rows, faulty, strict=True) if not bad]
+        found = [row for row, bad in zip(self.rows, faulty, strict=True) if bad]
+        return replace(self, rows=rows, damaged=[*self.damaged, *found])
+
+
+Checks = dict[str, TableCheck]
+
+
+def check_tables(connection: sqlite3.Connection, names: Sequence[str] = tuple(TABLES)) -> Checks:
+    """Read tables, and tell sound rows from damaged ones; what rows say is checked if all tables are read."""
+    known = {row[0]: row[1:] for row in _read(connection, TOTALS, None).rows}
+    checks = {name: _read(connection, TABLES[name], known.get(name)) for name in names}
+    for name, check in checks.items():
+        if name in OWN_FACTS:
+            checks[name] = check.without(OWN_FACTS[name](check.rows))
+    facts = _facts(checks) if set(names) == set(TABLES) else None
+    if facts is not None:
+        for name, find in SHARED_FACTS.items():
+            checks[name] = checks[name].without(find(checks[name].rows, facts))
+    return checks
+
+
+def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> TableCheck:
+    rows, damaged, total = [], [], 0
+    allowed: dict[tuple[type, ...], bool] = {}
+    for found in connection.execute(table.select):
+        row, types = found[:-1], tuple(map(type, found[:-1]))
+        if types not in allowed:
+            allowed[types] = table.has_types(types)
+        if allowed[types] and table.is_sound(found):
+            rows.append(row)
+            total += found[-1]
+        else:
+            damaged.append(row)
+    n, written = (None, None) if known is None else known
+    stale = not damaged and n == len(rows) and added(0, total) != written
+    return TableCheck(table=table, rows=rows, damaged=damaged, n=n, stale=stale)
+
+
+# What rows say
+
+
+def _is_json(text: Any) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def parse_meta(check: TableCheck) -> dict[str, Any]:
+    """The facts of a study that are kept by name."""
+    return {key: json.loads(value) for key, value in check.rows}
+
+
+def _is_list(value: Any, length: Any) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+META_FACTS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
+    "format": lambda value, _: isinstance(value, int),
+    "plan": lambda value, _: (
+        isinstance(value, dict)
+        and {"data", "perturbation", "random_state", "estimator", "scoring"} <= set(value)
+        and isinstance(value["scoring"], dict)
+        and isinstance(value["data"], dict)
+        and isinstance(value["perturbation"], dict)
+        and "perturbation" in value["perturbation"]
+    ),
+    "design": lambda value, _: value in get_args(Design),
+    "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
+    "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
+    "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),
+    "classes": lambda value, _: value is None or isinstance(value, list),
+    "prefilter": lambda value, _: value is None or isinstance(value, str),
+    "command": lambda value, _: value is None or isinstance(value, dict),
+}
+"""What a reader takes for granted."""
+
+
+def _faulty_meta(rows: Sequence[Row]) -> list[bool]:
+    faulty = [not _is_json(value) for _, value in rows]
+    meta = {key: json.loads(value) for (key, value), bad in zip(rows, faulty, strict=True) if not bad}
+    if not META_FACTS["plan"](meta.get("plan"), meta):
+        return [bad or key == "plan" for (key, _), bad in zip(rows, faulty, strict=True)]
+    return [
+        bad or (key in META_FACTS and not META_FACTS[key](meta[key], meta))
+        for (key, _), bad in zip(rows, faulty, strict=True)
+    ]
+
+
+def _faulty_json(place: int) -> Callable[[Sequence[Row]], list[bool]]:
+    return lambda rows: [not _is_json(row[place]) for row in rows]
+
+
+OWN_FACTS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
+    "meta": _faulty_meta,
+    "families": _faulty_json(1),
+    "candidates": _faulty_json(3),
+    "sessions": _faulty_json(4),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What rows of other tables must agree with."""
+
+    n_samples: int
+    n_features: int
+    n_classes: int | None
+    candidates: set[int]
+    n_candidates: int
+    n_splits: int
+    n_tests: Mapping[int, int]  # of sound splits
+
+
+def _facts(checks: Checks) -> Facts | None:
+    """What the sound rows say; None without a plan."""
+    meta = parse_meta(checks["meta"])
+    if not set(META_FACTS) <= set(meta):
+        return None
+    splits = checks["splits"]
+    place = splits.table.places("n_test")[0]
+    return Facts(
+        n_samples=len(meta["target"]),
+        n_features=meta["n_features"],
+        n_classes=None if meta["classes"] is None else len(meta["classes"]),
+        candidates={row[0] for row in checks["candidates"].rows},
+        n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
+        n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
+        n_tests={row[0]: row[place] for row in splits.rows},
+    )
+
+
+def _faulty_splits(rows: Sequence[Row], facts: Facts) -> list[bool]:
+    return [not _is_split(row, facts) for row in rows]
+
+
+def _is_split(row: Row, facts: Facts) -> bool:
+    index, *_, n_train, n_rows, n_test, rows, counts, test = row
+    if not (0 <= index < facts.n_splits and 0 < n_rows <= facts.n_samples):
+        return False
+    if not 0 <= n_test <= MOST_REPEATS * facts.n_samples:
+        return False
+    try:
+        train, held = unpacked(rows, n_rows), unpacked(test, n_test)
+        times = np.ones(n_rows, np.int64) if counts is None else unpacked(counts, n_rows)
+    except ValueError:
+        return False
+    in_range = all(0 <= found.min(initial=0) <= found.max(initial=0) < facts.n_samples for found in (train, held))
+    ordered = (np.diff(train) > 0).all() and (np.diff(held) >= 0).all()
+    return bool(in_range and ordered and times.min() > 0 and times.sum() == n_train)
+
+
+def _faulty_keys(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    """Rows, beginning with candidate and split, of candidates and splits that are not there."""
+    return np.array([row[0] not in facts.candidates or not 0 <= row[1] < facts.n_splits for row in rows], dtype=bool)
+
+
+def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    faulty = _faulty_keys(rows, facts)
+    subsets = [place for place, row in enumerate(rows) if row[2] == "subset"]
+    faulty[subsets] |= _faulty_subsets([rows[place][3] for place in subsets], facts.n_features)
+    for place, (_, split, kind, preference, predictions, *_) in enumerate(rows):
+        if kind != "subset" and not (kind in get_args(Kind) and len(preference) == 8 * facts.n_features):
+            faulty[place] = True
+        if predictions is not None and split in facts.n_tests:
+            faulty[place] |= not _are_predictions(predictions, facts.n_tests[split], facts.n_classes)
+    return faulty
+
+
+def _faulty_subsets(blobs: Sequence[bytes], n_features: int) -> NDArray[np.bool_]:
+    """Which subsets are no features in ascending order, each once."""
+    lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
+    faulty = lengths % 4 != 0
+    whole = np.flatnonzero(~faulty)
+    indices = np.frombuffer(b"".join(blobs[place] for place in whole.tolist()), dtype="<i4")
+    owner = np.repeat(whole, lengths[whole] // 4)
+    faulty[owner[(indices < 0) | (indices >= n_features)]] = True
+    falls = (np.diff(indices.astype(np.int64)) <= 0) & (np.diff(owner) == 0)
+    faulty[owner[1:][falls]] = True
+    return faulty
+
+
+def _are_predictions(blob: bytes, n_test: int, n_classes: int | None) -> bool:
+    """Whether there is one prediction for each held-out row, of a class that there is."""
+    size, rest = divmod(len(blob), n_test) if n_test else (0, 1)
+    if rest or size not in ((8,) if n_classes is None else (1, 2, 4, 8)):
+        return False
+    return n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < n_classes
+
+
+SHARED_FACTS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArray[np.bool_]]] = {
+    "candidates": lambda rows, facts: [not 1 <= row[0] <= facts.n_candidates for row in rows],
+    "splits": _faulty_splits,
+    "outcomes": _faulty_outcomes,
+    "scores": _faulty_keys,
+    "failures": _faulty_keys,
+}
+
+
+# What is lost, in words
+
+
+WORDS = {"meta": "entries of the plan", "families": "selectors"}
+
+
+def describe_damage(checks: Checks) -> list[str]:
+    """What is lost, a phrase for each table that is not sound."""
+    return [_describe(check, checks) for check in checks.values() if not check.is_sound]
+
+
+def _describe(check: TableCheck, checks: Checks) -> str:
+    name, lost = WORDS.get(check.table.name, check.table.name), len(check.damaged) + max(check.missing, 0)
+    if check.n is None and not check.damaged:
+        return f"the record of how many {name} there are"
+    if check.missing < 0:
+        return f"the true {name}, of which there are {-check.missing} too many"
+    if check.stale:
+        return f"the last change of {name}"
+    of = "" if check.n is None else f" of {check.n:,}"
+    where = list(dict.fromkeys(_places(check, checks)))
+    shown = ", ".join(where[:SHOWN]) + (", …" if len(where) > SHOWN or (where and check.missing) else "")
+    return f"{lost:,}{of} {name}" + (f" ({shown})" if shown else "")
+
+
+def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
+    """Where the damaged rows stand, as far as their keys can be believed."""
+    candidates = {row[0]: row[1] for row in checks["candidates"].rows} if "candidates" in checks else {}
+    labels = {row[0]: row[1] for row in checks["splits"].rows} if "splits" in checks else {}
+    for row in check.damaged:
+        key = check.table.key_of(row)
+        if check.table.key[:2] == ("candidate", "split"):
+            if key[0] in candidates:
+                yield f"{candidates[key[0]]} on {labels.get(key[1], f'split {str(key[1])[:12]}')}"
+        elif not check.table.remade:
+            yield repr(key[0])[:60]
+
+
+def refuse_damage(checks: Checks, path: Any) -> None:
+    """Raise if anything is lost, and say what, and what to do."""
+    refuse_unusable(checks, path)
+    lost = describe_damage(checks)
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged and has lost {join_words(lost)}; run the study again with this store (or "
+            f"holdfast resume {path}) to make that anew. holdfast verify {path} tells what is sound."
+        )
+
+
+def refuse_unusable(checks: Checks, path: Any) -> None:
+    """Raise if something is lost that cannot be made again."""
+    lost = [
+        _describe(check, checks)
+        for check in checks.values()
+        if not check.table.remade and (check.damaged or check.stale or check.missing)
+    ]
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged and has lost {join_words(lost)}, which cannot be made anew; restore it from "
+            "a copy, or begin anew with another path."
+        )
+    meta = parse_meta(checks["meta"])
+    if meta.get("format", FORMAT) != FORMAT:
+        raise wrong_format(meta["format"], path)
+    lacking = sorted(set(META_FACTS) - set(meta))
+    if meta and lacking:
+        raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
+
+
+def wrong_format(found: Any, path: Any) -> StoreError:
+    """The error for a store that another version wrote."""
+    return StoreError(
+        f"Expected a store of format {FORMAT}, got format {str(found)[:20]} in {path}; use the holdfast that wrote it, "
+        "or begin anew with another path."
+    )
+
+
+def join_words(parts: Sequence[str]) -> str:
+    """Parts of a list, in words."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
