@@ -71,14 +71,14 @@ class TableCheck:
 Checks = dict[str, TableCheck]
 
 
-def check_tables(connection: sqlite3.Connection, names: Sequence[str] = tuple(TABLES)) -> Checks:
-    """Read tables, and tell sound rows from damaged ones; what rows say is checked if all tables are read."""
+def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
+    """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
     known = {row[0]: row[1:] for row in _read(connection, TOTALS, None).rows}
-    checks = {name: _read(connection, TABLES[name], known.get(name)) for name in names}
+    checks = {name: _read(connection, TABLES[name], known.get(name)) for name in names or TABLES}
     for name, check in checks.items():
         if name in OWN_FACTS:
             checks[name] = check.without(OWN_FACTS[name](check.rows))
-    facts = _facts(checks) if set(names) == set(TABLES) else None
+    facts = _facts(checks) if names is None else None
     if facts is not None:
         for name, find in SHARED_FACTS.items():
             checks[name] = checks[name].without(find(checks[name].rows, facts))
@@ -280,7 +280,7 @@ def _describe(check: TableCheck, checks: Checks) -> str:
     if check.n is None and not check.damaged:
         return f"the record of how many {name} there are"
     if check.missing < 0:
-        return f"the true {name}, of which there are {-check.missing} too many"
+        return f"the truth about {name}, of which there are {-check.missing} too many"
     if check.stale:
         return f"the last change of {name}"
     of = "" if check.n is None else f" of {check.n:,}"
@@ -297,9 +297,14 @@ def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
         key = check.table.key_of(row)
         if check.table.key[:2] == ("candidate", "split"):
             if key[0] in candidates:
-                yield f"{candidates[key[0]]} on {labels.get(key[1], f'split {str(key[1])[:12]}')}"
+                yield _printable(f"{candidates[key[0]]} on {labels.get(key[1], f'split {key[1]}')}")
         elif not check.table.remade:
-            yield repr(key[0])[:60]
+            yield _printable(f"{key[0]}")
+
+
+def _printable(text: str) -> str:
+    """The beginning of a text, without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:60])
 
 
 def refuse_damage(checks: Checks, path: Any) -> None:

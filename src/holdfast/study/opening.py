@@ -174,7 +174,9 @@ def opened_to_read(path: str | Path) -> Store:
     with clear_errors(path):
         try:
             connection = _readable(path, "mode=ro")
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise
             connection = _readable(path, "immutable=1")  # a folder that cannot be written has no room for -shm
         try:
             _check(connection, path)
