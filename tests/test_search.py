@@ -202,7 +202,7 @@ def test_a_search_resumes_from_a_damaged_store(data, found, tmp_path):
         connection.execute("UPDATE scores SET value = 0 WHERE split = 2")
         connection.execute("DELETE FROM splits WHERE split = 3")
     connection.close()
-    with pytest.warns(UserWarning, match=r"was damaged and had lost 1 of 6 splits and 4 of 24 scores .*made anew"):
+    with pytest.warns(UserWarning, match=r"was damaged \(1 of 6 splits lost; 4 of 24 scores lost: .*\); what"):
         result = hf.optimize(Blurred(), SPACE, *data, **OPTIONS, store=store)
     assert result.stopped.equals(found.stopped)
     assert_same(result, found)

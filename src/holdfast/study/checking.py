@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
-from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, added
+from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
 from holdfast.study.store import StoreError, unpacked
 
 MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
@@ -76,11 +76,11 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
     known = {row[0]: row[1:] for row in _read(connection, TOTALS, None).rows}
     checks = {name: _read(connection, TABLES[name], known.get(name)) for name in names or TABLES}
     for name, check in checks.items():
-        if name in OWN_FACTS:
-            checks[name] = check.without(OWN_FACTS[name](check.rows))
+        if name in ROW_CHECKS:
+            checks[name] = check.without(ROW_CHECKS[name](check.rows))
     facts = _facts(checks) if names is None else None
     if facts is not None:
-        for name, find in SHARED_FACTS.items():
+        for name, find in CROSS_CHECKS.items():
             checks[name] = checks[name].without(find(checks[name].rows, facts))
     return checks
 
@@ -98,7 +98,7 @@ def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> Ta
         else:
             damaged.append(row)
     n, written = (None, None) if known is None else known
-    stale = not damaged and n == len(rows) and added(0, total) != written
+    stale = not damaged and n == len(rows) and wrap_sum(0, total) != written
     return TableCheck(table=table, rows=rows, damaged=damaged, n=n, stale=stale)
 
 
@@ -122,7 +122,7 @@ def _is_list(value: Any, length: Any) -> bool:
     return isinstance(value, list) and len(value) == length
 
 
-META_FACTS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
+META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "format": lambda value, _: isinstance(value, int),
     "plan": lambda value, _: (
         isinstance(value, dict)
@@ -146,10 +146,10 @@ META_FACTS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
 def _faulty_meta(rows: Sequence[Row]) -> list[bool]:
     faulty = [not _is_json(value) for _, value in rows]
     meta = {key: json.loads(value) for (key, value), bad in zip(rows, faulty, strict=True) if not bad}
-    if not META_FACTS["plan"](meta.get("plan"), meta):
+    if not META_CHECKS["plan"](meta.get("plan"), meta):
         return [bad or key == "plan" for (key, _), bad in zip(rows, faulty, strict=True)]
     return [
-        bad or (key in META_FACTS and not META_FACTS[key](meta[key], meta))
+        bad or (key in META_CHECKS and not META_CHECKS[key](meta[key], meta))
         for (key, _), bad in zip(rows, faulty, strict=True)
     ]
 
@@ -158,7 +158,7 @@ def _faulty_json(place: int) -> Callable[[Sequence[Row]], list[bool]]:
     return lambda rows: [not _is_json(row[place]) for row in rows]
 
 
-OWN_FACTS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
+ROW_CHECKS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
     "meta": _faulty_meta,
     "families": _faulty_json(1),
     "candidates": _faulty_json(3),
@@ -182,7 +182,7 @@ class Facts:
 def _facts(checks: Checks) -> Facts | None:
     """What the sound rows say; None without a plan."""
     meta = parse_meta(checks["meta"])
-    if not set(META_FACTS) <= set(meta):
+    if not set(META_CHECKS) <= set(meta):
         return None
     splits = checks["splits"]
     place = splits.table.places("n_test")[0]
@@ -255,7 +255,7 @@ def _are_predictions(blob: bytes, n_test: int, n_classes: int | None) -> bool:
     return n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < n_classes
 
 
-SHARED_FACTS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArray[np.bool_]]] = {
+CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArray[np.bool_]]] = {
     "candidates": lambda rows, facts: [not 1 <= row[0] <= facts.n_candidates for row in rows],
     "splits": _faulty_splits,
     "outcomes": _faulty_outcomes,
@@ -278,15 +278,15 @@ def describe_damage(checks: Checks) -> list[str]:
 def _describe(check: TableCheck, checks: Checks) -> str:
     name, lost = WORDS.get(check.table.name, check.table.name), len(check.damaged) + max(check.missing, 0)
     if check.n is None and not check.damaged:
-        return f"the record of how many {name} there are"
+        return f"the number of {name} is unreadable"
     if check.missing < 0:
-        return f"the truth about {name}, of which there are {-check.missing} too many"
+        return f"{-check.missing:,} {name} too many"
     if check.stale:
-        return f"the last change of {name}"
+        return f"outdated {name}"
     of = "" if check.n is None else f" of {check.n:,}"
     where = list(dict.fromkeys(_places(check, checks)))
     shown = ", ".join(where[:SHOWN]) + (", …" if len(where) > SHOWN or (where and check.missing) else "")
-    return f"{lost:,}{of} {name}" + (f" ({shown})" if shown else "")
+    return f"{lost:,}{of} {name} lost" + (f": {shown}" if shown else "")
 
 
 def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
         if check.table.key[:2] == ("candidate", "split"):
             if key[0] in candidates:
                 yield _printable(f"{candidates[key[0]]} on {labels.get(key[1], f'split {key[1]}')}")
-        elif not check.table.remade:
+        elif not check.table.recomputable:
             yield _printable(f"{key[0]}")
 
 
@@ -313,27 +313,27 @@ def refuse_damage(checks: Checks, path: Any) -> None:
     lost = describe_damage(checks)
     if lost:
         raise StoreError(
-            f"The store {path} is damaged and has lost {join_words(lost)}; run the study again with this store (or "
-            f"holdfast resume {path}) to make that anew. holdfast verify {path} tells what is sound."
+            f"The store {path} is damaged ({'; '.join(lost)}); run the study again with this store, or holdfast resume "
+            f"{path}, to recompute what is lost (holdfast verify {path} shows what is sound)."
         )
 
 
 def refuse_unusable(checks: Checks, path: Any) -> None:
-    """Raise if something is lost that cannot be made again."""
+    """Raise if something is lost that cannot be recomputed."""
     lost = [
         _describe(check, checks)
         for check in checks.values()
-        if not check.table.remade and (check.damaged or check.stale or check.missing)
+        if not check.table.recomputable and (check.damaged or check.stale or check.missing)
     ]
     if lost:
         raise StoreError(
-            f"The store {path} is damaged and has lost {join_words(lost)}, which cannot be made anew; restore it from "
-            "a copy, or begin anew with another path."
+            f"The store {path} is damaged ({'; '.join(lost)}), and this part of it cannot be recomputed; restore it "
+            "from a copy, or start again with another path."
         )
     meta = parse_meta(checks["meta"])
     if meta.get("format", FORMAT) != FORMAT:
         raise wrong_format(meta["format"], path)
-    lacking = sorted(set(META_FACTS) - set(meta))
+    lacking = sorted(set(META_CHECKS) - set(meta))
     if meta and lacking:
         raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
 
@@ -342,10 +342,5 @@ def wrong_format(found: Any, path: Any) -> StoreError:
     """The error for a store that another version wrote."""
     return StoreError(
         f"Expected a store of format {FORMAT}, got format {str(found)[:20]} in {path}; use the holdfast that wrote it, "
-        "or begin anew with another path."
+        "or start again with another path."
     )
-
-
-def join_words(parts: Sequence[str]) -> str:
-    """Parts of a list, in words."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -27,10 +27,10 @@ class _Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def interruption_told(store: Store) -> Iterator[None]:
+def report_interruption(store: Store) -> Iterator[None]:
     """Say after Ctrl-C or SIGTERM how far the study has come and how to resume it."""
     try:
-        with _terminable():
+        with _sigterm_interrupts():
             yield
     except KeyboardInterrupt as interrupt:
         done, total = store.progress()
@@ -43,7 +43,7 @@ def interruption_told(store: Store) -> Iterator[None]:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _sigterm_interrupts() -> Iterator[None]:
     """Let SIGTERM stop what follows as Ctrl-C would, in the main thread, unless the program handles it itself."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

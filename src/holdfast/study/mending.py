@@ -1,4 +1,4 @@
-"""What is sound in a store and what is lost, and making room for what a resumed study makes anew."""
+"""What is sound in a store and what is lost, and making room for what a resumed study recomputes."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,7 +10,6 @@ from holdfast.study.checking import (
     Checks,
     check_tables,
     describe_damage,
-    join_words,
     parse_meta,
     refuse_damage,
     refuse_unusable,
@@ -24,7 +23,7 @@ State = Literal["sound", "damaged", "unusable"]
 
 
 def mend(store: Store) -> bool:
-    """Drop what is damaged, so that it is made anew, and warn of that; tell whether there was anything."""
+    """Drop what is damaged, so that it is recomputed, and warn of that; return whether there was anything."""
     with store.transaction():
         checks = check_tables(store.connection)
         refuse_unusable(checks, store.path)
@@ -33,7 +32,7 @@ def mend(store: Store) -> bool:
             store.rewrite(_sound_rows(checks))
     if lost:
         warnings.warn(
-            f"The store {store.path} was damaged and had lost {join_words(lost)}; that is made anew.",
+            f"The store {store.path} was damaged ({'; '.join(lost)}); what belongs to this study is recomputed.",
             UserWarning,
             stacklevel=3,
         )
@@ -41,7 +40,7 @@ def mend(store: Store) -> bool:
 
 
 def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
-    """What is left of the tables that can be made anew: a fit is whole, or it is run again."""
+    """What is left of the tables that can be recomputed: a fit is whole, or it is run again."""
     fits = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
     lost = {row[:2] for check in fits for row in check.damaged}
     failed = {row[:2] for row in checks["failures"].rows}
@@ -52,7 +51,9 @@ def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
     for table in keep:
         if table.name not in ("outcomes", "failures"):
             keep[table] = [row for row in keep[table] if row[:2] in selected]
-    others = {check.table: check.rows for check in checks.values() if check.table.remade and check.table not in keep}
+    others = {
+        check.table: check.rows for check in checks.values() if check.table.recomputable and check.table not in keep
+    }
     return {**others, **keep}
 
 
@@ -74,7 +75,7 @@ class Verification:
     path : Path
         The store.
     state : {"sound", "damaged", "unusable"}
-        Whether all is as it was written; if not, whether resuming the study makes anew what is lost.
+        Whether all is as it was written; if not, whether resuming the study recomputes what is lost.
     tables : mapping from str to mapping
         For each table, how many rows are ``sound``, ``damaged`` and ``missing``.
     message : str

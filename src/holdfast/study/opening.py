@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.study.checking import check_tables, refuse_unusable, wrong_format
-from holdfast.study.schema import FORMAT, described_schema, expected_schema, make_tables
+from holdfast.study.schema import FORMAT, expected_schema, make_tables, read_schema
 from holdfast.study.store import Store, StoreError
 
 Identity = tuple[int, int] | None
@@ -71,7 +71,7 @@ def _refuse_hard_links(path: Path) -> None:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.text_factory = _text
-    new = not described_schema(connection) and _is_blank(connection, path)
+    new = not read_schema(connection) and _is_blank(connection, path)
     if not new:
         _check(connection, path)  # before anything is written: it may be another program's file
         refuse_unusable(check_tables(connection, ("meta", "families", "candidates")), path)
@@ -190,7 +190,7 @@ def _readable(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30, isolation_level=None)
     connection.text_factory = _text
     try:
-        described_schema(connection)
+        read_schema(connection)
     except sqlite3.Error:
         connection.close()
         raise
@@ -198,7 +198,7 @@ def _readable(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    schema = described_schema(connection)
+    schema = read_schema(connection)
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
     if schema != expected_schema():
@@ -235,7 +235,7 @@ def clear_errors(path: Path) -> Iterator[None]:
         elif "not a database" in told:
             reason = "it is another kind of file; give another path"
         elif type(error) is sqlite3.DatabaseError:
-            reason = f"it is damaged ({told}); restore it from a copy, or move it away and begin anew"
+            reason = f"it is damaged ({told}); restore it from a copy, or move it away and start again"
         else:
             reason = told
         raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error

@@ -31,15 +31,15 @@ class Table:
         The columns that tell its rows apart.
     optional : tuple of str
         The columns that may be empty: NULL, as which SQLite also keeps nan.
-    remade : bool
-        Whether a study that is resumed makes lost rows again; without the others a store cannot be used.
+    recomputable : bool
+        Whether a resumed study computes lost rows again; without the rows of other tables a store cannot be used.
     """
 
     name: str
     columns: Mapping[str, str]
     key: tuple[str, ...]
     optional: tuple[str, ...] = ()
-    remade: bool = True
+    recomputable: bool = True
 
     @property
     def create(self) -> str:
@@ -81,7 +81,7 @@ class Table:
     def _converters(self) -> list[Callable[[Any], Any]]:
         return [PYTHON[kind] for kind in self.columns.values()]
 
-    def sealed(self, values: Sequence[Any]) -> Row:
+    def with_checksum(self, values: Sequence[Any]) -> Row:
         """A row as SQLite gives it back, with its checksum."""
         row = tuple(
             None if value is None or value != value else convert(value)
@@ -123,18 +123,18 @@ class Table:
         return all(found in allowed for found, allowed in zip(types, self._types, strict=True))
 
 
-def added(total: int, change: int) -> int:
+def wrap_sum(total: int, change: int) -> int:
     """The sum of checksums, kept within 64 bits."""
     return (total + change + 2**63) % 2**64 - 2**63
 
 
-META = Table("meta", {"key": "TEXT", "value": "TEXT"}, ("key",), remade=False)
-FAMILIES = Table("families", {"family": "TEXT", "selector": "TEXT"}, ("family",), remade=False)
+META = Table("meta", {"key": "TEXT", "value": "TEXT"}, ("key",), recomputable=False)
+FAMILIES = Table("families", {"family": "TEXT", "selector": "TEXT"}, ("family",), recomputable=False)
 CANDIDATES = Table(
     "candidates",
     {"candidate": "INTEGER", "name": "TEXT", "family": "TEXT", "settings": "TEXT"},
     ("candidate",),
-    remade=False,
+    recomputable=False,
 )
 SPLITS = Table(
     "splits",
@@ -182,7 +182,7 @@ TOTALS = Table("totals", {"name": "TEXT", "n": "INTEGER", "total": "INTEGER"}, (
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make all tables in an empty file, at once."""
-    empty = [TOTALS.sealed((name, 0, 0)) for name in TABLES]
+    empty = [TOTALS.with_checksum((name, 0, 0)) for name in TABLES]
     connection.execute("BEGIN IMMEDIATE")
     for table in (*TABLES.values(), TOTALS):
         connection.execute(table.create)
@@ -190,7 +190,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def described_schema(connection: sqlite3.Connection) -> set[Row]:
+def read_schema(connection: sqlite3.Connection) -> set[Row]:
     """What SQLite knows of the tables of a file, indices, views and triggers included."""
     try:
         return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
@@ -203,6 +203,6 @@ def expected_schema() -> set[Row]:
     """What SQLite knows of the tables of a store."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     make_tables(connection)
-    schema = described_schema(connection)
+    schema = read_schema(connection)
     connection.close()
     return schema

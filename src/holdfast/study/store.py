@@ -29,7 +29,7 @@ from holdfast.study.schema import (
     TOTALS,
     Row,
     Table,
-    added,
+    wrap_sum,
 )  # fmt: skip
 from holdfast.study.work import Outcome
 
@@ -73,7 +73,7 @@ class Store:
 
     def write(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
         """Write rows, in place of those with the same keys."""
-        for row in map(table.sealed, rows):  # one by one: splits of large data need room
+        for row in map(table.with_checksum, rows):  # one by one: splits of large data need room
             self.remove(table, table.has_key, table.key_of(row))
             self.connection.execute(table.insert, row)
             self._change(table, 1, row[-1])
@@ -89,11 +89,11 @@ class Store:
         """Replace all rows of some tables, whatever was there, and count all tables anew."""
         for table, rows in tables.items():
             self.connection.execute(f"DELETE FROM {table.name}")
-            self.connection.executemany(table.insert, [table.sealed(row) for row in rows])
+            self.connection.executemany(table.insert, [table.with_checksum(row) for row in rows])
         totals = []
         for name in TABLES:
             sums = [checksum for (checksum,) in self.connection.execute(f"SELECT checksum FROM {name}")]
-            totals.append((name, len(sums), added(0, sum(sums))))
+            totals.append((name, len(sums), wrap_sum(0, sum(sums))))
         self._write_totals(totals)
         self._changes = {}
 
@@ -108,12 +108,12 @@ class Store:
         known = {row[0]: row[1:-1] for row in self.connection.execute(TOTALS.select) if TOTALS.is_sound(row)}
         for name in set(known) & set(self._changes):
             n, total = self._changes[name]
-            known[name] = known[name][0] + n, added(known[name][1], total)
+            known[name] = known[name][0] + n, wrap_sum(known[name][1], total)
         self._write_totals([(name, *counted) for name, counted in known.items()])
 
     def _write_totals(self, totals: Sequence[Row]) -> None:
         self.connection.execute(f"DELETE FROM {TOTALS.name}")
-        self.connection.executemany(TOTALS.insert, [TOTALS.sealed(row) for row in totals])
+        self.connection.executemany(TOTALS.insert, [TOTALS.with_checksum(row) for row in totals])
 
     def _next_number(self, table: Table) -> int:
         (last,) = self.connection.execute(f"SELECT max({table.key[0]}) FROM {table.name}").fetchone()

@@ -14,7 +14,7 @@ from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import engines
 from holdfast.study.data import PredictionTask, StudyData, study_data
 from holdfast.study.families import Candidates, Family
-from holdfast.study.interruption import interruption_told
+from holdfast.study.interruption import report_interruption
 from holdfast.study.mending import mend
 from holdfast.study.opening import opened_to_write
 from holdfast.study.plan import described, fingerprint, versions
@@ -180,7 +180,7 @@ class Study:
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
         store : path, optional
-            File to keep everything in. If it holds this study already, only what is missing is run: after a crash, or
+            File to keep everything in; ``~`` is expanded. If it holds this study already, only what is missing is run: after a crash, or
             to add resamples or selectors. None keeps the study in memory.
         n_jobs : int, optional
             Processes to use, -1 for all cores. Inside ``joblib.parallel_config(backend="dask")`` the cluster is used.
@@ -215,7 +215,7 @@ class Study:
             raise ValueError(f"Expected a width as until=hf.HalfWidth(…), got {until!r}.")
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
-        with opened_to_write(store) as kept, interruption_told(kept):
+        with opened_to_write(store) as kept, report_interruption(kept):
             kept.begin(run.plan(), run.about(command), self.families)
             if mend(kept):
                 kept.add_splits(run.splits(_grown(run.perturbation, kept)))
