@@ -1,6 +1,7 @@
 """Damage inside a store is named, never read as a result, and what was lost is recomputed."""
 
 import json
+import re
 import shutil
 import sqlite3
 import warnings
@@ -58,7 +59,7 @@ def resumed(path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = STUDY.run(X, Y, store=path)
-    return result, [str(warning.message) for warning in caught if "was damaged" in str(warning.message)]
+    return result, [str(warning.message) for warning in caught if "s.db was" in str(warning.message)]
 
 
 def flipped_places(raw, n):
@@ -82,7 +83,7 @@ def test_a_flipped_byte_is_without_meaning_or_named_and_resuming_mends_it(finish
             found["named"] += 1
             if "to recompute what is lost" in str(error) and found["named"] % 4 == 0:
                 result, told = resumed(path)
-                assert len(told) == 1
+                assert told
                 assert_same(result, whole)
                 assert_same(hf.load(path), whole)
                 found["mended"] += 1
@@ -289,6 +290,32 @@ def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
             hf.load(copy)
         named += 1
     assert named > 2
+
+
+def root_page(path, table):
+    with sqlite3.connect(path) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+    connection.close()
+    return 4096 * (page - 1)
+
+
+@pytest.mark.parametrize("table", ["scores", "outcomes", "splits", "failures", "sessions"])
+def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, copy, whole):
+    """Where the third row of a page begins is written after its head of eight bytes: there is no row at that place."""
+    raw, root = bytearray(copy.read_bytes()), root_page(copy, table)
+    page = root if raw[root] in (10, 13) else 4096 * (int.from_bytes(raw[root + 8 : root + 12]) - 1)  # a leaf
+    pointers = page + 8 + 2 * min(2, int.from_bytes(raw[page + 3 : page + 5]) - 1)
+    raw[pointers : pointers + 2] = (4095).to_bytes(2)
+    copy.write_bytes(raw)
+    with pytest.raises(hf.StoreError, match=rf"s.db is damaged \(.*{table} lost.*\); run the study again"):
+        hf.load(copy)
+    assert verify(copy).state == "damaged"
+    result, told = resumed(copy)
+    assert re.search(r"The structure of .*s.db was faulty \(.*\) and was rebuilt", told[0])
+    assert f"{table} lost" in told[1]
+    assert_same(result, whole)
+    assert_same(hf.load(copy), whole)
+    assert verify(copy).state == "sound"
 
 
 def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):

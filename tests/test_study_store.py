@@ -55,7 +55,9 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     whole, path = bytearray(finished.read_bytes()), tmp_path / "scratched.db"
     whole[place : place + 200] = b"\xa5" * 200
     path.write_bytes(whole)
-    assert_refused(path, r"Expected a study's store that can be used, got .*scratched.db: |Expected a store of format")
+    assert_refused(
+        path, r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(9 of 9 entries of the plan"
+    )
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path):

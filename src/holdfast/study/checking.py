@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, get_args
 
 import numpy as np
@@ -88,7 +89,7 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
 def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> TableCheck:
     rows, damaged, total = [], [], 0
     allowed: dict[tuple[type, ...], bool] = {}
-    for found in connection.execute(table.select):
+    for found in scan(connection, table):
         row, types = found[:-1], tuple(map(type, found[:-1]))
         if types not in allowed:
             allowed[types] = table.has_types(types)
@@ -100,6 +101,25 @@ def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> Ta
     n, written = (None, None) if known is None else known
     stale = not damaged and n == len(rows) and wrap_sum(0, total) != written
     return TableCheck(table=table, rows=rows, damaged=damaged, n=n, stale=stale)
+
+
+def scan(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+    """Yield all rows that can be read, with checksums: from the beginning, and from the end if damage stops that."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    seen: set[Row] = set()
+    for backwards, statement in enumerate((table.select, table.select_backwards)):
+        try:
+            for row in islice(connection.execute(statement), pages * size // 4):  # no file has more rows than that
+                if backwards and table.key_of(row) in seen:
+                    return
+                seen.add(table.key_of(row))
+                yield row
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+        else:
+            return
 
 
 # What rows say
@@ -307,10 +327,10 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text[:60])
 
 
-def refuse_damage(checks: Checks, path: Any) -> None:
-    """Raise if anything is lost, and say what, and what to do."""
+def refuse_damage(checks: Checks, path: Any, fault: str) -> None:
+    """Raise if anything is lost or the file is faulty, and say what to do."""
     refuse_unusable(checks, path)
-    lost = describe_damage(checks)
+    lost = describe_damage(checks) or ([f"no row lost, but {fault}"] if fault else [])
     if lost:
         raise StoreError(
             f"The store {path} is damaged ({'; '.join(lost)}); run the study again with this store, or holdfast resume "

@@ -101,7 +101,7 @@ def verify(path: str | Path) -> Verification:
     try:
         refuse_unusable(checks, path)
         state = "damaged"
-        refuse_damage(checks, path)
+        refuse_damage(checks, path, store.fault)
         state = "sound"
     except StoreError as error:
         message = str(error)

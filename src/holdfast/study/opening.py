@@ -3,12 +3,13 @@
 import os
 import sqlite3
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast.study.checking import check_tables, refuse_unusable, wrong_format
-from holdfast.study.schema import FORMAT, expected_schema, make_tables, read_schema
+from holdfast.study.checking import check_tables, refuse_unusable, scan, wrong_format
+from holdfast.study.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
 from holdfast.study.store import Store, StoreError
 
 Identity = tuple[int, int] | None
@@ -73,8 +74,11 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.text_factory = _text
     new = not read_schema(connection) and _is_blank(connection, path)
     if not new:
-        _check(connection, path)  # before anything is written: it may be another program's file
+        fault = _check(connection, path)  # before anything is written: it may be another program's file
         refuse_unusable(check_tables(connection, ("meta", "families", "candidates")), path)
+        if fault:
+            _rebuild(connection)
+            warnings.warn(f"The structure of {path} was faulty ({fault}) and was rebuilt.", UserWarning, stacklevel=6)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     if new:
@@ -179,11 +183,11 @@ def opened_to_read(path: str | Path) -> Store:
                 raise
             connection = _readable(path, "immutable=1")  # a folder that cannot be written has no room for -shm
         try:
-            _check(connection, path)
+            fault = _check(connection, path)
         except BaseException:
             connection.close()
             raise
-    return Store(connection, path)
+    return Store(connection, path, fault=fault)
 
 
 def _readable(path: Path, how: str) -> sqlite3.Connection:
@@ -197,7 +201,8 @@ def _readable(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def _check(connection: sqlite3.Connection, path: Path) -> str:
+    """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
     schema = read_schema(connection)
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
@@ -206,12 +211,32 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         if found not in (None, str(FORMAT)):
             raise wrong_format(found, path)
         raise sqlite3.DatabaseError("its tables are not those of a study")
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise sqlite3.DatabaseError(" ".join(found.replace("*** in database main ***", "").split()))
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     if path.stat().st_size % page:
         raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
+    return _structural_fault(connection)
+
+
+def _structural_fault(connection: sqlite3.Connection) -> str:
+    try:
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        found = str(error)
+    return "" if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    """Write all sound rows into the file anew, at once; the totals stay, so that lost rows are missed."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    make_tables(memory)
+    for table in (*TABLES.values(), TOTALS):
+        memory.execute(f"DELETE FROM {table.name}")
+        insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
+        memory.executemany(insert, [row for row in scan(connection, table) if table.is_sound(row)])
+    memory.backup(connection)
+    memory.close()
 
 
 def _format(connection: sqlite3.Connection) -> str | None:

@@ -60,6 +60,11 @@ class Table:
         return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {', '.join(self.key)}"
 
     @property
+    def select_backwards(self) -> str:
+        """The same from the end."""
+        return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {' DESC, '.join(self.key)} DESC"
+
+    @property
     def has_key(self) -> str:
         """The condition that finds one row."""
         return " AND ".join(f"{name} = ?" for name in self.key)

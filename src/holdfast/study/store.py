@@ -45,13 +45,18 @@ def _nothing() -> None:
 class Store:
     """A study's file. Open one with :func:`opened_to_write` or :func:`opened_to_read`.
 
-    ``after_commit`` is called once rows are on disk, and may say that the file is gone.
+    ``after_commit`` is called once rows are on disk, and may say that the file is gone; ``fault`` is what SQLite finds
+    wrong with the file.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, path: Path | None, after_commit: Callable[[], None] = _nothing
+        self,
+        connection: sqlite3.Connection,
+        path: Path | None,
+        after_commit: Callable[[], None] = _nothing,
+        fault: str = "",
     ) -> None:
-        self.connection, self.path, self.after_commit = connection, path, after_commit
+        self.connection, self.path, self.after_commit, self.fault = connection, path, after_commit, fault
         self._changes: dict[str, tuple[int, int]] = {}
 
     @contextmanager

@@ -135,7 +135,7 @@ def read(store: Store) -> Stored:
     """Read everything in one moment; raise if anything is damaged."""
     with clear_errors(store.path or Path(":memory:")):
         checks = read_checks(store)
-    refuse_damage(checks, store.path)
+    refuse_damage(checks, store.path, store.fault)
     meta = _begun(checks, store.path)
     tables = {name: _frame(checks, name) for name in ("candidates", "outcomes", "scores", "failures", "sessions")}
     splits = _frame(checks, "splits").set_index("split")
@@ -154,7 +154,8 @@ def read_checks(store: Store) -> Checks:
     try:
         return check_tables(store.connection)
     finally:
-        store.connection.execute("COMMIT")
+        if store.connection.in_transaction:
+            store.connection.execute("ROLLBACK")  # nothing was written, and a damaged file cannot commit even that
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:

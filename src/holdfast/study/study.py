@@ -180,8 +180,8 @@ class Study:
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
         store : path, optional
-            File to keep everything in; ``~`` is expanded. If it holds this study already, only what is missing is run: after a crash, or
-            to add resamples or selectors. None keeps the study in memory.
+            File to keep everything in; ``~`` is expanded. If it holds this study already, only what is missing is run:
+            after a crash, or to add resamples or selectors. None keeps the study in memory.
         n_jobs : int, optional
             Processes to use, -1 for all cores. Inside ``joblib.parallel_config(backend="dask")`` the cluster is used.
         progress : bool or callable
