@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app, run
+from holdfast.study.opening import opened_to_write
+from holdfast.study.schema import OUTCOMES
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -186,6 +188,9 @@ def test_selectors_are_listed():
         ([*STUDY, "--config", "odd.toml"], "Expected options of holdfast study in odd.toml"),
         ([*STUDY, "--config", "bad.toml"], "Expected TOML in bad.toml"),
         (["show", "none.db"], "Expected a study's store, got no file at none.db"),
+        (["verify", "patients.csv"], "got patients.csv: it is another kind of file; give another path"),
+        ([*STUDY, "--store", "."], "Expected a file as store, got the folder .; name a file in it, such as study.db"),
+        ([*STUDY, "--store", ":memory:"], "Expected a file as store, got ':memory:'; leave the store out"),
         (["resume", "python.db"], "Expected a study that holdfast study began"),
     ],
 )
@@ -209,7 +214,8 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkey
     assert "Traceback" not in told
 
 
-def test_ctrl_c_says_how_to_resume(folder):
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
     arguments = [*STUDY[:-1], "-s", "forest:n_estimators=200", "-n", "300", "--store", "s.db"]
     process = subprocess.Popen(
         [sys.executable, "-m", "holdfast", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -217,9 +223,9 @@ def test_ctrl_c_says_how_to_resume(folder):
     while not (folder / "s.db").exists() or hf_fits("s.db") < 2:
         assert process.poll() is None
         time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, stop)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+    assert process.returncode == code, errors
     assert "The study was stopped after" in errors
     assert "holdfast resume s.db" in errors
     assert "Traceback" not in errors
@@ -237,11 +243,37 @@ def hf_fits(store):
 def test_resume_goes_on_with_what_was_asked_for_last(folder):
     call(*STUDY, "-s", "anova:k=3", "-n", 3, "--store", "s.db")
     call(*STUDY, "-s", "anova:k=3", "-s", "golub:k=3", "-n", 3, "--store", "s.db")
-    with sqlite3.connect("s.db") as connection:  # as if it had been stopped
-        connection.execute("DELETE FROM outcomes WHERE split = 2")
-    connection.close()
+    with opened_to_write("s.db") as opened, opened.transaction():  # as if it had been stopped
+        opened.remove(OUTCOMES, "split = ?", [2])
     assert not told("show", "s.db")["complete"]
     assert told("resume", "s.db", "-q")["complete"]
+
+
+def test_a_store_is_verified_and_a_damaged_one_resumed(folder):
+    call(*STUDY, "-s", "anova:k=3", "-n", 5, "--store", "s.db")
+    whole = told("show", "s.db")
+    sound = call("verify", "s.db")
+    assert sound.stdout.splitlines()[-1] == "s.db is sound."
+    assert told("verify", "s.db")["tables"]["outcomes"] == {"sound": 5, "damaged": 0, "missing": 0}
+    with sqlite3.connect("s.db") as connection:
+        connection.execute("UPDATE outcomes SET preference = x'00000000' WHERE split = 2")
+        connection.execute("DELETE FROM outcomes WHERE split = 3")
+    connection.close()
+    damaged = json.loads(call("verify", "s.db", "--json", code=1).stdout)
+    assert damaged["state"] == "damaged"
+    assert damaged["tables"]["outcomes"] == {"sound": 3, "damaged": 1, "missing": 1}
+    assert "s.db is damaged (2 of 5 outcomes lost: anova on boot" in damaged["message"]
+    assert damaged["message"] in call("verify", "s.db", code=1).stdout
+    resumed = call("resume", "s.db", "--json")
+    assert "holdfast: note: The store s.db was damaged (2 of 5 outcomes lost" in resumed.stderr
+    assert [{**row, "seconds": 0} for row in json.loads(resumed.stdout)["candidates"]] == [
+        {**row, "seconds": 0} for row in whole["candidates"]
+    ]
+    call("verify", "s.db")
+    with sqlite3.connect("s.db") as connection:
+        connection.execute("DELETE FROM candidates")
+    connection.close()
+    assert "this part of it cannot be recomputed" in call("verify", "s.db", code=2).stdout
 
 
 def test_quiet_tells_nothing_but_results(folder):

@@ -1,6 +1,7 @@
 """Searches that stop hopeless candidates early: the risk they state, and the result they give."""
 
 import os
+import sqlite3
 import sys
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.tradeoff.race import Standing, dominated, stages
+from study_parts import assert_same
 
 heavy = pytest.mark.skipif(
     not os.environ.get("HOLDFAST_HEAVY"), reason="a simulation of minutes; set HOLDFAST_HEAVY=1 to run it"
@@ -291,6 +293,19 @@ def test_a_search_resumes_and_stops_the_same(data, found, tmp_path):
     assert result.stopped.equals(found.stopped)
     assert again.stopped.equals(found.stopped)
     assert again.n_outcomes == result.n_outcomes == found.n_outcomes
+
+
+def test_a_search_resumes_from_a_damaged_store(data, found, tmp_path):
+    store = tmp_path / "search.db"
+    hf.optimize(Blurred(), SPACE, *data, **{**OPTIONS, "perturbation": hf.Bootstrap(6)}, store=store)
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE scores SET value = 0 WHERE split = 2")
+        connection.execute("DELETE FROM splits WHERE split = 3")
+    connection.close()
+    with pytest.warns(UserWarning, match=r"was damaged \(1 of 6 splits lost; 4 of 24 scores lost: .*\); what"):
+        result = hf.optimize(Blurred(), SPACE, *data, **OPTIONS, store=store)
+    assert result.stopped.equals(found.stopped)
+    assert_same(result, found)
 
 
 def test_settings_may_be_drawn_at_random(data):

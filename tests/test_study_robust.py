@@ -91,23 +91,28 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "limit", "as_terminal"),
+    ("n_jobs", "limit", "as_terminal", "stop"),
     [
-        (1, 0, False),
-        (2, 0, True),
-        (2, 60, True),
-        pytest.param(1, 60, True, marks=heavy),
-        pytest.param(2, 0, False, marks=heavy),
-        pytest.param(2, 60, False, marks=heavy),
-        pytest.param(1, 0, True, marks=heavy),
+        (1, 0, False, signal.SIGINT),
+        (2, 0, True, signal.SIGINT),
+        (2, 60, True, signal.SIGINT),
+        (1, 0, False, signal.SIGTERM),
+        (2, 0, True, signal.SIGTERM),
+        (2, 60, True, signal.SIGTERM),
+        pytest.param(1, 60, True, signal.SIGINT, marks=heavy),
+        pytest.param(2, 0, False, signal.SIGINT, marks=heavy),
+        pytest.param(2, 60, False, signal.SIGINT, marks=heavy),
+        pytest.param(1, 0, True, signal.SIGINT, marks=heavy),
+        pytest.param(2, 0, False, signal.SIGTERM, marks=heavy),
+        pytest.param(2, 60, False, signal.SIGTERM, marks=heavy),
     ],
 )
 @linux
-def test_ctrl_c_stops_cleanly_and_says_how_to_resume(n_jobs, limit, as_terminal, tmp_path):
+def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_terminal, stop, tmp_path):
     store = tmp_path / "s.db"
     with script(RUN, store, n_jobs, limit, 2000, 0.005) as process:
         assert wait_until(lambda: n_stored(store) >= 10, 60)
-        (os.killpg if as_terminal else os.kill)(process.pid, signal.SIGINT)  # a terminal tells all processes of a group
+        (os.killpg if as_terminal else os.kill)(process.pid, stop)  # a terminal tells all processes of a group
         _, err = process.communicate(timeout=30)
         assert process.returncode in (-signal.SIGINT, 130, 1)
         assert wait_until(lambda: not group_members(process.pid), 5), "processes were left behind"

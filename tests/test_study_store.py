@@ -13,7 +13,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study import queue, store
+from holdfast.study import opening, queue, schema
 from study_parts import Raising, X, Y, anova, assert_same, quietly, robust_study
 
 
@@ -55,7 +55,9 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     whole, path = bytearray(finished.read_bytes()), tmp_path / "scratched.db"
     whole[place : place + 200] = b"\xa5" * 200
     path.write_bytes(whole)
-    assert_refused(path, r"Expected a study's store that can be used, got .*scratched.db: |Expected a store of format")
+    assert_refused(
+        path, r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(9 of 9 entries of the plan"
+    )
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path):
@@ -72,24 +74,44 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     )
     future = tmp_path / "future.db"
     study_of({"anova": anova()}).run(X, Y, store=future)
-    with sqlite3.connect(future) as connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    with opening.opened_to_write(future) as opened, opened.transaction():
+        opened.put("format", 99)
+    assert_refused(future, r"Expected a store of format 2, got format 99 in .*future.db; use the holdfast that wrote")
+    former = tmp_path / "former.db"
+    with sqlite3.connect(former) as connection:
+        connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
+        connection.execute("CREATE TABLE candidates (candidate INTEGER PRIMARY KEY, name TEXT UNIQUE)")
+        connection.execute("INSERT INTO meta VALUES ('format', '1')")
     connection.close()
-    with pytest.raises(
-        hf.StoreError, match=r"Expected a store of format 1, got format 99 in .*future.db; use the holdfast"
-    ):
-        hf.load(future)
-    with pytest.raises(hf.StoreError, match="Expected a store of format 1, got format 99"):
-        study_of().run(X, Y, store=future)
+    assert_refused(former, r"Expected a store of format 2, got format 1 in .*former.db; use the holdfast that wrote")
 
 
-def test_a_folder_is_no_store(tmp_path):
-    with pytest.raises(hf.StoreError, match="Expected a study's store, got no file at"):
-        hf.load(tmp_path)
-    with pytest.raises(
-        hf.StoreError, match=r"Expected a study's store that can be used, got .*: unable to open database file"
-    ):
-        study_of().run(X, Y, store=tmp_path)
+def assert_no_file(path, message):
+    with pytest.raises(hf.StoreError, match=message):
+        hf.load(path)
+    with pytest.raises(hf.StoreError, match=message):
+        study_of().run(X, Y, store=path)
+
+
+def test_a_folder_a_device_and_memory_are_no_store(tmp_path, monkeypatch):
+    assert_no_file(
+        tmp_path, rf"Expected a file as store, got the folder {tmp_path}; name a file in it, such as {tmp_path}/"
+    )
+    monkeypatch.chdir(tmp_path)
+    for given in (".", ""):
+        assert_no_file(given, r"Expected a file as store, got the folder .*; name a file in it, such as study.db")
+    assert_no_file(
+        ":memory:", r"Expected a file as store, got ':memory:'; leave the store out \(store=None, no --store\)"
+    )
+    assert_no_file(os.devnull, f"Expected a file as store, got {os.devnull}, which is none")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_home_folder_may_be_written_as_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    quietly(study_of(), X, Y, store="~/s.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
+    assert hf.load("~/s.db").complete
 
 
 def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
@@ -102,7 +124,7 @@ def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
 
 def test_a_store_that_was_never_begun_says_so(tmp_path):
     path = tmp_path / "new.db"
-    with store.opened_to_write(path):
+    with opening.opened_to_write(path):
         pass
     with pytest.raises(hf.StoreError, match="got a store that was never begun"):
         hf.load(path)
@@ -112,7 +134,7 @@ def test_a_store_that_was_never_begun_says_so(tmp_path):
 @pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
 def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatch):
     path, study = tmp_path / "s.db", robust_study(60, 0.001)
-    whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), store._prepare
+    whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), opening._prepare
     pages = int(share * (tmp_path / "whole.db").stat().st_size / 4096)
 
     def on_a_small_disk(connection, path):
@@ -120,7 +142,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatc
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
     with monkeypatch.context() as small:
-        small.setattr(store, "_prepare", on_a_small_disk)
+        small.setattr(opening, "_prepare", on_a_small_disk)
         small.setattr(queue, "BLOCK_SECONDS", 0.01)
         with pytest.raises(
             hf.StoreError, match="there is no room left on its disk; what was finished is safe: make room"
@@ -139,7 +161,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
     with monkeypatch.context() as small:
         small.setattr(os, "write", full)
         with (
-            store.opened_to_write(tmp_path / "s.db"),
+            opening.opened_to_write(tmp_path / "s.db"),
             pytest.raises(hf.StoreError, match=r"at work \(process unknown\)"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
@@ -205,13 +227,12 @@ def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, reques
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, read_only, tmp_path, request):
     shutil.copy(finished, tmp_path / "s.db")
-    connection = sqlite3.connect(tmp_path / "s.db")
-    connection.execute("DELETE FROM scores")
-    connection.commit()
     read_only.chmod(0o755)
-    for name in ("", "-wal", "-shm"):
-        shutil.copy(tmp_path / f"s.db{name}", read_only / f"killed.db{name}")
-    connection.close()
+    with opening.opened_to_write(tmp_path / "s.db") as opened:
+        with opened.transaction():
+            opened.remove(schema.SCORES, "candidate > ?", [0])
+        for name in ("", "-wal", "-shm"):
+            shutil.copy(tmp_path / f"s.db{name}", read_only / f"killed.db{name}")
     read_only.chmod(0o555)
     request.getfixturevalue("powerless")
     assert hf.load(read_only / "killed.db").scores.empty

@@ -41,7 +41,7 @@ app = typer.Typer(
     "Begin with `holdfast demo`. For your own data: `holdfast study data.csv --target COLUMN -s anova:k=10 --estimator "
     "knn --store study.db`, then `holdfast report study.db`. Each command explains itself: `holdfast study --help`.",
     epilog="Exit codes: 0 done, 2 the input or the options need mending (one sentence on stderr says how), 130 stopped "
-    "by Ctrl-C (what was finished is kept). Results go to stdout, progress and notes to stderr.",
+    "by Ctrl-C, 143 by SIGTERM (what was finished is kept). Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

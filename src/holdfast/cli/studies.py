@@ -1,4 +1,4 @@
-"""Commands that run studies and show what they found: study, resume, show, export, selectors."""
+"""Commands that run studies and show what they found: study, resume, show, verify, export, selectors."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -113,9 +113,9 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study import load
+    from holdfast.study.stored import read_meta
 
-    command = load(store).stored.meta.get("command")
+    command = read_meta(store)["command"]
     if command is None:
         raise ValueError(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
@@ -144,6 +144,30 @@ def show(
     from holdfast.study import load
 
     _print_study(load(store), measure, level, quiet, as_json)
+
+
+@app.command(rich_help_panel=STUDIES)
+def verify(store: options.StoreFile, as_json: Json = False) -> None:
+    """Check every row of a study's store and tell what is sound and what is lost.
+
+    The exit code is 0 for a sound store, 1 for one that resuming the study mends, 2 for one that cannot be used.
+
+    **Example**
+
+    `holdfast verify study.db`
+    """
+    from holdfast.study.mending import verify
+
+    found = verify(store)
+    if as_json:
+        print_json({"store": str(store), "state": found.state, "tables": found.tables, "message": found.message})
+    else:
+        rows = table("table", "sound rows", "damaged", "missing")
+        for name, counts in found.tables.items():
+            rows.add_row(name, *(f"{counts[state]:,}" for state in ("sound", "damaged", "missing")))
+        console().print(rows)
+        typer.echo(found.message or f"{store} is sound.")
+    raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[found.state])
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -249,7 +273,7 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
 
 @contextmanager
 def _stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
-    """Say how to go on after Ctrl-C."""
+    """Say how to go on after Ctrl-C or SIGTERM."""
     from holdfast.study import StudyInterrupted
 
     try:
@@ -257,7 +281,7 @@ def _stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
     except StudyInterrupted as stopped:
         hint = f" ({resume_command(options)})" if options.get("store") else ""
         say(f"\nholdfast: {stopped}{hint}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + stopped.signal) from None
 
 
 def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") -> "Study":

@@ -148,7 +148,8 @@ def call_apart(function: Any, context: Any, task: Any, limit: float | None) -> A
 
 def serve() -> None:
     """Answer calls until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its children
+    for stop in (signal.SIGINT, signal.SIGTERM):  # these are for the parent, which ends its children
+        signal.signal(stop, signal.SIG_IGN)
     leave_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

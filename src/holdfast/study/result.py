@@ -24,7 +24,7 @@ from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.footing import USUAL, Footing, choose_footing
-from holdfast.study.store import clear_errors, opened_to_read
+from holdfast.study.opening import opened_to_read
 from holdfast.study.stored import Stored, read
 
 if TYPE_CHECKING:
@@ -434,7 +434,6 @@ def load(store: str | Path) -> StudyResult:
     """
     kept = opened_to_read(store)
     try:
-        with clear_errors(Path(store)):
-            return StudyResult(read(kept))
+        return StudyResult(read(kept))
     finally:
         kept.connection.close()

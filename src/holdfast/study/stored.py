@@ -1,6 +1,5 @@
 """The tables of a study's store, read in one moment, and the ways to look things up in them."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
+from holdfast.study.checking import Checks, check_tables, parse_meta, refuse_damage, refuse_unusable
+from holdfast.study.opening import clear_errors, opened_to_read
 from holdfast.study.store import Store, StoreError, unpacked
 
 
@@ -152,7 +153,7 @@ class Stored:
         return pd.concat(frames, ignore_index=True) if frames else empty
 
     def _predicted(self, split: int, blob: bytes) -> pd.DataFrame:
-        test = unpacked(self.tests[split])
+        test = unpacked(self.tests[split], int(self.splits["n_test"].loc[split]))
         numbers = self.meta["classes"] is None
         predicted = np.frombuffer(blob, dtype="<f8" if numbers else f"<u{len(blob) // test.size}")
         label = self.splits["label"].loc[split]
@@ -200,23 +201,52 @@ def _preferences(found: pd.DataFrame, features: Sequence[str] | range, labels: t
 
 
 def read(store: Store) -> Stored:
-    """Read everything in one moment."""
-    connection = store.connection
-    connection.execute("BEGIN")
+    """Read everything in one moment; raise if anything is damaged."""
+    with clear_errors(store.path or Path(":memory:")):
+        checks = read_checks(store)
+    refuse_damage(checks, store.path, store.fault)
+    meta = _begun(checks, store.path)
+    read_as_frames = ("candidates", "outcomes", "scores", "baselines", "failures", "sessions")
+    tables = {name: _frame(checks, name) for name in read_as_frames}
+    splits = _frame(checks, "splits").set_index("split")
+    return Stored(
+        path=store.path,
+        meta={**meta, "selectors": dict(checks["families"].rows)},
+        splits=splits.drop(columns=["rows", "counts", "test"]),
+        tests=dict(zip(splits.index, splits["test"], strict=True)),
+        **tables,
+    )
+
+
+def read_checks(store: Store) -> Checks:
+    """All tables of one moment, with what is damaged in them."""
+    store.connection.execute("BEGIN")
     try:
-        meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
-        if "plan" not in meta:
-            raise StoreError(f"Expected a study in {store.path}, got a store that was never begun.")
-        meta["selectors"] = dict(connection.execute("SELECT family, selector FROM families"))
-        tables = {
-            name: pd.read_sql_query(f"SELECT * FROM {name} ORDER BY 1, 2", connection)
-            for name in ("candidates", "outcomes", "scores", "baselines", "failures", "sessions")
-        }
-        splits = pd.read_sql_query(
-            "SELECT split, label, seed, block, fraction, measured, n_train, n_rows, n_test FROM splits ORDER BY split",
-            connection,
-        ).set_index("split")
-        tests = dict(connection.execute("SELECT split, test FROM splits"))
+        return check_tables(store.connection)
     finally:
-        connection.execute("COMMIT")
-    return Stored(path=store.path, meta=meta, splits=splits, tests=tests, **tables)
+        if store.connection.in_transaction:
+            store.connection.execute("ROLLBACK")  # nothing was written, and a damaged file cannot commit even that
+
+
+def read_meta(path: str | Path) -> dict[str, Any]:
+    """What a store says of its study, whatever happened to the outcomes."""
+    store = opened_to_read(path)
+    try:
+        with clear_errors(Path(path)):
+            checks = check_tables(store.connection, ("meta", "families", "candidates"))
+            refuse_unusable(checks, path)
+            return {**_begun(checks, store.path), "n_splits": store.n_splits}
+    finally:
+        store.connection.close()
+
+
+def _begun(checks: Checks, path: Path | None) -> dict[str, Any]:
+    meta = parse_meta(checks["meta"])
+    if "plan" not in meta:
+        raise StoreError(f"Expected a study in {path}, got a store that was never begun.")
+    return meta
+
+
+def _frame(checks: Checks, name: str) -> pd.DataFrame:
+    check = checks[name]
+    return pd.DataFrame.from_records(check.rows, columns=list(check.table.columns), coerce_float=True)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -16,23 +15,22 @@ from holdfast.study import engines
 from holdfast.study.data import PredictionTask, StudyData, study_data
 from holdfast.study.families import Candidates, Family
 from holdfast.study.guessing import Guesses
+from holdfast.study.interruption import report_interruption
+from holdfast.study.mending import mend
+from holdfast.study.opening import opened_to_write
 from holdfast.study.plan import described, fingerprint, versions
 from holdfast.study.progress import Report, reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_requirements
 from holdfast.study.result import StudyResult
 from holdfast.study.scoring import named_scoring, scorers_of
-from holdfast.study.store import Store, opened_to_write, stored_bytes
+from holdfast.study.store import Store, stored_bytes
 from holdfast.study.stored import read
 from holdfast.study.work import Context, Outcome, Task, one_thread, work
 
 
 class StudyError(RuntimeError):
     """A fit failed, and the study was told to stop then."""
-
-
-class StudyInterrupted(KeyboardInterrupt):
-    """A study was stopped by the user; what was finished is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +183,8 @@ class Study:
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
         store : path, optional
-            File to keep everything in. If it holds this study already, only what is missing is run: after a crash, or
-            to add resamples or selectors. None keeps the study in memory.
+            File to keep everything in; ``~`` is expanded. If it holds this study already, only what is missing is run:
+            after a crash, or to add resamples or selectors. None keeps the study in memory.
         n_jobs : int, optional
             Processes to use, -1 for all cores. Inside ``joblib.parallel_config(backend="dask")`` the cluster is used.
         progress : bool or callable
@@ -221,8 +219,10 @@ class Study:
         engines.check_backend(n_jobs, time_limit)
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
-        with opened_to_write(store) as kept, _interruption_told(kept):
+        with opened_to_write(store) as kept, report_interruption(kept):
             kept.begin(run.plan(), run.about(command), self.families)
+            if mend(kept):
+                kept.add_splits(run.splits(_grown(run.perturbation, kept)))
             if retry_failures:
                 kept.forget_failures([name for family in self.families for name in family.names])
             session = kept.begin_session(n_jobs, versions())
@@ -384,26 +384,13 @@ class _Run:
             results.close()
 
 
-@contextmanager
-def _interruption_told(store: Store) -> Iterator[None]:
-    """Say after Ctrl-C how far the study has come and how to resume it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        done, total = store.progress()
-        raise StudyInterrupted(
-            f"The study was stopped after {done:,} of {total:,} fits. "
-            + ("Run it again with the same store to resume." if store.path else "It was kept in memory only.")
-        ) from None
-
-
 def _grown(perturbation: Perturbation, store: Store) -> Perturbation:
     """The perturbation with at least as many splits as the store has: a study never shrinks."""
-    (stored,) = store.connection.execute("SELECT count(*) FROM splits").fetchone()
+    stored = store.n_splits
     if perturbation.grows is None or perturbation.n_splits >= stored:
         return perturbation
     unit = perturbation.n_splits // getattr(perturbation, perturbation.grows)
-    return replace(perturbation, **{perturbation.grows: stored // unit})  # type: ignore[type-var]
+    return replace(perturbation, **{perturbation.grows: -(-stored // unit)})  # type: ignore[type-var]
 
 
 def _raise_first(families: Sequence[Family], perturbation: Perturbation, outcomes: Sequence[Outcome]) -> None:

@@ -13,7 +13,8 @@ from sklearn.model_selection import ParameterSampler
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, StudyResult, load
-from holdfast.study.store import opened_to_write
+from holdfast.study.opening import opened_to_write
+from holdfast.study.stored import read_meta
 from holdfast.tradeoff.points import points_of
 from holdfast.tradeoff.proposals import Values, proposed_by_optuna
 from holdfast.tradeoff.race import Standing, dominated, stages
@@ -146,7 +147,7 @@ def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
 def _kept(store: str | Path | None) -> Iterator[Path]:
     """Where the search is kept: a store that grows; without one, a file that is thrown away."""
     if store is not None:
-        yield Path(store)
+        yield Path(store).expanduser()
         return
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder) / "search.db"
@@ -171,7 +172,7 @@ class _Race:
 
     def proposed(self, space: Any, n_candidates: int, random_state: int) -> Any:
         """What Optuna proposes; in a search that is resumed, what it proposed before."""
-        before = load(self.path).stored.meta.get("proposed") if self.path.exists() else None
+        before = read_meta(self.path).get("proposed") if self.path.exists() else None
         if before is not None:
             return before
         found = proposed_by_optuna(space, n_candidates, self.tried, random_state)
@@ -195,9 +196,8 @@ class _Race:
         total = as_perturbation(self.plan.perturbation).n_splits
         looks = stages(self.first, total) if risk > 0 else [total]
         names = self._study(grid, total).families[0].names
-        result = load(self.path) if self.path.exists() else None
-        stopped = {} if result is None else dict(result.stored.meta.get("stopped", {}))
-        begun = 0 if result is None else len(result.stored.splits)
+        before = read_meta(self.path) if self.path.exists() else {}
+        stopped, begun = dict(before.get("stopped", {})), before.get("n_splits", 0)
         share = risk / max(len(looks) - 1, 1)
         for look in looks:
             if look < begun and look != looks[-1]:  # decided in an earlier session

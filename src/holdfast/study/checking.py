@@ -1,0 +1,366 @@
+"""Telling sound rows of a store from damaged ones: by their checksums, their totals, and what they say."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.preferences import Kind
+from holdfast.resampling.split import Design
+from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
+from holdfast.study.store import StoreError, unpacked
+
+MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
+MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
+MOST_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
+SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableCheck:
+    """A table that was read with its checksums.
+
+    Attributes
+    ----------
+    table : Table
+        Which one.
+    rows : list of tuple
+        The sound rows, ordered by their key, without checksums.
+    damaged : list of tuple
+        The others, as they were read.
+    n : int or None
+        How many rows there must be; None if that record is damaged.
+    stale : bool
+        Whether there are as many sound rows as there must be, but not those that were written last.
+    """
+
+    table: Table
+    rows: list[Row]
+    damaged: list[Row]
+    n: int | None
+    stale: bool
+
+    @property
+    def missing(self) -> int:
+        """How many rows vanished; below 0 if there are more than were written."""
+        return 0 if self.n is None else self.n - len(self.rows) - len(self.damaged)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether other rows than those in ``damaged`` may be lost."""
+        return self.n is None or self.stale or self.missing != 0
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all is as it was written."""
+        return not self.damaged and not self.doubtful
+
+    def without(self, faulty: Sequence[bool] | NDArray[np.bool_]) -> "TableCheck":
+        """The same, with these rows among the damaged ones."""
+        if not any(faulty):
+            return self
+        rows = [row for row, bad in zip(self.rows, faulty, strict=True) if not bad]
+        found = [row for row, bad in zip(self.rows, faulty, strict=True) if bad]
+        return replace(self, rows=rows, damaged=[*self.damaged, *found])
+
+
+Checks = dict[str, TableCheck]
+
+
+def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
+    """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
+    known = {row[0]: row[1:] for row in _read(connection, TOTALS, None).rows}
+    checks = {name: _read(connection, TABLES[name], known.get(name)) for name in names or TABLES}
+    for name, check in checks.items():
+        if name in ROW_CHECKS:
+            checks[name] = check.without(ROW_CHECKS[name](check.rows))
+    facts = _facts(checks) if names is None else None
+    if facts is not None:
+        for name, find in CROSS_CHECKS.items():
+            checks[name] = checks[name].without(find(checks[name].rows, facts))
+    return checks
+
+
+def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> TableCheck:
+    rows, damaged, total = [], [], 0
+    allowed: dict[tuple[type, ...], bool] = {}
+    for found in scan(connection, table):
+        row, types = found[:-1], tuple(map(type, found[:-1]))
+        if types not in allowed:
+            allowed[types] = table.has_types(types)
+        if allowed[types] and table.is_sound(found):
+            rows.append(row)
+            total += found[-1]
+        else:
+            damaged.append(row)
+    n, written = (None, None) if known is None else known
+    stale = not damaged and n == len(rows) and wrap_sum(0, total) != written
+    return TableCheck(table=table, rows=rows, damaged=damaged, n=n, stale=stale)
+
+
+def scan(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+    """Yield all rows that can be read, with checksums: from the beginning, and from the end if damage stops that."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    seen: set[Row] = set()
+    for backwards, statement in enumerate((table.select, table.select_backwards)):
+        try:
+            for row in islice(connection.execute(statement), pages * size // 4):  # no file has more rows than that
+                if backwards and table.key_of(row) in seen:
+                    return
+                seen.add(table.key_of(row))
+                yield row
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+        else:
+            return
+
+
+# What rows say
+
+
+def _is_json(text: Any) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def parse_meta(check: TableCheck) -> dict[str, Any]:
+    """The facts of a study that are kept by name."""
+    return {key: json.loads(value) for key, value in check.rows}
+
+
+def _is_list(value: Any, length: Any) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
+    "format": lambda value, _: isinstance(value, int),
+    "plan": lambda value, _: (
+        isinstance(value, dict)
+        and {"data", "perturbation", "random_state", "estimator", "scoring"} <= set(value)
+        and isinstance(value["scoring"], dict)
+        and isinstance(value["data"], dict)
+        and isinstance(value["perturbation"], dict)
+        and "perturbation" in value["perturbation"]
+    ),
+    "design": lambda value, _: value in get_args(Design),
+    "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
+    "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
+    "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),
+    "classes": lambda value, _: value is None or isinstance(value, list),
+    "prefilter": lambda value, _: value is None or isinstance(value, str),
+    "command": lambda value, _: value is None or isinstance(value, dict),
+}
+"""What a reader takes for granted."""
+
+
+def _faulty_meta(rows: Sequence[Row]) -> list[bool]:
+    faulty = [not _is_json(value) for _, value in rows]
+    meta = {key: json.loads(value) for (key, value), bad in zip(rows, faulty, strict=True) if not bad}
+    if not META_CHECKS["plan"](meta.get("plan"), meta):
+        return [bad or key == "plan" for (key, _), bad in zip(rows, faulty, strict=True)]
+    return [
+        bad or (key in META_CHECKS and not META_CHECKS[key](meta[key], meta))
+        for (key, _), bad in zip(rows, faulty, strict=True)
+    ]
+
+
+def _faulty_json(place: int) -> Callable[[Sequence[Row]], list[bool]]:
+    return lambda rows: [not _is_json(row[place]) for row in rows]
+
+
+ROW_CHECKS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
+    "meta": _faulty_meta,
+    "families": _faulty_json(1),
+    "candidates": _faulty_json(3),
+    "sessions": _faulty_json(4),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What rows of other tables must agree with."""
+
+    n_samples: int
+    n_features: int
+    n_classes: int | None
+    candidates: set[int]
+    n_candidates: int
+    n_splits: int
+    n_tests: Mapping[int, int]  # of sound splits
+
+
+def _facts(checks: Checks) -> Facts | None:
+    """What the sound rows say; None without a plan."""
+    meta = parse_meta(checks["meta"])
+    if not set(META_CHECKS) <= set(meta):
+        return None
+    splits = checks["splits"]
+    place = splits.table.places("n_test")[0]
+    return Facts(
+        n_samples=len(meta["target"]),
+        n_features=meta["n_features"],
+        n_classes=None if meta["classes"] is None else len(meta["classes"]),
+        candidates={row[0] for row in checks["candidates"].rows},
+        n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
+        n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
+        n_tests={row[0]: row[place] for row in splits.rows},
+    )
+
+
+def _faulty_splits(rows: Sequence[Row], facts: Facts) -> list[bool]:
+    return [not _is_split(row, facts) for row in rows]
+
+
+def _is_split(row: Row, facts: Facts) -> bool:
+    index, *_, n_train, n_rows, n_test, rows, counts, test = row
+    if not (0 <= index < facts.n_splits and 0 < n_rows <= facts.n_samples):
+        return False
+    if not 0 <= n_test <= MOST_REPEATS * facts.n_samples:
+        return False
+    try:
+        train, held = unpacked(rows, n_rows), unpacked(test, n_test)
+        times = np.ones(n_rows, np.int64) if counts is None else unpacked(counts, n_rows)
+    except ValueError:
+        return False
+    in_range = all(0 <= found.min(initial=0) <= found.max(initial=0) < facts.n_samples for found in (train, held))
+    ordered = (np.diff(train) > 0).all() and (np.diff(held) >= 0).all()
+    return bool(in_range and ordered and times.min() > 0 and times.sum() == n_train)
+
+
+def _faulty_keys(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    """Rows, beginning with candidate and split, of candidates and splits that are not there."""
+    return np.array([row[0] not in facts.candidates or not 0 <= row[1] < facts.n_splits for row in rows], dtype=bool)
+
+
+def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    faulty = _faulty_keys(rows, facts)
+    subsets = [place for place, row in enumerate(rows) if row[2] == "subset"]
+    faulty[subsets] |= _faulty_subsets([rows[place][3] for place in subsets], facts.n_features)
+    for place, (_, split, kind, preference, predictions, *_) in enumerate(rows):
+        if kind != "subset" and not (kind in get_args(Kind) and len(preference) == 8 * facts.n_features):
+            faulty[place] = True
+        if predictions is not None and split in facts.n_tests:
+            faulty[place] |= not _are_predictions(predictions, facts.n_tests[split], facts.n_classes)
+    return faulty
+
+
+def _faulty_subsets(blobs: Sequence[bytes], n_features: int) -> NDArray[np.bool_]:
+    """Which subsets are no features in ascending order, each once."""
+    lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
+    faulty = lengths % 4 != 0
+    whole = np.flatnonzero(~faulty)
+    indices = np.frombuffer(b"".join(blobs[place] for place in whole.tolist()), dtype="<i4")
+    owner = np.repeat(whole, lengths[whole] // 4)
+    faulty[owner[(indices < 0) | (indices >= n_features)]] = True
+    falls = (np.diff(indices.astype(np.int64)) <= 0) & (np.diff(owner) == 0)
+    faulty[owner[1:][falls]] = True
+    return faulty
+
+
+def _are_predictions(blob: bytes, n_test: int, n_classes: int | None) -> bool:
+    """Whether there is one prediction for each held-out row, of a class that there is."""
+    size, rest = divmod(len(blob), n_test) if n_test else (0, 1)
+    if rest or size not in ((8,) if n_classes is None else (1, 2, 4, 8)):
+        return False
+    return n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < n_classes
+
+
+CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArray[np.bool_]]] = {
+    "candidates": lambda rows, facts: [not 1 <= row[0] <= facts.n_candidates for row in rows],
+    "splits": _faulty_splits,
+    "outcomes": _faulty_outcomes,
+    "scores": _faulty_keys,
+    "failures": _faulty_keys,
+}
+
+
+# What is lost, in words
+
+
+WORDS = {"meta": "entries of the plan", "families": "selectors"}
+
+
+def describe_damage(checks: Checks) -> list[str]:
+    """What is lost, a phrase for each table that is not sound."""
+    return [_describe(check, checks) for check in checks.values() if not check.is_sound]
+
+
+def _describe(check: TableCheck, checks: Checks) -> str:
+    name, lost = WORDS.get(check.table.name, check.table.name), len(check.damaged) + max(check.missing, 0)
+    if check.n is None and not check.damaged:
+        return f"the number of {name} is unreadable"
+    if check.missing < 0:
+        return f"{-check.missing:,} {name} too many"
+    if check.stale:
+        return f"outdated {name}"
+    of = "" if check.n is None else f" of {check.n:,}"
+    where = list(dict.fromkeys(_places(check, checks)))
+    shown = ", ".join(where[:SHOWN]) + (", …" if len(where) > SHOWN or (where and check.missing) else "")
+    return f"{lost:,}{of} {name} lost" + (f": {shown}" if shown else "")
+
+
+def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
+    """Where the damaged rows stand, as far as their keys can be believed."""
+    candidates = {row[0]: row[1] for row in checks["candidates"].rows} if "candidates" in checks else {}
+    labels = {row[0]: row[1] for row in checks["splits"].rows} if "splits" in checks else {}
+    for row in check.damaged:
+        key = check.table.key_of(row)
+        if check.table.key[:2] == ("candidate", "split"):
+            if key[0] in candidates:
+                yield _printable(f"{candidates[key[0]]} on {labels.get(key[1], f'split {key[1]}')}")
+        elif not check.table.recomputable:
+            yield _printable(f"{key[0]}")
+
+
+def _printable(text: str) -> str:
+    """The beginning of a text, without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:60])
+
+
+def refuse_damage(checks: Checks, path: Any, fault: str) -> None:
+    """Raise if anything is lost or the file is faulty, and say what to do."""
+    refuse_unusable(checks, path)
+    lost = describe_damage(checks) or ([f"no row lost, but {fault}"] if fault else [])
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged ({'; '.join(lost)}); run the study again with this store, or holdfast resume "
+            f"{path}, to recompute what is lost (holdfast verify {path} shows what is sound)."
+        )
+
+
+def refuse_unusable(checks: Checks, path: Any) -> None:
+    """Raise if something is lost that cannot be recomputed."""
+    lost = [
+        _describe(check, checks)
+        for check in checks.values()
+        if not check.table.recomputable and (check.damaged or check.stale or check.missing)
+    ]
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged ({'; '.join(lost)}), and this part of it cannot be recomputed; restore it "
+            "from a copy, or start again with another path."
+        )
+    meta = parse_meta(checks["meta"])
+    if meta.get("format", FORMAT) != FORMAT:
+        raise wrong_format(meta["format"], path)
+    lacking = sorted(set(META_CHECKS) - set(meta))
+    if meta and lacking:
+        raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
+
+
+def wrong_format(found: Any, path: Any) -> StoreError:
+    """The error for a store that another version wrote."""
+    return StoreError(
+        f"Expected a store of format {FORMAT}, got format {str(found)[:20]} in {path}; use the holdfast that wrote it, "
+        "or start again with another path."
+    )

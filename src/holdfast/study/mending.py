@@ -1,0 +1,114 @@
+"""What is sound in a store and what is lost, and making room for what a resumed study recomputes."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from holdfast.study.checking import (
+    Checks,
+    check_tables,
+    describe_damage,
+    parse_meta,
+    refuse_damage,
+    refuse_unusable,
+)  # fmt: skip
+from holdfast.study.opening import clear_errors, opened_to_read
+from holdfast.study.schema import BASELINES, Row, Table
+from holdfast.study.store import Store, StoreError
+from holdfast.study.stored import read_checks
+
+State = Literal["sound", "damaged", "unusable"]
+
+
+def mend(store: Store) -> bool:
+    """Drop what is damaged, so that it is recomputed, and warn of that; return whether there was anything."""
+    with store.transaction():
+        checks = check_tables(store.connection)
+        refuse_unusable(checks, store.path)
+        lost = describe_damage(checks)
+        if lost:
+            store.rewrite(_sound_rows(checks))
+    if lost:
+        warnings.warn(
+            f"The store {store.path} was damaged ({'; '.join(lost)}); what belongs to this study is recomputed.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return bool(lost)
+
+
+def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
+    """What is left of the tables that can be recomputed: a fit is whole, or it is run again."""
+    fits = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
+    lost = {row[:2] for check in fits for row in check.damaged}
+    failed = {row[:2] for row in checks["failures"].rows}
+    if not (checks["scores"].is_sound and checks["failures"].is_sound):
+        lost |= _unscored(checks) - failed
+    selected = {row[:2] for row in checks["outcomes"].rows} - lost
+    keep = {check.table: [row for row in check.rows if row[:2] not in lost] for check in fits}
+    for table in keep:
+        if table.name not in ("outcomes", "failures"):
+            keep[table] = [row for row in keep[table] if row[:2] in selected]
+    others = {
+        check.table: check.rows for check in checks.values() if check.table.recomputable and check.table not in keep
+    }
+    if not checks["baselines"].is_sound:  # all of them: a split that has some counts as done
+        others[BASELINES] = []
+    return {**others, **keep}
+
+
+def _unscored(checks: Checks) -> set[Row]:
+    """Fits that lack scores: a lost score or failure does not tell whose it was."""
+    metrics = set(parse_meta(checks["meta"])["plan"]["scoring"])
+    scored: dict[Row, set[str]] = {}
+    for candidate, split, metric, _ in checks["scores"].rows:
+        scored.setdefault((candidate, split), set()).add(metric)
+    return {row[:2] for row in checks["outcomes"].rows if scored.get(row[:2], set()) != metrics}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What is sound in a store, and what is lost.
+
+    Attributes
+    ----------
+    path : Path
+        The store.
+    state : {"sound", "damaged", "unusable"}
+        Whether all is as it was written; if not, whether resuming the study recomputes what is lost.
+    tables : mapping from str to mapping
+        For each table, how many rows are ``sound``, ``damaged`` and ``missing``.
+    message : str
+        What is lost and what to do, in one sentence; empty for a sound store.
+    """
+
+    path: Path
+    state: State
+    tables: Mapping[str, Mapping[str, int]]
+    message: str
+
+
+def verify(path: str | Path) -> Verification:
+    """Read all of a store and tell what is sound, also while a study writes it."""
+    store = opened_to_read(path)
+    try:
+        with clear_errors(Path(path)):
+            checks = read_checks(store)
+    finally:
+        store.connection.close()
+    state: State = "unusable"
+    message = ""
+    try:
+        refuse_unusable(checks, path)
+        state = "damaged"
+        refuse_damage(checks, path, store.fault)
+        state = "sound"
+    except StoreError as error:
+        message = str(error)
+    tables = {
+        name: {"sound": len(check.rows), "damaged": len(check.damaged), "missing": max(check.missing, 0)}
+        for name, check in checks.items()
+    }
+    return Verification(path=Path(path), state=state, tables=tables, message=message)

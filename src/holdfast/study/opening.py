@@ -1,0 +1,326 @@
+"""Opening a store: who may write it, whether it is one, and what SQLite's errors mean."""
+
+import os
+import sqlite3
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from holdfast.study.checking import check_tables, refuse_unusable, scan, wrong_format
+from holdfast.study.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
+from holdfast.study.store import Store, StoreError
+
+Identity = tuple[int, int] | None
+
+
+# To write
+
+
+@contextmanager
+def opened_to_write(path: str | Path | None) -> Iterator[Store]:
+    """Open a store for the one process that may write it; None keeps it in memory."""
+    if path is None:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        make_tables(connection)
+        yield Store(connection, None)
+        return
+    path = checked_path(path)
+    real = path.resolve()  # SQLite's own files and the lock go by name: all names must lead to one
+    if not real.parent.is_dir():
+        raise StoreError(f"Expected a folder for the store {path}, got none at {real.parent}; make it first.")
+    with _only_writer(real, path), clear_errors(path):
+        _refuse_hard_links(path)
+        connection = sqlite3.connect(real, isolation_level=None, timeout=30)
+        guard = _Guard(connection, path)
+        try:
+            _prepare(connection, path)
+            guard.identity = _identity(path)
+            yield Store(connection, path, guard.check)
+            guard.check()
+        finally:
+            _close(connection, alone=guard.identity is not None and guard.identity == _identity(path))
+
+
+def checked_path(path: str | Path) -> Path:
+    """The path of a file that is, or may become, a store."""
+    if str(path) == ":memory:":
+        raise StoreError(
+            "Expected a file as store, got ':memory:'; leave the store out (store=None, no --store) to keep a study in "
+            "memory."
+        )
+    expanded = Path(path).expanduser()
+    if expanded.is_dir():
+        raise StoreError(
+            f"Expected a file as store, got the folder {path}; name a file in it, such as {expanded / 'study.db'}."
+        )
+    if expanded.exists() and not expanded.is_file():
+        raise StoreError(f"Expected a file as store, got {path}, which is none; give another path.")
+    return expanded
+
+
+def _refuse_hard_links(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        names = path.stat().st_nlink
+        if names > 1:
+            raise StoreError(
+                f"Expected a store with one name, got {path} with {names} (hard links), each of which would have its "
+                "own journal; make a copy and use that, or remove the other names."
+            )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.text_factory = _text
+    new = not read_schema(connection) and _is_blank(connection, path)
+    if not new:
+        fault = _check(connection, path)  # before anything is written: it may be another program's file
+        refuse_unusable(check_tables(connection, ("meta", "families", "candidates")), path)
+        if fault:
+            _rebuild(connection)
+            warnings.warn(f"The structure of {path} was faulty ({fault}) and was rebuilt.", UserWarning, stacklevel=6)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    if new:
+        make_tables(connection)
+
+
+def _text(raw: bytes) -> str:
+    """Text as it was written; damaged text is read too, so that its checksum can tell."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _is_blank(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether a file without tables is empty, or a database that was only begun."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    return pages > 0 or path.stat().st_size == 0  # SQLite sees no page in a short file of another kind
+
+
+def _close(connection: sqlite3.Connection, *, alone: bool) -> None:
+    """Leave one file behind, without a journal beside it, if nobody reads it at this moment."""
+    if alone and not connection.in_transaction:
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+
+# A file that is taken away
+
+
+def _identity(path: Path) -> Identity:
+    """Which file a path leads to; never by opening it, as closing it again would release SQLite's locks."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Guard:
+    """Notices that a store was deleted, moved or replaced while it is written, and saves what it holds."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection, self.path = connection, path
+        self.identity: Identity = None  # until it is known to be a store
+
+    def check(self) -> None:
+        """Raise if the file is not the one that was opened."""
+        now = _identity(self.path)
+        if now == self.identity:
+            return
+        what = "deleted or moved" if now is None else "replaced by another file"
+        saved = self._saved()
+        if saved is None:
+            raise StoreError(f"The store {self.path} was {what} while it was written, and there is no room to save it.")
+        raise StoreError(
+            f"The store {self.path} was {what} while it was written, so the study was stopped; all that was finished "
+            f"is saved in {saved}: run the study again with that store to resume."
+        )
+
+    def _saved(self) -> Path | None:
+        """Where all rows were copied to: beside the store, or where temporary files go."""
+        for folder in (self.path.parent, Path(tempfile.gettempdir())):
+            with suppress(OSError, sqlite3.Error):
+                place = _free_name(folder, self.path)
+                copy = sqlite3.connect(place, isolation_level=None)
+                try:
+                    self.connection.backup(copy)
+                    copy.execute("PRAGMA journal_mode = DELETE")
+                finally:
+                    copy.close()
+                return place
+        return None
+
+
+def _free_name(folder: Path, path: Path) -> Path:
+    """A name for a copy of a store that no file has yet; the file is made, so that nobody else takes it."""
+    number = 1
+    while True:
+        place = folder / f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix}"
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o644))
+        except FileExistsError:
+            number += 1
+        else:
+            return place
+
+
+# To read
+
+
+def opened_to_read(path: str | Path) -> Store:
+    """Open a store to read, also while a study writes it, or where nothing may be written."""
+    path = checked_path(path)
+    if not path.is_file():
+        raise StoreError(f"Expected a study's store, got no file at {path}.")
+    _refuse_hard_links(path)
+    with clear_errors(path):
+        try:
+            connection = _readable(path, "mode=ro")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise
+            connection = _readable(path, "immutable=1")  # a folder that cannot be written has no room for -shm
+        try:
+            fault = _check(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return Store(connection, path, fault=fault)
+
+
+def _readable(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30, isolation_level=None)
+    connection.text_factory = _text
+    try:
+        read_schema(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> str:
+    """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
+    schema = read_schema(connection)
+    if not any(name == "candidates" for _, name, *_ in schema):
+        raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
+    if schema != expected_schema():
+        found = _format(connection)
+        if found not in (None, str(FORMAT)):
+            raise wrong_format(found, path)
+        raise sqlite3.DatabaseError("its tables are not those of a study")
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    if path.stat().st_size % page:
+        raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
+    return _structural_fault(connection)
+
+
+def _structural_fault(connection: sqlite3.Connection) -> str:
+    try:
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        found = str(error)
+    return "" if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    """Write all sound rows into the file anew, at once; the totals stay, so that lost rows are missed."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    make_tables(memory)
+    for table in (*TABLES.values(), TOTALS):
+        memory.execute(f"DELETE FROM {table.name}")
+        insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
+        memory.executemany(insert, [row for row in scan(connection, table) if table.is_sound(row)])
+    memory.backup(connection)
+    memory.close()
+
+
+def _format(connection: sqlite3.Connection) -> str | None:
+    """The format that a store of other tables says it has."""
+    try:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    except sqlite3.Error:
+        return None
+    return None if found is None or not str(found[0]).isdecimal() else str(found[0])
+
+
+@contextmanager
+def clear_errors(path: Path) -> Iterator[None]:
+    """Say what SQLite's errors mean for the user."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        told = str(error)
+        if "full" in told:
+            reason = "there is no room left on its disk; what was finished is safe: make room and run again to resume"
+        elif "not a database" in told:
+            reason = "it is another kind of file; give another path"
+        elif type(error) is sqlite3.DatabaseError:
+            reason = f"it is damaged ({told}); restore it from a copy, or move it away and start again"
+        else:
+            reason = told
+        raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error
+
+
+# One writer
+
+
+@contextmanager
+def _only_writer(real: Path, path: Path) -> Iterator[None]:
+    """Hold the right to write: a lock that ends with the process, however that ends."""
+    place = real.with_name(real.name + ".lock")
+    handle = _locked(place, path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            place.unlink()
+        os.close(handle)
+
+
+def _locked(place: Path, path: Path) -> int:
+    while True:
+        try:
+            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
+                "that can be written."
+            ) from None
+        try:
+            _lock(handle)
+        except OSError:
+            holder = os.read(handle, 20).decode(errors="replace").strip()
+            os.close(handle)
+            raise StoreError(
+                f"Expected to be the only writer of {path}, got another one at work (process {holder or 'unknown'}); "
+                "wait for it, or read with hf.load() (holdfast show) meanwhile."
+            ) from None
+        if _is_at(handle, place):
+            with suppress(OSError):  # the number only serves the message to others
+                os.truncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
+            return handle
+        os.close(handle)  # its last holder took the file away: try again
+
+
+def _is_at(handle: int, place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock(handle: int) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

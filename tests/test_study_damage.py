@@ -1,0 +1,345 @@
+"""Damage inside a store is named, never read as a result, and what was lost is recomputed."""
+
+import json
+import re
+import shutil
+import sqlite3
+import warnings
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import holdfast as hf
+from holdfast.study import schema
+from holdfast.study.mending import verify
+from holdfast.study.opening import opened_to_write
+from holdfast.study.store import packed
+from study_parts import Raising, X, Y, anova, assert_same, quietly
+
+STUDY = hf.Study(
+    selectors={"anova": hf.Candidates(anova(), {"k": [2, 3]}), "raising": Raising(), "weights": LogisticRegression()},
+    perturbation=hf.Bootstrap(12),
+    estimator=KNeighborsClassifier(3),
+    scoring=["accuracy", "balanced_accuracy"],
+)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    path = tmp_path_factory.mktemp("finished") / "study.db"
+    quietly(STUDY, X, Y, store=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(finished):
+    return hf.load(finished)
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    return shutil.copy(finished, tmp_path / "s.db")
+
+
+def assert_equal_results(one, two):
+    """All that was read is equal, and so is what is computed from it."""
+    for name in ("candidates", "splits", "outcomes", "scores", "failures", "sessions"):
+        pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), check_exact=True, obj=name)
+    assert one.stored.meta == two.stored.meta
+    assert one.stored.tests == two.stored.tests
+    pd.testing.assert_frame_equal(one.summary(), two.summary(), check_exact=True)
+
+
+def resumed(path):
+    """Run the study again on a damaged store; what it says of the damage."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = STUDY.run(X, Y, store=path)
+    return result, [str(warning.message) for warning in caught if "s.db was" in str(warning.message)]
+
+
+def flipped_places(raw, n):
+    """Places all over a file, one half where something stands, some in its schema, each with the bits to turn over."""
+    rng = np.random.default_rng(20)
+    filled = np.flatnonzero(np.frombuffer(raw, np.uint8))
+    places = np.concatenate(
+        [rng.integers(len(raw), size=n // 2 - 20), rng.choice(filled, n // 2), rng.integers(4096, size=20)]
+    )
+    return list(zip(places.tolist(), rng.integers(1, 256, n).tolist(), strict=True))
+
+
+def test_a_flipped_byte_is_without_meaning_or_named_and_resuming_mends_it(finished, whole, tmp_path):
+    raw, path, found = finished.read_bytes(), tmp_path / "s.db", {"equal": 0, "named": 0, "mended": 0}
+    for place, bits in flipped_places(raw, 200):
+        path.write_bytes(raw[:place] + bytes([raw[place] ^ bits]) + raw[place + 1 :])
+        try:
+            assert_equal_results(hf.load(path), whole)
+            found["equal"] += 1
+        except hf.StoreError as error:
+            found["named"] += 1
+            if "to recompute what is lost" in str(error) and found["named"] % 4 == 0:
+                result, told = resumed(path)
+                assert told
+                assert_same(result, whole)
+                assert_same(hf.load(path), whole)
+                found["mended"] += 1
+        for beside in tmp_path.iterdir():
+            beside.unlink()
+    assert found["equal"] + found["named"] == 200
+    assert found["named"] > 50
+    assert found["mended"] > 10
+
+
+def change(path, statement, *values):
+    """Change a store as no holdfast would."""
+    with sqlite3.connect(path) as connection:
+        assert connection.execute(statement, values).rowcount
+    connection.close()
+
+
+HERE = "WHERE candidate = 1 AND split = 3"
+
+
+@pytest.mark.parametrize(
+    ("statement", "lost"),
+    [
+        (
+            f"UPDATE outcomes SET preference = x'0000000001000000' {HERE}",
+            r"1 of 45 outcomes lost: anova\(k=2\) on boot\w* 3",
+        ),
+        (
+            "UPDATE outcomes SET seconds = seconds + 1 WHERE candidate = 2",
+            r"12 of 45 outcomes lost: anova\(k=3\) .*, …",
+        ),
+        (f"UPDATE outcomes SET split = 99 {HERE}", r"1 of 45 outcomes lost: anova\(k=2\) on split 99"),
+        (f"UPDATE outcomes SET candidate = 77 {HERE}", "1 of 45 outcomes lost"),
+        (f"DELETE FROM outcomes {HERE}", "1 of 45 outcomes lost"),
+        (f"UPDATE scores SET value = 0.5 {HERE} AND metric = 'accuracy'", r"1 of 90 scores lost: anova\(k=2\) on"),
+        (f"UPDATE scores SET split = 77 {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
+        (f"UPDATE scores SET split = 4, metric = 'f1' {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
+        (f"DELETE FROM scores {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
+        ("UPDATE failures SET error = 'none' WHERE candidate = 3", r"3 of 3 failures lost: raising on"),
+        ("DELETE FROM failures", "3 of 3 failures lost"),
+        ("UPDATE splits SET n_test = n_test + 1 WHERE split = 5", "1 of 12 splits lost"),
+        ("DELETE FROM splits WHERE split >= 10", "2 of 12 splits lost"),
+        ("UPDATE sessions SET started = '2000-01-01T00:00:00Z'", "1 of 1 sessions lost"),
+        (
+            "INSERT INTO sessions SELECT 2, started, ended, n_jobs, versions, checksum FROM sessions",
+            "1 sessions too many",
+        ),
+        ("UPDATE totals SET n = n + 1 WHERE name = 'scores'", "the number of scores is unreadable"),
+        ("DELETE FROM totals WHERE name = 'meta'", "the number of entries of the plan is unreadable"),
+    ],
+)
+def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
+    change(copy, statement)
+    with pytest.raises(hf.StoreError, match=rf"s.db is damaged \({lost}.*\); run the study again with this store"):
+        hf.load(copy)
+    assert verify(copy).state == "damaged"
+    result, told = resumed(copy)
+    assert len(told) == 1
+    assert "s.db was damaged (" in told[0]
+    assert_same(result, whole)
+    assert_same(hf.load(copy), whole)
+    assert verify(copy).state == "sound"
+    assert resumed(copy)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "lost"),
+    [
+        (
+            "UPDATE meta SET value = replace(value, 'strap', 'strip') WHERE key = 'plan'",
+            "1 of 9 entries of the plan lost: plan",
+        ),
+        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 9 entries of the plan lost: plain"),
+        ("DELETE FROM meta WHERE key = 'plan'", "1 of 9 entries of the plan lost"),
+        ("UPDATE families SET selector = '{}' WHERE family = 'anova'", "1 of 3 selectors lost: anova"),
+        ("UPDATE candidates SET name = 'other' WHERE candidate = 2", "1 of 4 candidates lost: 2"),
+        ("DELETE FROM candidates WHERE candidate = 4", "1 of 4 candidates lost"),
+    ],
+)
+def test_what_cannot_be_recomputed_is_refused_and_left_alone(statement, lost, copy):
+    change(copy, statement)
+    before, message = copy.read_bytes(), rf"is damaged \({lost}\), and this part of it cannot be recomputed; restore"
+    for use in (hf.load, lambda path: quietly(STUDY, X, Y, store=path)):
+        with pytest.raises(hf.StoreError, match=message):
+            use(copy)
+    assert copy.read_bytes() == before
+    assert verify(copy).state == "unusable"
+
+
+def rewritten(path, table, row):
+    """Write a row with a checksum that is right, as someone would who means harm."""
+    with opened_to_write(path) as store, store.transaction():
+        store.write(table, [row])
+
+
+def stored_row(path, table, **key):
+    with sqlite3.connect(path) as connection:
+        where = " AND ".join(f"{name} = ?" for name in key)
+        found = connection.execute(f"SELECT * FROM {table.name} WHERE {where}", list(key.values())).fetchone()
+    connection.close()
+    return dict(zip(table.columns, found, strict=False))
+
+
+def subset(*indices):
+    return np.array(indices, dtype="<i4").tobytes()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"preference": subset(0, 12)},
+        {"preference": subset(-1, 3)},
+        {"preference": subset(3, 3)},
+        {"preference": subset(3, 2)},
+        {"preference": subset(2**31 - 1)},
+        {"preference": b"\0\0\0"},
+        {"kind": "weighting"},
+        {"kind": "order"},
+        {"predictions": b"\2" * 20},
+        {"predictions": b""},
+        {"candidate": 10**12},
+        {"split": 10**12},
+        {"split": -1},
+    ],
+    ids=str,
+)
+def test_outcomes_that_cannot_be_are_not_taken(changes, copy, whole):
+    rewritten(copy, schema.OUTCOMES, ({**stored_row(copy, schema.OUTCOMES, candidate=1, split=3), **changes}).values())
+    with pytest.raises(hf.StoreError, match=r"is damaged \(\d of \d+ outcomes lost"):
+        hf.load(copy)
+    assert_same(resumed(copy)[0], whole)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": zlib.compress(bytes(10**8), 9)},
+        {"n_rows": 10**11, "rows": zlib.compress(bytes(10**8), 9)},
+        {"n_test": 10**11},
+        {"rows": packed(np.arange(99, 99 + 60)), "counts": None, "n_rows": 60, "n_train": 60},
+        {"counts": packed(np.zeros(38))},
+        {"test": b"no zlib"},
+        {"split": 10**12},
+    ],
+    ids=lambda changes: " ".join(changes),
+)
+def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
+    rewritten(copy, schema.SPLITS, ({**stored_row(copy, schema.SPLITS, split=3), **changes}).values())
+    with pytest.raises(hf.StoreError, match=r"is damaged \(\d of \d+ splits lost"):
+        hf.load(copy)
+    assert_same(resumed(copy)[0], whole)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("plan", "[" * 100_000),
+        ("plan", json.dumps({})),
+        ("n_features", json.dumps(10**12)),
+        ("names", json.dumps(["f0"])),
+        ("target", json.dumps([0, 1])),
+        ("design", json.dumps("none")),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(key, value, copy):
+    rewritten(copy, schema.META, (key, value))
+    with pytest.raises(hf.StoreError, match=rf"\(\d of 9 entries of the plan lost: .*{key}.*\), and this part"):
+        hf.load(copy)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE TRIGGER quiet AFTER INSERT ON outcomes BEGIN DELETE FROM scores; END",
+        "CREATE INDEX names ON candidates (name)",
+        "DROP TABLE sessions",
+        "ALTER TABLE outcomes ADD COLUMN more",
+    ],
+)
+def test_a_store_with_other_tables_is_refused(statement, copy):
+    with sqlite3.connect(copy) as connection:
+        connection.execute(statement)
+    connection.close()
+    with pytest.raises(hf.StoreError, match=r"s.db: it is damaged \(its tables are not those of a study\); restore it"):
+        hf.load(copy)
+
+
+def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
+    """The file with some pages as they were before the last fits: sound in itself, and short of rows."""
+    early = tmp_path / "early.db"
+    half = hf.Study(**{**vars(STUDY), "perturbation": hf.Bootstrap(6)})
+    quietly(half, X, Y, store=early)
+    before = early.read_bytes()
+    quietly(STUDY, X, Y, store=early)
+    raw, named = early.read_bytes(), 0
+    assert hf.load(early).complete
+    for page in range(min(len(before), len(raw)) // 4096):
+        place = slice(4096 * page, 4096 * (page + 1))
+        if before[place] == raw[place]:
+            continue
+        copy.write_bytes(raw[: place.start] + before[place] + raw[place.stop :])
+        with pytest.raises(hf.StoreError):
+            hf.load(copy)
+        named += 1
+    assert named > 2
+
+
+def root_page(path, table):
+    with sqlite3.connect(path) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+    connection.close()
+    return 4096 * (page - 1)
+
+
+@pytest.mark.parametrize("table", ["scores", "outcomes", "splits", "failures", "sessions"])
+def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, copy, whole):
+    """Where the third row of a page begins is written after its head of eight bytes: there is no row at that place."""
+    raw, root = bytearray(copy.read_bytes()), root_page(copy, table)
+    page = root if raw[root] in (10, 13) else 4096 * (int.from_bytes(raw[root + 8 : root + 12]) - 1)  # a leaf
+    pointers = page + 8 + 2 * min(2, int.from_bytes(raw[page + 3 : page + 5]) - 1)
+    raw[pointers : pointers + 2] = (4095).to_bytes(2)
+    copy.write_bytes(raw)
+    with pytest.raises(hf.StoreError, match=rf"s.db is damaged \(.*{table} lost.*\); run the study again"):
+        hf.load(copy)
+    assert verify(copy).state == "damaged"
+    result, told = resumed(copy)
+    assert re.search(r"The structure of .*s.db was faulty \(.*\) and was rebuilt", told[0])
+    assert f"{table} lost" in told[1]
+    assert_same(result, whole)
+    assert_same(hf.load(copy), whole)
+    assert verify(copy).state == "sound"
+
+
+def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
+    orders = schema.Table(
+        "orders",
+        {"family": "TEXT", "setting": "INTEGER", "split": "INTEGER", "ranks": "BLOB", "n": "INTEGER", "rest": "REAL"},
+        ("family", "setting", "split"),
+        optional=("rest",),
+    )
+    monkeypatch.setitem(schema.TABLES, "orders", orders)
+    schema.expected_schema.cache_clear()
+    path = tmp_path / "s.db"
+    try:
+        quietly(STUDY, X, Y, store=path)
+        with opened_to_write(path) as store, store.transaction():
+            store.write(orders, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
+            with pytest.raises(ValueError, match="Expected a value for each of family, setting, split, "):
+                store.write(orders, [("anova", 0, 12, None, 1, 0.5)])
+        assert verify(path).tables["orders"] == {"sound": 12, "damaged": 0, "missing": 0}
+        change(path, "UPDATE orders SET n = 2 WHERE split = 7")
+        change(path, "DELETE FROM orders WHERE split = 8")
+        with pytest.raises(hf.StoreError, match="2 of 12 orders lost"):
+            hf.load(path)
+        assert len(resumed(path)[1]) == 1
+        assert verify(path).tables["orders"] == {"sound": 10, "damaged": 0, "missing": 0}
+    finally:
+        schema.expected_schema.cache_clear()

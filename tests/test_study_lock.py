@@ -1,0 +1,232 @@
+"""One writer at a time, by whatever name; a store that is taken away during a run is noticed and saved."""
+
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import holdfast as hf
+from holdfast.study.opening import opened_to_write
+from holdfast.study.schema import SCORES
+from study_parts import X, Y, anova, assert_same, n_stored, quietly, robust_study, script, wait_until
+
+RUN = """
+import sys
+from study_parts import X, Y, robust_study
+
+store, n_jobs = sys.argv[1], int(sys.argv[2])
+robust_study(60, 0.02).run(X, Y, store=store, n_jobs=n_jobs)
+"""
+linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="symbolic links and open files that can be deleted")
+
+
+def small_study(n=5):
+    return hf.Study(selectors={"anova": anova()}, perturbation=hf.Bootstrap(n))
+
+
+@linux
+def test_a_symbolic_link_leads_to_the_same_lock(tmp_path):
+    store, link, folder = tmp_path / "s.db", tmp_path / "link.db", tmp_path / "folder"
+    link.symlink_to(store)
+    folder.symlink_to(tmp_path)
+    with script(RUN, link, 1) as process:
+        assert wait_until(lambda: n_stored(store) > 0, 60)
+        for name in (store, link, folder / "s.db", folder / "link.db"):
+            with pytest.raises(hf.StoreError, match=rf"only writer of {name}, got another one at work \(process \d+\)"):
+                small_study().run(X, Y, store=name)
+        assert not hf.load(link).complete
+        process.kill()
+        process.communicate()
+    assert (tmp_path / "s.db.lock").exists()
+    assert not (tmp_path / "link.db.lock").exists()
+    assert_same(quietly(robust_study(60, 0.02), X, Y, store=link), quietly(robust_study(60, 0.02), X, Y))
+    assert {path.name for path in tmp_path.iterdir()} == {"s.db", "link.db", "folder"}
+
+
+@linux
+def test_a_store_with_two_names_is_refused(tmp_path):
+    store, other = tmp_path / "s.db", tmp_path / "other.db"
+    with script(RUN, store, 1) as process:
+        assert wait_until(lambda: n_stored(store) > 0, 60)
+        os.link(store, other)
+        for use in (lambda: small_study().run(X, Y, store=other), lambda: hf.load(other)):
+            with pytest.raises(hf.StoreError, match=r"with one name, got .*other.db with 2 \(hard links\)"):
+                use()
+        other.unlink()
+        assert process.wait(timeout=120) == 0
+    assert hf.load(store).complete
+
+
+AUDITED = """
+import os, sys, threading
+from study_parts import X, Y, robust_study
+import holdfast as hf
+
+store, opened = sys.argv[1], []
+def audit(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("s.db"):
+        opened.append(arguments[0])
+sys.addaudithook(audit)
+def look(progress):
+    hf.load(store)
+for n in (3, 6):
+    robust_study(n).run(X, Y, store=store, progress=look)
+open(store, "rb").close()
+print(len(opened))
+"""
+
+
+def test_the_file_is_never_opened_beside_sqlite(tmp_path):
+    """Closing it would release the locks that SQLite has on it in this process."""
+    with script(AUDITED, tmp_path / "s.db") as process:
+        out, err = process.communicate(timeout=120)
+    assert out.strip() == "1", (out, err)  # the one that the program itself opens
+
+
+@linux
+def test_a_refused_writer_releases_no_lock(tmp_path):
+    store, link = tmp_path / "s.db", tmp_path / "link.db"
+    link.symlink_to(store)
+    small_study().run(X, Y, store=store)
+    write = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with opened_to_write(store) as opened, opened.transaction():
+        opened.remove(SCORES, "candidate = ?", [1])
+        for name in (store, link):
+            hf.load(name)
+            with pytest.raises(hf.StoreError, match="Expected to be the only writer"):
+                small_study().run(X, Y, store=name)
+        other = subprocess.run([sys.executable, "-c", write, store], capture_output=True, text=True, check=False)
+    assert "database is locked" in other.stderr
+
+
+# Taken away
+
+
+def unlink(store):
+    store.unlink()
+
+
+def move(store):
+    store.rename(store.with_name("moved.db"))
+
+
+def replace(store):
+    shutil.copy(store.with_name("other.db"), store.with_name("new.db"))
+    store.with_name("new.db").replace(store)
+
+
+def delete_all(store):
+    for path in store.parent.glob("s.db*"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("take_away", [unlink, move, replace, delete_all])
+@linux
+def test_a_store_that_is_taken_away_is_noticed_and_saved(take_away, tmp_path):
+    store, study, seen = tmp_path / "s.db", robust_study(40), []
+    small_study().run(X, Y, store=tmp_path / "other.db")
+    other = (tmp_path / "other.db").read_bytes()
+
+    def watch(progress):
+        if progress.done > 20 and not seen:
+            take_away(store)
+            seen.append(progress.done)
+
+    what = "replaced by another file" if take_away is replace else "deleted or moved"
+    with pytest.raises(hf.StoreError, match=rf"The store .*s.db was {what} while it was written, so the study") as told:
+        study.run(X, Y, store=store, progress=watch)
+    saved = tmp_path / "s.rescued.db"
+    assert f"is saved in {saved}: run the study again with that store to resume" in str(told.value)
+    part = hf.load(saved)
+    assert part.n_outcomes > seen[0]  # the block that was in flight is there too
+    assert not part.complete
+    assert_same(quietly(study, X, Y, store=saved), quietly(study, X, Y))
+    assert not (tmp_path / "s.db.lock").exists()
+    if take_away is replace:
+        assert store.read_bytes() == other
+
+
+@linux
+def test_a_store_that_is_deleted_by_another_process_is_saved(tmp_path):
+    store = tmp_path / "s.db"
+    (tmp_path / "s.rescued.db").write_text("not to be overwritten")
+    with script(RUN, store, 2) as process:
+        assert wait_until(lambda: n_stored(store) > 0, 60)
+        delete_all(store)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    saved = re.search(r"StoreError: The store .* was deleted or moved .* saved in (.*\.db): run", err)
+    assert saved, err
+    assert Path(saved[1]) == tmp_path / "s.rescued-2.db"
+    assert (tmp_path / "s.rescued.db").read_text() == "not to be overwritten"
+    assert hf.load(saved[1]).n_outcomes > 0
+
+
+@linux
+def test_a_store_whose_folder_is_gone_is_saved_elsewhere(tmp_path, monkeypatch):
+    folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+
+    def watch(progress):
+        shutil.rmtree(folder, ignore_errors=True)
+
+    with pytest.raises(hf.StoreError, match=rf"is saved in {elsewhere}/s.rescued.db"):
+        robust_study(10).run(X, Y, store=folder / "s.db", progress=watch)
+    assert hf.load(elsewhere / "s.rescued.db").n_outcomes > 0
+
+
+def test_a_store_that_nobody_uses_is_one_file(tmp_path):
+    quietly(robust_study(5), X, Y, store=tmp_path / "s.db")
+    hf.load(tmp_path / "s.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
+    connection = sqlite3.connect(tmp_path / "s.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    connection.close()
+
+
+# SIGTERM
+
+
+def test_the_handler_of_sigterm_is_put_back_and_a_program_s_own_is_left_alone(tmp_path):
+    before, seen = signal.getsignal(signal.SIGTERM), []
+
+    def look(progress):
+        seen.append(signal.getsignal(signal.SIGTERM))
+
+    def own(*_):
+        pass
+
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        small_study().run(X, Y, progress=look)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        assert callable(seen[0])
+        signal.signal(signal.SIGTERM, own)
+        small_study().run(X, Y, progress=look)
+        assert signal.getsignal(signal.SIGTERM) is seen[-1] is own
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        thread = threading.Thread(target=lambda: small_study().run(X, Y, progress=look))
+        thread.start()
+        thread.join()
+        assert seen[-1] is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@linux
+def test_sigterm_stops_a_study_in_memory_too():
+    def stop(progress):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(hf.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was kept in memory only") as told:
+        small_study().run(X, Y, progress=stop)
+    assert told.value.signal == signal.SIGTERM
