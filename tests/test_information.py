@@ -146,10 +146,13 @@ def test_guessing_depends_neither_on_processes_nor_on_interruptions(tmp_path):
 
     with sqlite3.connect(tmp_path / "study.db") as connection:
         connection.execute("DELETE FROM baselines WHERE split = 0")
-    pd.testing.assert_frame_equal(study.run(X, Y, store=tmp_path / "study.db").stored.baselines, whole)
+    with pytest.warns(UserWarning, match="of 72 baselines lost"):
+        mended = study.run(X, Y, store=tmp_path / "study.db")
+    pd.testing.assert_frame_equal(mended.stored.baselines, whole)
     with sqlite3.connect(tmp_path / "study.db") as connection:
         connection.execute("DELETE FROM baselines WHERE split = 5")
-    resumed = study.run(X, Y, store=tmp_path / "study.db")  # nothing else is left to do
+    with pytest.warns(UserWarning, match="baselines lost"):
+        resumed = study.run(X, Y, store=tmp_path / "study.db")  # nothing else is left to do
     pd.testing.assert_frame_equal(resumed.stored.baselines, whole)
 
 

@@ -61,8 +61,9 @@ def test_pairs_are_grouped_where_that_pays_and_count_the_same(monkeypatch):
     for runs, expected in ((many_sizes, False), (one_size, True)):
         grouped.clear()
         for oracle in oracles.OVERLAP:
-            if not hf.MEASURES[oracle.__name__].one_size or expected:
-                check_equal(hf.stability(runs, oracle.__name__).value, oracles.pairwise(oracle, runs))
+            measure = hf.MEASURES[oracle.__name__]
+            if not measure.one_size or expected:
+                check_equal(measure.form.tally(runs, [measure])[0].value(), oracles.pairwise(oracle, runs))
         assert bool(grouped) is expected
 
 

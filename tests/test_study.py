@@ -693,7 +693,9 @@ def test_several_measures_are_rows_of_a_summary():
         label = result.stability("anova", measure, **parameters).measure
         mine = found.xs(label, level="measure")
         pd.testing.assert_frame_equal(mine, alone.drop(columns="measure"))
-    assert found.loc[("weights", "jaccard"), "reason"].startswith("Expected subsets for jaccard")
+    assert found["top"].dropna().to_dict() == {
+        ("weights", measure): 3 for measure in ("nogueira", "jaccard", "zucknick(threshold=0.8)")
+    }
 
 
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.ComplementaryPairs(3)], ids=str)

@@ -44,8 +44,8 @@ def test_a_symbolic_link_leads_to_the_same_lock(tmp_path):
         assert not hf.load(link).complete
         process.kill()
         process.communicate()
-    assert (tmp_path / "s.db.lock").exists()
-    assert not (tmp_path / "link.db.lock").exists()
+    assert (tmp_path / "s.db.holdfast-lock").exists()
+    assert not (tmp_path / "link.db.holdfast-lock").exists()
     assert_same(quietly(robust_study(60, 0.02), X, Y, store=link), quietly(robust_study(60, 0.02), X, Y))
     assert {path.name for path in tmp_path.iterdir()} == {"s.db", "link.db", "folder"}
 
@@ -148,7 +148,7 @@ def test_a_store_that_is_taken_away_is_noticed_and_saved(take_away, tmp_path):
     assert part.n_outcomes > seen[0]  # the block that was in flight is there too
     assert not part.complete
     assert_same(quietly(study, X, Y, store=saved), quietly(study, X, Y))
-    assert not (tmp_path / "s.db.lock").exists()
+    assert not (tmp_path / "s.db.holdfast-lock").exists()
     if take_away is replace:
         assert store.read_bytes() == other
 

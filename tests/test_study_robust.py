@@ -120,7 +120,7 @@ def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_t
     assert told, err
     assert told[2] == "Run it again with the same store to resume."
     assert int(told[1].replace(",", "")) == n_stored(store)
-    assert not (tmp_path / "s.db.lock").exists()
+    assert not (tmp_path / "s.db.holdfast-lock").exists()
     _assert_part_of_the_whole(hf.load(store))
 
 
@@ -157,6 +157,6 @@ def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_pa
         scored = set(zip(result.stored.scores["candidate"], result.stored.scores["split"], strict=True))
         assert selected == scored
         assert "fits so far" in repr(result)
-    assert (tmp_path / "s.db.lock").exists()
+    assert (tmp_path / "s.db.holdfast-lock").exists()
     assert_same(quietly(study, X, Y, store=store), quietly(robust_study(40, 0.02), X, Y))
-    assert not (tmp_path / "s.db.lock").exists()
+    assert not (tmp_path / "s.db.holdfast-lock").exists()

@@ -37,7 +37,7 @@ def assert_refused(path, message):
     with pytest.raises(hf.StoreError, match=message):
         quietly(study_of(), X, Y, store=path)
     assert path.read_bytes() == before
-    assert not path.with_name(f"{path.name}.lock").exists()
+    assert not path.with_name(f"{path.name}.holdfast-lock").exists()
 
 
 @pytest.mark.parametrize("length", [1, 15, 50, 99, 100, 511, 512, 1024, 4095, 4096, 8192, 0.5, 0.9, -4096, -4095, -1])
@@ -181,9 +181,9 @@ def test_a_second_writer_in_one_process_is_refused(tmp_path):
 
 
 def test_a_lock_that_was_left_behind_is_taken(tmp_path):
-    (tmp_path / "s.db.lock").write_text("999999\n")
+    (tmp_path / "s.db.holdfast-lock").write_text("999999\n")
     assert quietly(study_of(), X, Y, store=tmp_path / "s.db").complete
-    assert not (tmp_path / "s.db.lock").exists()
+    assert not (tmp_path / "s.db.holdfast-lock").exists()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from cells import (
     rejections,
     stray,
 )
+from kinds import modes, noise_and_strays, wild_sizes, with_empty
 
 from holdfast.datasets import selection_probabilities
 
@@ -29,6 +30,14 @@ CELLS = [
     above_threshold(20, 5, 2, 0.8),
 ]
 
+RARE = [
+    stray(80, 8, 0.03),
+    noise_and_strays(80, 8, 4, 0.1),
+    modes(80, 8, [0.75, 0.25]),
+    with_empty(80, 8, 4, 0.2),
+    wild_sizes(200, 10, 2, 0.8),
+]
+
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_the_default_interval_covers_and_the_published_one_never_covers_more(cell):
@@ -36,6 +45,14 @@ def test_the_default_interval_covers_and_the_published_one_never_covers_more(cel
     default, published = (found[found.method == method]["95%"].to_numpy() for method in ("jackknife", "asymptotic"))
     assert default.min() >= 0.90
     assert (default >= published - 0.02).all()
+
+
+@pytest.mark.parametrize("cell", RARE, ids=lambda cell: cell.name)
+def test_deviations_that_were_not_drawn_are_allowed_for(cell):
+    found = coverage(cell, "nogueira", (5, 20, 50), 200, 5)
+    assert found["95%"].min() >= 0.89 - 2 * (0.89 * 0.11 / 200) ** 0.5
+    size = rejections(lambda n, rng: (cell.draw(n, rng), cell.draw(n, rng)), 20, 150, 6, {"paired": TESTS["paired"]})
+    assert size["paired"] <= 0.065 + 2 * (0.065 * 0.935 / 150) ** 0.5
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "pearson"])
@@ -47,8 +64,8 @@ def test_intervals_of_pairwise_measures_cover(measure):
 @pytest.mark.parametrize("shared", [0.0, 0.9])
 def test_the_paired_test_keeps_its_level_and_finds_more_than_the_published_one(shared):
     size = rejections(pair_of_selectors(shared), 20, 400, 3, {"paired": TESTS["paired"]})["paired"]
-    assert 0.02 <= size <= 0.085
+    assert 0.01 <= size <= 0.085
     power = rejections(pair_of_selectors(shared, 0.2), 20, 150, 4, TESTS)
-    assert power["paired"] >= power["published"] - 0.1
+    assert power["paired"] >= power["published"] - 0.2  # which rejects too often where nothing is shared
     if shared == 0.9:
         assert power["paired"] > power["published"] + 0.15

@@ -174,7 +174,7 @@ def _told(result: StudyResult, name: str | None, estimates: Estimates, asked: Qu
     low, high = result.interval(name, found, asked.level)
     return Stability(
         measure=found.measure, value=float(found.value), low=float(low), high=float(high), strength=found.strength,
-        runs=found.n_runs, reason=found.note, scope=found.scope,
+        runs=found.n_runs, reason=found.note, scope=found.scope, unseen=found.unseen_share(asked.level),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from holdfast.report.references import references
 from holdfast.report.summary import Features, Method, Reference, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing
-from holdfast.tradeoff.information import ERROR, Information
+from holdfast.tradeoff.information import Information
 
 DESIGNS = {
     "Bootstrap": "bootstrap samples of the data",
@@ -144,11 +144,11 @@ def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Informa
         told.append(f"Whether the features carry information was not tested: {information.untested}.")
     else:
         several = len(result.candidates)
-        adjusted = f", Bonferroni-adjusted for {several} candidates" if several > 1 else ""
+        adjusted = f", with an allowance for {several} candidates" if several > 1 else ""
         told.append(
             f"Features count as carrying information if the {information.metric} is above that of guessing on the same "
             f"held-out rows (here {information.strategy}) by a one-sided corrected resampled t-test at "
-            f"{percent(ERROR)}{adjusted} (p {_p_text(information.p_value)})."
+            f"{percent(information.level)}{adjusted} (p {_p_text(information.p_value)})."
         )
     return told
 

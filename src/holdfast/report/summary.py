@@ -41,7 +41,10 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Stability:
-    """A stability with its interval; ``nan`` where there is none, and why."""
+    """A stability with its interval; ``nan`` where there is none, and why.
+
+    ``unseen`` is the share of further runs that may select something else altogether, as far as these runs can tell.
+    """
 
     measure: str | None
     value: float
@@ -51,6 +54,7 @@ class Stability:
     runs: int
     reason: str | None
     scope: str
+    unseen: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,8 @@ UNTESTED_STANDINGS: dict[Standing, Standing] = {
     "fails": "not stable",
     "unsure": "too early",
 }
+MANY = 100
+"""Number of runs with which rare kinds of runs are likely to be seen."""
 SHARED = (
     "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
     "noise this stability stays above 0 and some features come back often; shuffle the target and run the study "
@@ -220,8 +222,10 @@ def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, inf
             "Features were filtered before the study, on all rows; if that filter saw the target, scores and stability "
             "look better than they are, and features of noise can seem to carry information."
         )
-    if stability.runs and stability.runs < 20 and not math.isnan(stability.value):
+    if stability.runs < MANY and not math.isnan(stability.unseen):
+        with_many = 1 - (1 - stability.unseen) ** ((stability.runs - 1) / (MANY - 1))
         told.append(
-            f"The number of runs is small ({stability.runs}): intervals are wide, and rare selections are not seen."
+            f"{_capital(counted(stability.runs, 'run'))} cannot rule out that up to {100 * stability.unseen:.0f} % of "
+            f"further runs select something else altogether; with {MANY} runs that would be {100 * with_many:.1f} %."
         )
     return told

@@ -4,7 +4,7 @@ Where some candidates give subsets and others rankings or weights, the latter ar
 select, and all are measured as subsets.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,18 +41,18 @@ class Footing:
 
 
 def choose_footing(
-    kinds: Mapping[str, Kind], sizes: Sequence[float], n_features: int, measure: str | Measure | None
+    kinds: Mapping[str, Kind], size: Callable[[str], float], n_features: int, measure: str | Measure | None
 ) -> Footing:
-    """The footing of candidates that give these kinds; ``sizes`` are the mean sizes of those that give subsets."""
+    """The footing of candidates that give these kinds; ``size`` tells the mean size of one that gives subsets."""
+    found = set(kinds.values())
     if measure is not None:
         wanted = find(measure).kind
     else:
-        found = set(kinds.values()) or {"subset"}
-        wanted = "subset" if "subset" in found else "ranking" if "ranking" in found else "weighting"
+        wanted = "ranking" if found == {"ranking", "weighting"} else found.pop() if len(found) == 1 else "subset"
     chosen = measure or USUAL[wanted]
-    if wanted != "subset" or set(kinds.values()) <= {"subset"}:
+    if wanted != "subset" or all(kind == "subset" for kind in kinds.values()):
         return Footing(chosen)
-    return Footing(chosen, common_size(sizes, n_features))
+    return Footing(chosen, common_size([size(name) for name, kind in kinds.items() if kind == "subset"], n_features))
 
 
 def common_size(sizes: Sequence[float], n_features: int) -> int:

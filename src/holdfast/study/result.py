@@ -205,12 +205,9 @@ class StudyResult:
         Candidates that all give the same are measured as they are. If some give subsets, rankings and weights are cut
         to as many features as those select (the median of their mean sizes), and all are measured as subsets.
         """
-        asked = None if candidates is None else list(candidates)
-        kinds = {name: kind for name, kind in self.kinds.items() if asked is None or name in asked}
-        mixed = len(set(kinds.values())) > 1
-        subsets = [name for name, kind in kinds.items() if kind == "subset"] if mixed else []
-        sizes = [float(self.preferences(name).sizes.mean()) for name in subsets]
-        return choose_footing(kinds, sizes, len(self.features), measure)
+        asked = set(self.candidates if candidates is None else candidates)
+        kinds = {name: kind for name, kind in self.kinds.items() if name in asked}
+        return choose_footing(kinds, lambda name: self.preferences(name).sizes.mean(), len(self.features), measure)
 
     def compare(
         self,

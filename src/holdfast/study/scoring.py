@@ -95,8 +95,13 @@ def scores_of(answers: Answers, X: Any, y: NDArray[Any], scorers: Mapping[str, S
     return {name: float(scorer(answers, X, y)) for name, scorer in scorers.items()}
 
 
-def coded(predicted: Sequence[Any] | NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
-    """Predictions as they are stored: the number of the class, or the predicted number."""
+def coded(predicted: Sequence[Any] | NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Predictions as they are stored: the number of the class, or the predicted number.
+
+    None if something else than one of the classes is predicted, as a regression of class labels does.
+    """
     if classes is None:
         return np.asarray(predicted, dtype=np.float64).ravel()
+    if not np.isin(predicted, classes).all():
+        return None
     return np.searchsorted(classes, np.asarray(predicted)).astype(np.min_scalar_type(classes.size))

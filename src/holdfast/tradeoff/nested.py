@@ -140,9 +140,8 @@ def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: flo
 
 def _stability(selected: list[Preferences], measure: str | Measure | None) -> StabilityEstimate:
     """How far the selections of all outer folds agree."""
-    sizes = [float(runs.sizes.mean()) for runs in selected if runs.kind == "subset"]
     kinds = {str(fold): runs.kind for fold, runs in enumerate(selected)}
-    footing = choose_footing(kinds, sizes, selected[0].n_features, measure)
+    footing = choose_footing(kinds, lambda fold: selected[int(fold)].sizes.mean(), selected[0].n_features, measure)
     cut = [footing.cut(DesignedRuns(runs, "folds", [0], [1.0])).runs for runs in selected]
     if {runs.kind for runs in cut} == {"subset"}:
         together = Preferences.from_sets([runs.lists()[0] for runs in cut], n_features=cut[0].n_features)
