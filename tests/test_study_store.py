@@ -98,8 +98,9 @@ def test_a_folder_a_device_and_memory_are_no_store(tmp_path, monkeypatch):
         tmp_path, rf"Expected a file as store, got the folder {tmp_path}; name a file in it, such as {tmp_path}/"
     )
     monkeypatch.chdir(tmp_path)
-    for given in (".", ""):
-        assert_no_file(given, r"Expected a file as store, got the folder .*; name a file in it, such as study.db")
+    assert_no_file(".", r"Expected a file as store, got the folder \.; name a file in it, such as study.db")
+    with pytest.raises(ValueError, match="Expected the path of a study's store, got ''"):
+        hf.load("")
     assert_no_file(
         ":memory:", r"Expected a file as store, got ':memory:'; leave the store out \(store=None, no --store\)"
     )

@@ -166,7 +166,7 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
         for name, counts in found.tables.items():
             rows.add_row(name, *(f"{counts[state]:,}" for state in ("sound", "damaged", "missing")))
         console().print(rows)
-        console().print(found.message or f"{store} is sound.")
+        console().print(found.message or f"{store} is sound.", soft_wrap=True)
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[found.state])
 
 
