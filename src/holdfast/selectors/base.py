@@ -315,6 +315,26 @@ class Selector(SelectorMixin, BaseEstimator):
         return [found] * len(selectors)
 
 
+class TakesGroups(Selector):
+    """A selector that draws rows again, itself or in its base, and keeps those of one group together."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of whole numbers, optional
+            How often each row counts; the same as repeating it. Copies of a row stay together.
+        groups : array of shape (n_samples,), optional
+            Rows of one group, such as samples of one patient, are drawn together or share a fold.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+
 class FitsTogether(Selector):
     """A selector that fits all resamples together: write :meth:`_found_many`, and a single fit follows from it."""
 

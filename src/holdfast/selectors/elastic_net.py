@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selectors.base import FitsTogether, Found, Selector, Ties
+from holdfast.selectors.base import FitsTogether, Found, Selector, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
@@ -244,7 +244,7 @@ def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
         steps[columns[new]] = place
 
 
-class ElasticNetCV(_ElasticNet):
+class ElasticNetCV(TakesGroups, _ElasticNet):
     """Select the features with a weight in an elastic net whose lambda is chosen by cross-validation inside the split.
 
     Equal rows, such as copies in a bootstrap sample, always share a fold, and so do rows of one group.
@@ -289,22 +289,6 @@ class ElasticNetCV(_ElasticNet):
         self.ties = ties
         self.k, self.rule, self.l1_ratio, self.n_lambdas = k, rule, l1_ratio, n_lambdas
         self.lambda_min_ratio, self.model, self.random_state = lambda_min_ratio, model, random_state
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Finite numbers.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of whole numbers, optional
-            How often each row counts; the same as repeating it.
-        groups : array of shape (n_samples,), optional
-            Rows of one group, such as samples of one patient, share a fold.
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints:
         return self._shared(X, target) if groups is None else groups

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from holdfast.intake import is_number
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Found
+from holdfast.selectors.base import Found, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import Wrapper, fitted, noted_fewer, read, worse_first
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
@@ -32,7 +32,7 @@ MOST_LINKED = 20_000
 """Features that may be clustered together: their similarities, as a matrix with its copies, take 8 GB."""
 
 
-class GroupedSelector(Wrapper):
+class GroupedSelector(TakesGroups, Wrapper):
     """Group features that are alike, and let a selector choose among one representative of each group.
 
     Correlated features stand in for each other, so that a selector picks now this one, now that one: a stability that
@@ -104,22 +104,6 @@ class GroupedSelector(Wrapper):
     ) -> None:
         self.base, self.threshold, self.linkage, self.random_state = base, threshold, linkage, random_state
         self.similarity, self.representative, self.members = similarity, representative, members
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Finite numbers.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of whole numbers, optional
-            How often each row counts; the same as repeating it.
-        groups : array of shape (n_samples,), optional
-            Groups of rows, for a base that draws rows again.
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints | None:
         self._shared(X, target)

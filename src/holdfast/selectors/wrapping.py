@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from holdfast.reading import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.base import Selector, Setting
+from holdfast.selectors.base import Selector, Setting, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
@@ -77,7 +77,7 @@ class Inner(NamedTuple):
         return np.unique(self.unit_of[rows]).size
 
 
-class ResamplingWrapper(Wrapper):
+class ResamplingWrapper(TakesGroups, Wrapper):
     """A selector that fits its base to many resamples of the rows.
 
     Copies of a row, such as those in a bootstrap sample, are drawn together or not at all, and so are rows of one
@@ -88,22 +88,6 @@ class ResamplingWrapper(Wrapper):
 
     draws: ClassVar[bool] = True
     random_state: Any
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Finite numbers.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of whole numbers, optional
-            How often each row counts; the same as repeating it. Copies of a row are drawn together.
-        groups : array of shape (n_samples,), optional
-            Rows of one group, such as samples of one patient, are drawn together.
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     @abstractmethod
     def _base_settings(self) -> Sequence[Setting]:
