@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import holdfast as hf
-from holdfast.cli import app, run
+from holdfast.cli import app
 from holdfast.cli.terminal import COMMANDING, console, table, visible, visible_json
 from holdfast.intake import MOST_FEATURES, PartialNames
 from holdfast.study.named import PERTURBATIONS, named_perturbation
@@ -32,22 +32,9 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def output_of(monkeypatch, capsys):
+def output_of(printed_by):
     """Stdout and stderr of the command."""
-
-    def call(*arguments, code=2):
-        monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            run()
-            left = 0
-        except SystemExit as error:
-            left = error.code or 0
-        found = capsys.readouterr()
-        assert left == code, found.err
-        return found.out + found.err
-
-    return call
+    return lambda *arguments, code=2: "".join(printed_by(*arguments, code=code))
 
 
 # Huge claims

@@ -47,22 +47,9 @@ def mark(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def stderr_of(monkeypatch, capsys):
+def stderr_of(printed_by):
     """What the command says on stderr."""
-
-    def call(*arguments, code=2):
-        monkeypatch.setattr(sys, "argv", ["holdfast", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            run()
-            left = 0
-        except SystemExit as error:
-            left = error.code or 0
-        text = capsys.readouterr().err
-        assert left == code, text
-        return text
-
-    return call
+    return lambda *arguments, code=2: printed_by(*arguments, code=code).err
 
 
 def asked(key, text):
