@@ -36,7 +36,7 @@ from simulations import (  # noqa: E402
 
 import holdfast as hf  # noqa: E402
 
-RUNS = (3, 5, 10, 20, 50, 100)
+RUNS = (5, 10, 20, 50, 100)
 TABLE_4 = ("p uniform in [0, 1]", "p from Beta(0.5, 0.5)", "half likely, half unlikely", "p uniform in [0, 0.3]")
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
 

@@ -19,6 +19,8 @@ from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
 
 SIMULATED_RUNS = 4000
+SURPRISE = 1.25
+"""How many times as much as a pilot's all runs vary before the pilot is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +52,14 @@ class Pilot:
     def ci(self, estimate: StabilityEstimate) -> Interval:
         """Return the interval around the estimate from all runs, by the pilot's standard deviation.
 
-        A pilot whose runs all agreed has none; then the interval is the estimate's own.
+        A pilot whose runs all agreed has none; then the interval is the estimate's own. So it is where all runs vary
+        clearly more than the pilot's did, as they may if a few runs select very many features: then it is wider than
+        was asked for.
         """
-        if self.estimate.method == "bound":
+        reach = _reach(self.estimate, self.level)
+        if self.estimate.method == "bound" or _reach(estimate, self.level) > SURPRISE * reach:
             return estimate.ci(self.level)
-        reach = _reach(self.estimate, self.level) / math.sqrt(estimate.n_runs)
+        reach /= math.sqrt(estimate.n_runs)
         allowance = 0.0
         if isinstance(estimate.law, Jackknife):
             allowance = estimate.value - estimate.law.unseen.value_with(estimate.law.kept(self.level))
