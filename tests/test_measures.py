@@ -129,6 +129,7 @@ def test_sechidis(data):
 
 
 @given(runs=subset_runs())
+@settings(max_examples=40)
 def test_without_stand_ins_they_are_their_plain_relatives(runs):
     s = np.eye(runs.n_features)
     plain = {
