@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 
 
 class Problem(NamedTuple):
-    """Data, one bootstrap of it, and that bootstrap as the peers need it: its unique rows, standardised by hand."""
+    """Data, one bootstrap of it, and that bootstrap as the peers need it: its unique rows, standardized by hand."""
 
     X: Floats
     y: Floats
     counts: Floats
-    standardised: Floats
+    standardized: Floats
     y_drawn: Floats
     weights: Floats
 
@@ -33,12 +33,12 @@ class Problem(NamedTuple):
         rng = np.random.default_rng(SEED)
         counts = np.bincount(rng.integers(0, y.size, y.size), minlength=y.size).astype(float)
         drawn = counts > 0
-        centred = X[drawn] - counts @ X / y.size
-        scale = np.sqrt(counts[drawn] @ centred**2 / y.size)
-        return cls(X, y, counts[None], np.asfortranarray(centred / scale), y[drawn], counts[drawn])
+        centered = X[drawn] - counts @ X / y.size
+        scale = np.sqrt(counts[drawn] @ centered**2 / y.size)
+        return cls(X, y, counts[None], np.asfortranarray(centered / scale), y[drawn], counts[drawn])
 
     def ours(self) -> Paths:
-        """Return the path of the bootstrap, standardisation included."""
+        """Return the path of the bootstrap, standardization included."""
         return elastic_net_paths(self.X, self.y, self.counts, family="logistic")
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ def elastic_net() -> Iterator[Row]:
         ours=best_time(tall.ours),
         peer=best_time(partial(_liblinear, tall, tall.ours().lambdas[0])),
         peer_name="scikit-learn liblinear",
-        equal="no: the peer penalises the intercept",
+        equal="no: the peer penalizes the intercept",
         ratio_to_reach=28,
     )
     for problem, ratio in ((tall, 12), (wide, 60)):
@@ -95,7 +95,7 @@ def _liblinear(problem: Problem, lambdas: Floats) -> None:
     model = LogisticRegression(solver="liblinear", l1_ratio=1)
     for lam in lambdas:
         model.set_params(C=1 / (lam * problem.weights.sum()))
-        model.fit(problem.standardised, problem.y_drawn, sample_weight=problem.weights)
+        model.fit(problem.standardized, problem.y_drawn, sample_weight=problem.weights)
 
 
 def _glum(problem: Problem, lambdas: Floats) -> Floats:
@@ -104,7 +104,7 @@ def _glum(problem: Problem, lambdas: Floats) -> Floats:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what it will change in a later version
-        model.fit(problem.standardised, (problem.y_drawn > 0).astype(float), sample_weight=problem.weights)
+        model.fit(problem.standardized, (problem.y_drawn > 0).astype(float), sample_weight=problem.weights)
     return model.coef_path_
 
 

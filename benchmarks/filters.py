@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks import inputs, peers
 from benchmarks.timing import Row, agreed, best_time
-from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.discretize import equal_width_codes
 from holdfast.kernels.mrmr import Paths, selection_paths
 from holdfast.kernels.relief import relief_weights, shared_ranges, weights_of
 

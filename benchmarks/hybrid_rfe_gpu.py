@@ -41,7 +41,7 @@ C_FINALS = 0.001, 0.01, 0.1, 1.0
 
 
 class Setting(NamedTuple):
-    """One elimination: how many features are forced by which criterion, and how the model is regularised."""
+    """One elimination: how many features are forced by which criterion, and how the model is regularized."""
 
     n_forced: int
     criterion: str

@@ -88,7 +88,7 @@ def swapping_sets(size: Size) -> Lists:
 
 
 def sparse_similarity(n_features: int) -> sp.csr_array:
-    """Return blocks of three to six neighbouring features: 0.9 to 1 within a block, nothing across."""
+    """Return blocks of three to six neighboring features: 0.9 to 1 within a block, nothing across."""
     rng = np.random.default_rng(SEED)
     block = _blocks(n_features, rng)
     upper = sp.csr_array((n_features, n_features))
@@ -100,7 +100,7 @@ def sparse_similarity(n_features: int) -> sp.csr_array:
 
 
 def dense_similarity(n_features: int) -> NDArray[np.float64]:
-    """Return absolute correlations of data in which three to six neighbouring features measure the same thing."""
+    """Return absolute correlations of data in which three to six neighboring features measure the same thing."""
     rng = np.random.default_rng(SEED)
     signal = rng.normal(size=(100, n_features))
     data = signal[:, _blocks(n_features, rng)] + 0.25 * rng.normal(size=signal.shape)

@@ -181,11 +181,11 @@ def relevance_and_redundancy(codes: NDArray[np.uint8], y: NDArray[np.int64], ord
 
 
 def skrebate_weights(X: Floats, y: NDArray[np.int64]) -> Floats:
-    """ReliefF with ten neighbours by scikit-rebate."""
+    """ReliefF with ten neighbors by scikit-rebate."""
     return ReliefF(n_neighbors=10, n_features_to_select=1).fit(X, y).feature_importances_
 
 
-def relief(scaled: Floats, y: NDArray[np.int64], n_neighbours: int) -> Floats:
+def relief(scaled: Floats, y: NDArray[np.int64], n_neighbors: int) -> Floats:
     """ReliefF for two classes, row by row, on features divided by their ranges."""
     weights = np.zeros(scaled.shape[1])
     for row, own in zip(scaled, y, strict=True):
@@ -193,6 +193,6 @@ def relief(scaled: Floats, y: NDArray[np.int64], n_neighbours: int) -> Floats:
         distances = differences.sum(axis=1)
         for c in np.unique(y):
             near = np.flatnonzero((y == c) & ((distances > 0) | (c != own)))
-            nearest = near[np.argsort(distances[near], kind="stable")[:n_neighbours]]
+            nearest = near[np.argsort(distances[near], kind="stable")[:n_neighbors]]
             weights += (-1 if c == own else 1) * differences[nearest].mean(axis=0)
     return weights / len(y)

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, n: int, d: int) -> "Rows":
-        """Twenty factors that each move a seventh of the features, forty features that know the class; standardised."""
+        """Twenty factors that each move a seventh of the features, forty features that know the class; standardized."""
         rng = np.random.default_rng(SEED)
         y = np.where(np.arange(n) % 2 == 0, 1, -1)
         loadings = rng.normal(size=(20, d)) * (rng.random((20, d)) < 0.15)

@@ -66,7 +66,7 @@ def study_memory() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         stores = {n: Path(folder) / f"{n}.db" for n in (1, FEW, MANY)}
         peak = {n: _peak_megabytes(n, store) for n, store in stores.items()}
-        few, many = (hf.load(stores[n]).preferences("nothing").lists()[0] for n in (FEW, MANY))
+        few, many = (hf.load_study(stores[n]).preferences("nothing").lists()[0] for n in (FEW, MANY))
         if not np.array_equal(few, many[: few.size]):
             raise ValueError("Expected equal selections on equal resamples: a wrong answer has no size.")
         stored = {n: store.stat().st_size / 1e6 for n, store in stores.items()}

@@ -26,7 +26,7 @@ def bootstraps(y, n_resamples, seed=0):
     return np.array(counts)
 
 
-def standardised(X, count):
+def standardized(X, count):
     """Columns with the mean and standard deviation of the resample taken out, 0 where they are constant in it."""
     mean = np.average(X, axis=0, weights=count)
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=count))

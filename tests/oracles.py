@@ -135,8 +135,8 @@ def guzman(preferences):
     if k in (0, d):
         return nan
     q = [[(f in s) / k for f in range(d)] for s in sets]
-    centre = [mean(row[f] for row in q) for f in range(d)]
-    divergence = mean(sum(row[f] * math.log(row[f] / centre[f]) for f in range(d) if row[f]) for row in q)
+    center = [mean(row[f] for row in q) for f in range(d)]
+    divergence = mean(sum(row[f] * math.log(row[f] / center[f]) for f in range(d) if row[f]) for row in q)
     assert len(q) == M
     return 1 - divergence / math.log(d / k)
 

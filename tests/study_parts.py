@@ -265,6 +265,6 @@ def wait_until(true, seconds=20.0):
 def n_stored(path):
     """How many outcomes a store holds; 0 before it is one."""
     try:
-        return hf.load(path).n_outcomes
+        return hf.load_study(path).n_outcomes
     except ValueError:
         return 0

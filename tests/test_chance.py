@@ -15,7 +15,7 @@ from strategies import subset_runs
 SUBSET = [measure for measure in hf.MEASURES.values() if measure.kind == "subset"]
 S = np.eye(4)
 S[0, 1] = S[1, 0] = 0.97
-SIMILARITY = hf.GivenSimilarity(S)  # one object, so that expectations are found once
+SIMILARITY = hf.similarity.GivenSimilarity(S)  # one object, so that expectations are found once
 
 
 def complete(measure):

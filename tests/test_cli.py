@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app, run
 from holdfast.cli.parsing import parse_measure
-from holdfast.tables import write_preferences
+from holdfast.io.selections import write_preferences
 
 FEATURES = ("age", "dose", "sex", "pulse", "weight")
 SETS = [["age", "dose"], ["age", "sex"], ["dose", "age", "pulse"]]
@@ -48,7 +48,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def plain(text):
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)  # typer colours its own messages where CI systems ask for it
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)  # typer colors its own messages where CI systems ask for it
 
 
 def answer(*arguments):
@@ -126,7 +126,7 @@ def test_every_format_gives_the_number_of_the_library(folder, arguments):
         ),
         (
             ["runs.csv", "-m", "pogr:threshold=0.8", "-m", "gulgezen", "-m", "hamming", "--data", "data.csv"],
-            lambda: as_dicts(RUNS, [hf.MEASURES["pogr"].bind(threshold=0.8), "gulgezen", "hamming"], data=DATA),
+            lambda: as_dicts(RUNS, [hf.MEASURES["pogr"].bind(threshold=0.8), "gulgezen", "hamming"], X=DATA),
         ),
         (
             ["runs.csv", "-m", "pogr", "--similarity", "similarity.csv"],
@@ -223,14 +223,14 @@ SIMILAR = np.abs(np.corrcoef(np.random.default_rng(9).normal(size=(30, 12)), row
 
 @pytest.fixture
 def rivals(tmp_path, monkeypatch):
-    """The current folder, with the selections of three selectors in it, labelled and not."""
+    """The current folder, with the selections of three selectors in it, labeled and not."""
     monkeypatch.chdir(tmp_path)
     for name, runs in SELECTIONS.items():
         write_preferences(runs, f"{name}.csv")
-        write_preferences(labelled(runs, LABELS), f"{name}_labelled.csv")
+        write_preferences(labeled(runs, LABELS), f"{name}_labeled.csv")
         SCORES[name].to_frame().to_csv(f"{name}_scores.csv", index=False)
-    write_preferences(labelled(SELECTIONS["shaky"], LABELS).take(range(8, -1, -1)), "shaky_reversed.csv")
-    write_preferences(labelled(SELECTIONS["shaky"], ["other" + label for label in LABELS]), "shaky_elsewhere.csv")
+    write_preferences(labeled(SELECTIONS["shaky"], LABELS).take(range(8, -1, -1)), "shaky_reversed.csv")
+    write_preferences(labeled(SELECTIONS["shaky"], ["other" + label for label in LABELS]), "shaky_elsewhere.csv")
     pd.DataFrame(SIMILAR).to_csv("similar.csv", index=False)
     write_preferences(hf.Preferences.from_sets([{0, 1}] * 5, n_features=12), "agree.csv")
     write_preferences(hf.Preferences.from_sets([{2, 3}] * 5, n_features=12), "agree_too.csv")
@@ -242,7 +242,7 @@ def rivals(tmp_path, monkeypatch):
     return tmp_path
 
 
-def labelled(runs, labels):
+def labeled(runs, labels):
     return hf.Preferences.from_matrix(runs.to_sparse(), labels=labels)
 
 
@@ -289,17 +289,17 @@ def test_comparisons_are_those_of_the_library(rivals, arguments, expected):
 @pytest.mark.parametrize(
     ("second", "options", "design"),
     [
-        ("shaky_labelled", [], "paired"),
+        ("shaky_labeled", [], "paired"),
         ("shaky_reversed", [], "paired"),
         ("shaky_elsewhere", [], "independent"),
-        ("shaky_labelled", ["--independent"], "independent"),
+        ("shaky_labeled", ["--independent"], "independent"),
     ],
 )
 def test_labels_tell_whether_runs_are_pairs(rivals, second, options, design):
-    (pair,) = compared("steady_labelled.csv", f"{second}.csv", *options)["pairs"]
+    (pair,) = compared("steady_labeled.csv", f"{second}.csv", *options)["pairs"]
     expected = hf.compare(SELECTIONS["steady"], SELECTIONS["shaky"], paired=design == "paired")
     assert pair["design"] == design
-    assert (pair["first_name"], pair["second_name"]) == ("steady_labelled", second)
+    assert (pair["first_name"], pair["second_name"]) == ("steady_labeled", second)
     assert pair["standard_error"] == pytest.approx(expected.standard_error)
     assert pair["p_value"] == pytest.approx(expected.p_value)
 
@@ -367,7 +367,7 @@ def test_selections_that_do_not_vary(rivals, second, letters):
 
 BAD_COMPARISONS = {
     "pairs not said": (["steady.csv", "shaky.csv"], "got runs without labels", "--paired", "--independent"),
-    "labels of one only": (["steady_labelled.csv", "shaky.csv"], "got runs without labels"),
+    "labels of one only": (["steady_labeled.csv", "shaky.csv"], "got runs without labels"),
     "one file": (["steady.csv"], "Expected at least two files to compare, got 1"),
     "a file twice": (["steady.csv", "shaky.csv", "steady.csv", "--paired"], "Expected each file once, got steady.csv"),
     "missing file": (["steady.csv", "nothing.csv"], "No such file or directory: nothing.csv"),
@@ -488,7 +488,7 @@ BAD = {
     "missing parameter": (["runs.csv", "-m", "davis"], "Expected a value for alpha of davis"),
     "text as parameter": (["runs.csv", "-m", "davis:alpha=half"], "a number for alpha of davis, got 'half'"),
     "path as similarity": (["runs.csv", "-m", "pogr:similarity=x.csv"], "similarity of pogr, got 'x.csv'"),
-    "no data": (["runs.csv", "-m", "pogr"], "Expected data= or similarity= for pogr"),
+    "no data": (["runs.csv", "-m", "pogr"], "Expected X= or similarity= for pogr"),
     "data and similarity": (["runs.csv", "--data", "data.csv", "--similarity", "square.csv"], "got both; give one"),
     "text as data": (
         ["runs.csv", "-m", "pogr", "--data", "text.csv"],

@@ -65,16 +65,24 @@ def test_a_study_from_a_file_equals_the_library_s(folder):
 
 def test_several_values_make_several_candidates(folder):
     found = told(
-        *STUDY, "-s", "anova:k=2|3", "-s", "lasso:lam=0.2|0.05", "-s", "forest:n_estimators=3,top=2|4", "-n", 4
+        *STUDY,
+        "-s",
+        "anova:k=2|3",
+        "-s",
+        "lasso:penalty_strength=0.2|0.05",
+        "-s",
+        "forest:n_estimators=3,sizes=2|4",
+        "-n",
+        4,
     )
     names = [row["candidate"] for row in found["candidates"]]
     assert names == [
         "anova(n_features=2)",
         "anova(n_features=3)",
-        "lasso(lam=0.2)",
-        "lasso(lam=0.05)",
-        "forest(top=2)",
-        "forest(top=4)",
+        "lasso(penalty_strength=0.2)",
+        "lasso(penalty_strength=0.05)",
+        "forest(size=2)",
+        "forest(size=4)",
     ]
     assert [row["size"] for row in found["candidates"]][:2] == [2, 3]
 
@@ -107,7 +115,7 @@ def test_groups_and_covariates_are_passed_on(folder):
     table.to_csv("patients.csv", index=False)
     arguments = ["study", "patients.csv", "--target", "diagnosis", "--groups", "patient", "--keep", "mean radius"]
     call(*arguments, "--estimator", "knn", "-n", 5, "--store", "s.db", "-s", "anova:k=2", "--quiet")
-    result = hf.load("s.db")
+    result = hf.load_study("s.db")
     assert "mean radius" not in result.features
     held = result.predictions("anova").groupby("run")["row"].apply(lambda rows: (rows // 3).value_counts().eq(3).all())
     assert held.all()
@@ -195,7 +203,7 @@ def test_selectors_are_listed():
     ],
 )
 def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkeypatch, capsys):
-    (folder / "odd.toml").write_text("colour = 1")
+    (folder / "odd.toml").write_text("color = 1")
     (folder / "bad.toml").write_text("= 1")
     (folder / "texts.csv").write_text(
         "name,sex,age,ill\n" + "".join(f"p{i},{'fm'[i % 2]},{i},{i % 3 > 0}\n" for i in range(60))
@@ -229,13 +237,13 @@ def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
     assert "The study was stopped after" in errors
     assert "holdfast resume s.db" in errors
     assert "Traceback" not in errors
-    assert not hf.load("s.db").complete
+    assert not hf.load_study("s.db").complete
 
 
 def hf_fits(store):
     """How many fits a store holds; none if it is only being made."""
     try:
-        return hf.load(store).n_outcomes
+        return hf.load_study(store).n_outcomes
     except ValueError:
         return 0
 

@@ -31,7 +31,7 @@ TRADEOFF = ("tradeoff", "patients.csv", "--target", "diagnosis", "-s", "anova:k=
 
 def test_a_trade_off_is_told_in_words(folder):
     told = call(*TRADEOFF, "--store", "study.db").stdout
-    result = hf.load("study.db")
+    result = hf.load_study("study.db")
     choice = result.choose()
     assert "The front: " in told
     assert f"The choice (one-se): {choice.reason}" in told
@@ -43,7 +43,7 @@ def test_a_trade_off_is_told_in_words(folder):
 
 def test_json_holds_the_choice_and_all_points(folder):
     found = json.loads(call(*TRADEOFF, "--rule", "accuracy", "--json", "--store", "study.db").stdout)
-    result = hf.load("study.db")
+    result = hf.load_study("study.db")
     assert found["choice"]["candidate"] == result.choose("accuracy").candidate
     assert [one["candidate"] for one in found["pareto"]["candidates"]] == result.candidates
     assert found["pareto"]["areas"]["all"] == pytest.approx(result.pareto().area)
@@ -62,7 +62,7 @@ def test_json_holds_the_choice_and_all_points(folder):
 def test_options_reach_the_rule(folder, options, rule, expected):
     call(*TRADEOFF, "--store", "study.db")
     found = json.loads(call("choose", "study.db", "--rule", rule, *options, "--json").stdout)
-    choice = hf.load("study.db").choose(rule, **expected)
+    choice = hf.load_study("study.db").choose(rule, **expected)
     assert found["choice"]["reason"] == choice.reason
     assert found["choice"]["measure"] == choice.measure
 

@@ -12,8 +12,8 @@ from statsmodels.stats.multitest import multipletests
 
 import holdfast as hf
 from holdfast.datasets import make_selections
-from holdfast.inference import compare as module
-from holdfast.inference.compare import holm, letters
+from holdfast.inference import comparison as module
+from holdfast.inference.comparison import holm, letters
 from holdfast.inference.variance import asymptotic_variance
 
 SHARED = np.random.default_rng(0).normal(size=(12, 15))  # noise that two selectors share
@@ -37,7 +37,7 @@ UNANIMOUS = hf.Preferences.from_sets([{0, 1}] * 5, n_features=12)
 APART = hf.Preferences.from_sets([{2 * run, 2 * run + 1} for run in range(5)], n_features=12)
 
 
-def labelled(runs, labels):
+def labeled(runs, labels):
     return hf.Preferences.from_matrix(runs.to_sparse(), labels=labels)
 
 
@@ -180,10 +180,10 @@ def test_pairing_takes_out_the_noise_that_is_shared():
 
 def test_the_published_statistic_is_second_minus_first_over_its_normal_error():
     one, two = SIZES[0], SIZES[1].take(range(7))
-    found = hf.compare(one, two, method="published", paired=False)
+    found = hf.compare(one, two, method="asymptotic", paired=False)
     error = np.sqrt(asymptotic_variance(one) + asymptotic_variance(two))
     statistic = (hf.stability(two).value - hf.stability(one).value) / error
-    assert (found.design, found.degrees) == ("published", np.inf)
+    assert (found.design, found.degrees) == ("asymptotic", np.inf)
     assert found.statistic == pytest.approx(statistic)
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(statistic)))
     assert found.ci() == pytest.approx(stats.norm.interval(0.95, found.difference, error))
@@ -224,8 +224,8 @@ def test_a_matrix_data_and_parameters_are_taken_as_by_stability():
     matrices = [runs.to_sparse().toarray() for runs in (ONE, TWO)]
     assert same(hf.compare(*matrices, paired=True), hf.compare(ONE, TWO, paired=True))
     data = np.random.default_rng(6).normal(size=(20, 15))
-    by_data = hf.compare(ONE, TWO, "pogr", paired=True, data=data, threshold=0.3)
-    similarity = hf.Correlation(data)
+    by_data = hf.compare(ONE, TWO, "pogr", paired=True, X=data, threshold=0.3)
+    similarity = hf.similarity.Correlation(data)
     assert same(by_data, hf.compare(ONE, TWO, "pogr", paired=True, similarity=similarity, threshold=0.3))
     assert by_data.first.measure == by_data.measure == "pogr(threshold=0.3)"
 
@@ -240,7 +240,7 @@ OTHERS = [f"other {run}" for run in range(12)]
 def test_equal_labels_mean_pairs_in_any_order():
     order = np.random.default_rng(7).permutation(12)
     expected = hf.compare(ONE, TWO, paired=True)
-    one, two = labelled(ONE, LABELS), labelled(TWO, LABELS)
+    one, two = labeled(ONE, LABELS), labeled(TWO, LABELS)
     assert same(hf.compare(one, two), expected)
     assert same(hf.compare(one, two.take(order)), expected)
     assert same(hf.compare(one.take(order), two, paired=True), expected)
@@ -248,30 +248,30 @@ def test_equal_labels_mean_pairs_in_any_order():
 
 
 def test_different_labels_mean_independent_runs():
-    one, two = labelled(ONE, LABELS), labelled(TWO, OTHERS)
+    one, two = labeled(ONE, LABELS), labeled(TWO, OTHERS)
     assert same(hf.compare(one, two), hf.compare(ONE, TWO, paired=False))
     with pytest.raises(ValueError, match="same run labels to compare as pairs, got 'resample 0' on one side only"):
         hf.compare(one, two, paired=True)
-    assert same(hf.compare(one, labelled(TWO, LABELS), paired=False), hf.compare(ONE, TWO, paired=False))
+    assert same(hf.compare(one, labeled(TWO, LABELS), paired=False), hf.compare(ONE, TWO, paired=False))
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: hf.compare(ONE, TWO), r"got runs without labels; say paired=True or paired=False \(--paired, --indep"),
-        (lambda: hf.compare(labelled(ONE, LABELS), TWO), "got runs without labels"),
+        (lambda: hf.compare(labeled(ONE, LABELS), TWO), "got runs without labels"),
         (
-            lambda: hf.compare(labelled(ONE, LABELS), labelled(TWO, LABELS[:5] + OTHERS[5:])),
+            lambda: hf.compare(labeled(ONE, LABELS), labeled(TWO, LABELS[:5] + OTHERS[5:])),
             "all equal or all different, got 5 in common of 12 and 12",
         ),
         (
-            lambda: hf.compare(labelled(ONE, LABELS), labelled(TWO, LABELS).take(range(8))),
+            lambda: hf.compare(labeled(ONE, LABELS), labeled(TWO, LABELS).take(range(8))),
             "got 8 in common of 12 and 8; keep the common runs",
         ),
         (lambda: hf.compare(ONE, TWO.take(range(5)), paired=True), "equally many runs .* got 12 and 5"),
         (lambda: hf.compare(ONE, TWO.take([0, 1]), paired=False), "got one without: .* at least three runs"),
-        (lambda: hf.compare(ONE, TWO, "jaccard", method="published", paired=True), "Expected nogueira .* got jaccard"),
-        (lambda: hf.compare(ONE, TWO, method="normal", paired=True), "'jackknife' or 'published', got 'normal'"),
+        (lambda: hf.compare(ONE, TWO, "jaccard", method="asymptotic", paired=True), "Expected nogueira .* got jaccard"),
+        (lambda: hf.compare(ONE, TWO, method="normal", paired=True), "'jackknife' or 'asymptotic', got 'normal'"),
         (lambda: hf.compare(ONE, STEADY, paired=True), r"Expected subsets for nogueira, got weightings"),
         (lambda: hf.compare(ONE, TWO, "jacard", paired=True), "did you mean 'jaccard'"),
         (lambda: hf.compare(ONE, TWO, paired=True, alpha=1), "parameters of nogueira .none., got 'alpha'"),
@@ -320,12 +320,12 @@ def test_ten_equal_runs_do_not_beat_six_of_ten_beyond_doubt(paired):
 
 def test_the_published_statistic_is_defined_if_one_side_varies():
     mixed = hf.Preferences.from_sets([{0, 1}] * 3 + [{0, 2}] * 2, n_features=12)
-    found = hf.compare(UNANIMOUS, mixed, paired=False, method="published")
+    found = hf.compare(UNANIMOUS, mixed, paired=False, method="asymptotic")
     error = np.sqrt(asymptotic_variance(mixed))
     assert found.statistic == pytest.approx((found.second.value - found.first.value) / error)  # T_M: second − first
     assert found.statistic < 0
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.statistic)))
-    both = hf.compare(UNANIMOUS, UNANIMOUS, paired=False, method="published")
+    both = hf.compare(UNANIMOUS, UNANIMOUS, paired=False, method="asymptotic")
     assert np.isnan(both.statistic)
     assert both.p_value == 1
 

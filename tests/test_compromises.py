@@ -36,7 +36,7 @@ def test_areas_are_those_of_the_points():
     found = made(three()).pareto(reference=(0.5, 0.0))
     for name, names in {"one": ["sharp", "steady"], "two": ["poor"], "all": ["sharp", "steady", "poor"]}.items():
         rows = found.frame.loc[names]
-        assert found.areas[name] == hf.hypervolume(rows["score"], rows["stability"], (0.5, 0.0))
+        assert found.areas[name] == hf.tradeoff.hypervolume(rows["score"], rows["stability"], (0.5, 0.0))
     assert found.area == found.areas["all"]
     assert list(made(three()).pareto(by=None).areas) == ["all"]
     lowest = made(three()).pareto()
@@ -130,7 +130,7 @@ def test_candidates_that_a_search_stopped_are_left_out():
     [
         ({"metric": "speed"}, "Expected one of the study's scores"),
         ({"measure": "krizek"}, "Expected a measure of which more is better"),
-        ({"by": "colour"}, "Expected by='family' or None"),
+        ({"by": "color"}, "Expected by='family' or None"),
         ({"level": 2}, "Expected a level between 0 and 1"),
         ({"candidates": ["nobody"]}, "Expected one of the candidates"),
     ],

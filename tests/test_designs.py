@@ -1,4 +1,4 @@
-"""How each design is summarised, against plain loops; and what is said of how far it can be trusted."""
+"""How each design is summarized, against plain loops; and what is said of how far it can be trusted."""
 
 import itertools
 import warnings
@@ -19,7 +19,7 @@ DESIGNS = {
     "folds": hf.Folds(8),
     "pairs": hf.ComplementaryPairs(6),
     "nested": hf.NestedFolds(4, 3),
-    "shrink": hf.Shrink(5, (0.3, 0.6)),
+    "shrink": hf.NestedSubsamples(5, (0.3, 0.6)),
 }
 every = pytest.mark.parametrize("design", DESIGNS)
 
@@ -45,7 +45,7 @@ def nogueira(sets):
     return 1 - (p * (1 - p)).mean() * len(Z) / (len(Z) - 1) / (q * (1 - q))
 
 
-def labelled(result, candidate):
+def labeled(result, candidate):
     return dict(zip(result.preferences(candidate).labels, sets_of(result, candidate), strict=True))
 
 
@@ -55,9 +55,9 @@ def test_the_design_is_known(design, results):
 
 
 @pytest.mark.parametrize("measure", ["nogueira", "jaccard", "kuncheva"])
-def test_pairs_are_summarised_by_their_mean_agreement(measure, results):
+def test_pairs_are_summarized_by_their_mean_agreement(measure, results):
     result = results["pairs"]
-    runs = labelled(result, "three")
+    runs = labeled(result, "three")
     values = [two_sets(runs[f"pair {pair}a"], runs[f"pair {pair}b"], measure) for pair in range(6)]
     estimate = result.stability("three", measure)
     assert estimate.value == pytest.approx(np.mean(values))
@@ -85,7 +85,7 @@ def test_pairs_have_no_interval_and_say_why(results):
 def test_pairs_cannot_run_until_an_interval_is_narrow():
     study = hf.Study(selectors={"a": anova()}, perturbation=hf.ComplementaryPairs(5))
     with pytest.raises(ValueError, match="pairs of halves have no interval to narrow"):
-        study.run(X, Y, until=hf.HalfWidth(0.1))
+        study.run(X, Y, until=hf.TargetPrecision(0.1))
 
 
 def test_no_pair_is_promised_a_least_stability():
@@ -96,9 +96,9 @@ def test_no_pair_is_promised_a_least_stability():
     assert result.pareto().scope.endswith("probabilities: this data set resampled, not new data sets")
 
 
-def test_nested_folds_are_summarised_by_the_mean_of_inner_stabilities(results):
+def test_nested_folds_are_summarized_by_the_mean_of_inner_stabilities(results):
     result = results["nested"]
-    runs = labelled(result, "six")
+    runs = labeled(result, "six")
     assert len(runs) == 12  # the outer folds are for the score
     values = [nogueira([runs[f"outer {outer} inner {inner}"] for inner in range(3)]) for outer in range(4)]
     estimate = result.stability("six")
@@ -116,7 +116,7 @@ def test_nested_folds_are_scored_outside():
     assert result.summary().loc["a", "runs"] == 6
 
 
-def test_folds_are_runs_whose_interval_is_labelled(results):
+def test_folds_are_runs_whose_interval_is_labeled(results):
     estimate = results["folds"].stability("three")
     assert estimate.value == pytest.approx(nogueira(sets_of(results["folds"], "three")))
     assert "rough guide" in estimate.scope
@@ -128,7 +128,7 @@ def test_folds_are_runs_whose_interval_is_labelled(results):
 
 def test_samples_that_shrink_are_compared_with_their_whole(results):
     result = results["shrink"]
-    runs = labelled(result, "six")
+    runs = labeled(result, "six")
     values = {
         fraction: [
             two_sets(runs[f"bootstrap {sample} at 1"], runs[f"bootstrap {sample} at {fraction}"], "jaccard")
@@ -221,13 +221,13 @@ def test_students_law_is_the_textbooks():
 def test_blocks_that_lost_runs_are_left_out():
     study = hf.Study(selectors={"a": anova(), "raising": Raising(0.13)}, perturbation=hf.ComplementaryPairs(8))
     result = quietly(study, X, Y)
-    runs = labelled(result, "raising")
+    runs = labeled(result, "raising")
     whole = [pair for pair in range(8) if {f"pair {pair}a", f"pair {pair}b"} <= set(runs)]
     assert 2 <= len(whole) < 8
     values = [two_sets(runs[f"pair {pair}a"], runs[f"pair {pair}b"], "jaccard") for pair in whole]
     assert result.stability("raising", "jaccard").value == pytest.approx(np.mean(values))
     found = result.compare(measure="jaccard").pairs.iloc[0]
-    others = labelled(result, "a")
+    others = labeled(result, "a")
     mine = [two_sets(others[f"pair {pair}a"], others[f"pair {pair}b"], "jaccard") for pair in whole]
     assert found["difference"] == pytest.approx(np.mean(mine) - np.mean(values))
 
@@ -247,7 +247,7 @@ def test_an_undefined_block_makes_the_mean_undefined_unless_a_value_is_given():
 
 
 def test_one_block_has_a_value_and_no_interval():
-    study = hf.Study(selectors={"a": anova()}, perturbation=hf.Shrink(1, (0.5,)))
+    study = hf.Study(selectors={"a": anova()}, perturbation=hf.NestedSubsamples(1, (0.5,)))
     estimate = study.run(X, Y).stability("a")
     assert np.isfinite(estimate.value)
     assert np.isnan(estimate.ci().low)
@@ -285,7 +285,7 @@ def test_pairs_with_an_empty_half_are_left_out_and_counted(measure, undefined):
 def test_two_empty_sets_are_alike_by_pearson_beside_pairs():
     empty = hf.Preferences.from_sets([[], []], n_features=5)
     assert hf.stability(empty, "pearson").value == 1
-    assert hf.agreement(empty, empty, "pearson").value == 1
+    assert hf.inference.agreement(empty, empty, "pearson").value == 1
 
 
 @pytest.mark.parametrize("undefined", ["nan", "skip"])
@@ -349,7 +349,7 @@ def test_pairs_that_one_candidate_leaves_out_are_left_out_of_the_comparison():
 
 
 def test_noise_and_new_seeds_are_runs():
-    for perturbation in (hf.Noise(5, 2.0), hf.Reseed(4)):
+    for perturbation in (hf.Noise(5, 2.0), hf.NewSeeds(4)):
         result = hf.Study(selectors={"a": SelectKBest(k=3)}, perturbation=perturbation).run(X, Y)
         assert result.design == "runs"
         assert result.scores.empty

@@ -38,18 +38,18 @@ def dense(paths, n_features, values="standardized"):
     return out.reshape(*paths.lambdas.shape, n_features)
 
 
-def standardised(X, c):
+def standardized(X, c):
     X = X[c > 0]
     c = c[c > 0] / c.sum()
-    centred = X - c @ X
-    scale = np.sqrt(c @ centred**2)
+    centered = X - c @ X
+    scale = np.sqrt(c @ centered**2)
     scale[np.ptp(X, axis=0) <= 1e-12 * np.abs(X).max(axis=0)] = np.inf
-    return centred / scale
+    return centered / scale
 
 
 def violation(X, y, c, w, intercept, lam, l1_ratio, family):
     """How far a solution is from optimal, beside lambda times l1_ratio (straight from the conditions)."""
-    Z, y, c = standardised(X, c), y[c > 0], c[c > 0] / c.sum()
+    Z, y, c = standardized(X, c), y[c > 0], c[c > 0] / c.sum()
     f = intercept + Z @ w
     r = c * (y - f) if family == "linear" else c * y / (1 + np.exp(y * f))
     g = Z.T @ r - lam * (1 - l1_ratio) * w
@@ -58,7 +58,7 @@ def violation(X, y, c, w, intercept, lam, l1_ratio, family):
     return max(off.max(), abs(r.sum())) / l1
 
 
-def intercepts_of_standardised(paths, X, c):
+def intercepts_of_standardized(paths, X, c):
     return paths.intercepts[0] + dense(paths, X.shape[1], "coefficients")[0] @ (c @ X / c.sum())
 
 
@@ -74,7 +74,7 @@ def glum_path(X, y, c, lambdas, l1_ratio, family):
     target = y if family == "linear" else (y > 0).astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(np.asfortranarray(standardised(X, c)), target[c > 0], sample_weight=c[c > 0].astype(float))
+        model.fit(np.asfortranarray(standardized(X, c)), target[c > 0], sample_weight=c[c > 0].astype(float))
     return model.coef_path_, model.intercept_path_
 
 
@@ -102,7 +102,7 @@ def test_linear_solutions_are_those_of_scikit_learn(n, d, l1_ratio):
     X, y = draw(n, d, 0.5, family="linear")
     c = bootstraps(n, 1)
     paths = elastic_net_paths(X, y, c, family="linear", l1_ratio=l1_ratio, n_lambdas=30)
-    Z, target = np.repeat(standardised(X, c[0]), c[0][c[0] > 0], axis=0), np.repeat(y, c[0])
+    Z, target = np.repeat(standardized(X, c[0]), c[0][c[0] > 0], axis=0), np.repeat(y, c[0])
     settings = {"l1_ratio": l1_ratio, "alphas": paths.lambdas[0], "tol": 1e-14, "max_iter": 100_000}
     _, theirs, _ = enet_path(np.asfortranarray(Z), target - target.mean(), **settings)
     assert_same(dense(paths, d)[0], theirs.T)
@@ -114,14 +114,14 @@ def test_logistic_solutions_are_those_of_scikit_learn(l1_ratio):
     c = bootstraps(100, 1)
     lam = largest_lambdas(X, y, c, family="logistic", l1_ratio=l1_ratio)[0] * np.array([0.5, 0.1])
     paths = elastic_net_paths(X, y, c, family="logistic", l1_ratio=l1_ratio, lambdas=lam)
-    Z = standardised(X, c[0])
+    Z = standardized(X, c[0])
     for k in range(2):
         peer = LogisticRegression(
             solver="saga", l1_ratio=l1_ratio, C=1 / (100 * lam[k]), tol=1e-12, max_iter=100_000, random_state=0
         )
         peer.fit(Z, y[c[0] > 0], sample_weight=c[0][c[0] > 0])
         assert_same(dense(paths, 20)[0, k], peer.coef_[0])
-        np.testing.assert_allclose(intercepts_of_standardised(paths, X, c[0])[k], peer.intercept_[0], atol=1e-6)
+        np.testing.assert_allclose(intercepts_of_standardized(paths, X, c[0])[k], peer.intercept_[0], atol=1e-6)
 
 
 @st.composite
@@ -158,7 +158,7 @@ def test_every_solution_satisfies_its_optimality_conditions(problem):
     if largest_lambdas(X, y, c[None], family=family, l1_ratio=l1_ratio)[0] == 0:
         return
     paths = elastic_net_paths(X, y, c[None], family=family, l1_ratio=l1_ratio, n_lambdas=25, lambda_min_ratio=1e-3)
-    intercepts = intercepts_of_standardised(paths, X, c)
+    intercepts = intercepts_of_standardized(paths, X, c)
     for k, lam in enumerate(paths.lambdas[0]):
         off = violation(X, y, c, dense(paths, X.shape[1])[0, k], intercepts[k], lam, l1_ratio, family)
         assert off < 2e-8
@@ -228,7 +228,7 @@ def test_separable_data_are_solved_to_the_last_lambda():
     X[:, 3] = y * 2 + np.linspace(-1, 1, 40)
     c = np.ones((1, 40))
     paths = elastic_net_paths(X, y, c, family="logistic", lambda_min_ratio=1e-6)
-    intercepts = intercepts_of_standardised(paths, X, c[0])
+    intercepts = intercepts_of_standardized(paths, X, c[0])
     off = [
         violation(X, y, c[0], dense(paths, 20)[0, k], intercepts[k], lam, 1, "logistic")
         for k, lam in enumerate(paths.lambdas[0])
@@ -257,7 +257,7 @@ def test_nearly_dependent_columns_are_told_apart():
     y = np.where(X[:, 0] + rng.logistic(size=60) > 0, 1.0, -1.0)
     c = bootstraps(60, 1)
     paths = elastic_net_paths(X, y, c, family="logistic", lambda_min_ratio=1e-3)
-    intercepts = intercepts_of_standardised(paths, X, c[0])
+    intercepts = intercepts_of_standardized(paths, X, c[0])
     for k, lam in enumerate(paths.lambdas[0]):
         assert violation(X, y, c[0], dense(paths, 150)[0, k], intercepts[k], lam, 1, "logistic") < 1e-7
 
@@ -280,7 +280,7 @@ def test_supports_larger_than_the_sample_are_solved_and_recorded():
     paths = elastic_net_paths(X, y, c, family="logistic", l1_ratio=0.02, n_lambdas=30)
     assert np.diff(paths.indptr).max() > 100
     assert paths.indptr[-1] > 30 * 32  # more than there is room for at first
-    intercepts = intercepts_of_standardised(paths, X, c[0])
+    intercepts = intercepts_of_standardized(paths, X, c[0])
     for k, lam in enumerate(paths.lambdas[0]):
         assert violation(X, y, c[0], dense(paths, 400)[0, k], intercepts[k], lam, 0.02, "logistic") < 1e-8
 

@@ -71,7 +71,7 @@ def test_the_order_does_not_depend_on_how_many_are_kept():
 @pytest.mark.parametrize(
     "base",
     [
-        of.ReliefF(n_neighbours=3),
+        of.ReliefF(n_neighbors=3),
         of.RandomSelector(),
         RandomForestClassifier(3),
         make_pipeline(SelectKBest(f_classif, k=8), RandomForestClassifier(3)),

@@ -60,11 +60,11 @@ def test_a_bare_matrix_is_read_as_what_the_measure_measures(matrix, measure, sam
         (lambda: hf.stability(hf.Preferences.from_weights([[1, 2], [2, 1]]), "jaccard"), r"cut them with \.top"),
         (lambda: hf.stability(hf.Preferences.from_matrix(RUNS), "spearman"), "rankings for spearman, got subsets"),
         (lambda: hf.stability(hf.Preferences.from_rankings([[1, 2], [2, 1]]), "weight_correlation"), "got rankings"),
-        (lambda: hf.stability(RUNS, "yu"), "data= or similarity= for yu"),
+        (lambda: hf.stability(RUNS, "yu"), "X= or similarity= for yu"),
         (lambda: hf.stability(RUNS, "yu", similarity=np.eye(4)), "similarity of the 5 features.*got 4"),
         (lambda: hf.stability(RUNS, "yu", similarity=np.eye(5), threshold=0), "threshold above 0"),
-        (lambda: hf.agreement(FULL, HALF, "kuncheva"), "equally many features.*2 in run 0 and 3 in run 1"),
-        (lambda: hf.agreement(FULL, HALF, "jaccard", undefined="zero"), "got 'zero'"),
+        (lambda: hf.inference.agreement(FULL, HALF, "kuncheva"), "equally many features.*2 in run 0 and 3 in run 1"),
+        (lambda: hf.inference.agreement(FULL, HALF, "jaccard", undefined="zero"), "got 'zero'"),
         (lambda: hf.stability(RUNS, 3), "name of a measure or a Measure, got 3"),
         (lambda: hf.stability(RUNS, []), "at least one measure"),
         (lambda: hf.stability(RUNS, level=0.9), r"belongs to \.ci\(level\)"),
@@ -75,7 +75,10 @@ def test_a_bare_matrix_is_read_as_what_the_measure_measures(matrix, measure, sam
         (lambda: hf.stability([[1, 2], [2, 1]], "canberra", k=1.5), "whole number k"),
         (lambda: hf.stability([[1, 2], [2, 1]], "rank_biased_overlap", p=1), "p between 0 and 1, got 1"),
         (lambda: hf.stability([[1, 2], [2, 1]], "spearman", ties="first"), "ties='average' or 'random', got 'first'"),
-        (lambda: hf.agreement(hf.Preferences.from_matrix(RUNS), WITH_EMPTY), "as many runs on both sides, got 3 and 4"),
+        (
+            lambda: hf.inference.agreement(hf.Preferences.from_matrix(RUNS), WITH_EMPTY),
+            "as many runs on both sides, got 3 and 4",
+        ),
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call, words):
@@ -165,7 +168,7 @@ def test_agreement_compares_run_by_run(name):
         a, b = FULL.take([0, 2]), HALF.take([0, 2])
     else:
         a, b = FULL, HALF
-    found = hf.agreement(a, b, name)
+    found = hf.inference.agreement(a, b, name)
     assert found.value == pytest.approx(found.per_run.mean())
     assert found.n_runs == a.n_runs
     for run in range(a.n_runs):
@@ -176,37 +179,39 @@ def test_agreement_compares_run_by_run(name):
 
 
 def test_agreement_takes_the_run_of_a_first():
-    assert hf.agreement(FULL, HALF, "pog").per_run == pytest.approx([1, 1 / 2, 0])
-    assert hf.agreement(HALF, FULL, "pog").per_run == pytest.approx([1, 1 / 3, 0])
+    assert hf.inference.agreement(FULL, HALF, "pog").per_run == pytest.approx([1, 1 / 2, 0])
+    assert hf.inference.agreement(HALF, FULL, "pog").per_run == pytest.approx([1, 1 / 3, 0])
 
 
 def test_agreement_of_rankings_and_weights():
     a = hf.Preferences.from_weights([[3, 2, 1], [1, 2, 3]])
     b = hf.Preferences.from_weights([[3, 2, 1], [3, 2, 1]])
-    assert hf.agreement(a, b, "weight_correlation").per_run == pytest.approx([1, -1])
-    assert hf.agreement(a, b, "kendall").per_run == pytest.approx([1, -1])
+    assert hf.inference.agreement(a, b, "weight_correlation").per_run == pytest.approx([1, -1])
+    assert hf.inference.agreement(a, b, "kendall").per_run == pytest.approx([1, -1])
 
 
 def test_agreement_with_one_similarity_or_one_for_each_run():
     plain, twins = np.eye(5), np.eye(5)
     twins[1, 4] = twins[4, 1] = 0.95
-    one = hf.agreement(FULL, HALF, "gulgezen", similarity=twins).per_run
-    each = hf.agreement(FULL, HALF, "gulgezen", similarity=[plain, plain, twins]).per_run
+    one = hf.inference.agreement(FULL, HALF, "gulgezen", similarity=twins).per_run
+    each = hf.inference.agreement(FULL, HALF, "gulgezen", similarity=[plain, plain, twins]).per_run
     assert one == pytest.approx([1, 0.5, 0.475])
     assert each == pytest.approx([1, 0.5, 0.475])
-    assert hf.agreement(FULL, HALF, "gulgezen", similarity=[plain] * 3).per_run == pytest.approx([1, 0.5, 0])
-    assert hf.agreement(FULL, HALF, "pogr", similarity=[plain, plain, twins]).per_run == pytest.approx([1, 0.5, 0.5])
+    assert hf.inference.agreement(FULL, HALF, "gulgezen", similarity=[plain] * 3).per_run == pytest.approx([1, 0.5, 0])
+    assert hf.inference.agreement(FULL, HALF, "pogr", similarity=[plain, plain, twins]).per_run == pytest.approx(
+        [1, 0.5, 0.5]
+    )
     with pytest.raises(ValueError, match="one similarity for each of 3 runs, got 2"):
-        hf.agreement(FULL, HALF, "gulgezen", similarity=[plain, plain])
+        hf.inference.agreement(FULL, HALF, "gulgezen", similarity=[plain, plain])
 
 
 def test_matrices_do_wherever_selections_do():
     full, half = (runs.to_frame().to_numpy() for runs in (FULL, HALF))
-    assert hf.agreement(full, half, "jaccard").value == hf.agreement(FULL, HALF, "jaccard").value
+    assert hf.inference.agreement(full, half, "jaccard").value == hf.inference.agreement(FULL, HALF, "jaccard").value
     assert hf.feature_table(full).equals(hf.feature_table(FULL))
-    assert hf.swaps(full).equals(hf.swaps(FULL))
+    assert hf.feature_swaps(full).equals(hf.feature_swaps(FULL))
     nested = np.eye(5).tolist()
-    assert hf.agreement(FULL, HALF, "gulgezen", similarity=nested).per_run == pytest.approx([1, 0.5, 0])
+    assert hf.inference.agreement(FULL, HALF, "gulgezen", similarity=nested).per_run == pytest.approx([1, 0.5, 0])
     assert hf.stability(FULL, "yu", similarity=nested).value == hf.stability(FULL, "yu", similarity=np.eye(5)).value
 
 
@@ -214,29 +219,31 @@ def test_agreement_minds_labels_and_features():
     one = hf.Preferences.from_sets([{0}, {1}], n_features=3, labels=["a", "b"])
     other = hf.Preferences.from_sets([{0}, {1}], n_features=3, labels=["b", "a"])
     with pytest.raises(ValueError, match="equal labels, got 'a' and 'b' as run 0"):
-        hf.agreement(one, other)
-    assert hf.agreement(one, other.take([1, 0]), "jaccard").value == 0
+        hf.inference.agreement(one, other)
+    assert hf.inference.agreement(one, other.take([1, 0]), "jaccard").value == 0
     named = hf.Preferences.from_sets([{"x"}, {"y"}], features=["x", "y", "z"])
     with pytest.raises(ValueError, match="same features"):
-        hf.agreement(one, named)
+        hf.inference.agreement(one, named)
 
 
 def test_undefined_agreement():
     a = hf.Preferences.from_sets([set(), {0}], n_features=3)
     with pytest.warns(hf.UndefinedStabilityWarning, match="1 of 2 runs"):
-        assert math.isnan(hf.agreement(a, a, "jaccard").value)
-    assert hf.agreement(a, a, "jaccard", undefined="skip").value == 1
-    assert hf.agreement(a, a, "jaccard", undefined=0).value == 0.5
+        assert math.isnan(hf.inference.agreement(a, a, "jaccard").value)
+    assert hf.inference.agreement(a, a, "jaccard", undefined="skip").value == 1
+    assert hf.inference.agreement(a, a, "jaccard", undefined=0).value == 0.5
     with pytest.raises(hf.UndefinedStabilityError):
-        hf.agreement(a, a, "jaccard", undefined="raise")
+        hf.inference.agreement(a, a, "jaccard", undefined="raise")
 
 
 def test_kalousis_gives_the_three_together():
     rng = np.random.default_rng(0)
     weights = pd.DataFrame(rng.normal(size=(8, 12)) + np.linspace(0, 3, 12))
-    three = hf.kalousis(weights, k=4)
+    three = hf.inference.kalousis(weights, k=4)
     runs = hf.Preferences.from_weights(weights)
     assert three.weights.value == hf.stability(runs, "weight_correlation").value
     assert three.ranks.value == hf.stability(runs, "spearman").value
     assert three.subsets.value == hf.stability(runs.top(4), "jaccard").value
-    assert hf.kalousis(weights, k=4, ties="random", random_state=1).ranks.value == three.ranks.value  # no ties here
+    assert (
+        hf.inference.kalousis(weights, k=4, ties="random", random_state=1).ranks.value == three.ranks.value
+    )  # no ties here

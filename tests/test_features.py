@@ -115,7 +115,7 @@ def slow_swaps(runs):
 @given(runs=subset_runs(max_runs=9, max_features=7, proper=False))
 @settings(max_examples=50)
 def test_swaps_are_those_of_a_slow_count(runs):
-    found, slow = hf.swaps(runs, most=1000), slow_swaps(runs)
+    found, slow = hf.feature_swaps(runs, most=1000), slow_swaps(runs)
     pd.testing.assert_frame_equal(
         found.sort_values(["first", "second"], ignore_index=True), slow, check_dtype=False, atol=1e-9
     )
@@ -123,18 +123,18 @@ def test_swaps_are_those_of_a_slow_count(runs):
 
 
 def test_only_the_strongest_are_returned():
-    everything = hf.swaps(RUNS, most=1000)
+    everything = hf.feature_swaps(RUNS, most=1000)
     assert len(everything) > 20
-    assert len(hf.swaps(RUNS)) == 20
-    pd.testing.assert_frame_equal(hf.swaps(RUNS, most=3), everything.head(3))
-    assert hf.swaps(RUNS, most=0).empty
+    assert len(hf.feature_swaps(RUNS)) == 20
+    pd.testing.assert_frame_equal(hf.feature_swaps(RUNS, most=3), everything.head(3))
+    assert hf.feature_swaps(RUNS, most=0).empty
 
 
 def test_features_that_take_turns_come_first():
     rng = np.random.default_rng(2)
     sets = [{"always", "left" if turn else "right", f"noise {noise}"} for turn, noise in rng.integers(0, 2, (12, 2))]
     names = ["always", "left", "right", "noise 0", "noise 1", "never"]
-    best = hf.swaps(hf.Preferences.from_sets(sets, features=names), most=2)
+    best = hf.feature_swaps(hf.Preferences.from_sets(sets, features=names), most=2)
     assert list(zip(best["first"], best["second"], strict=True)) == [("left", "right"), ("noise 0", "noise 1")]
     assert best["correlation"].tolist() == pytest.approx([-1, -1])
     assert (best[["both", "neither"]] == 0).all(axis=None)
@@ -144,7 +144,7 @@ def test_features_that_take_turns_come_first():
     "sets", [[{0, 1}] * 5, [set()] * 5, [{0, 1, 2}] * 3, [{0}, {0, 1}, {0}], [{0, 1}, set(), {0, 1}]], ids=str
 )
 def test_no_swaps_where_nothing_takes_turns(sets):
-    found = hf.swaps(hf.Preferences.from_sets(sets, n_features=3))
+    found = hf.feature_swaps(hf.Preferences.from_sets(sets, n_features=3))
     assert found.empty
     assert list(found) == COLUMNS
 
@@ -152,7 +152,7 @@ def test_no_swaps_where_nothing_takes_turns(sets):
 def test_of_many_features_those_that_vary_most_are_looked_at(monkeypatch):
     monkeypatch.setattr(features, "SWAP_CANDIDATES", 4)
     middle = np.argsort(np.abs(RUNS.counts - 12.5), kind="stable")[:4]
-    found = hf.swaps(RUNS, most=1000)
+    found = hf.feature_swaps(RUNS, most=1000)
     slow = slow_swaps(RUNS)
     inside = slow[slow["first"].isin(middle) & slow["second"].isin(middle)]
     assert set(zip(found["first"], found["second"], strict=True)) == set(
@@ -166,7 +166,7 @@ def test_of_many_features_those_that_vary_most_are_looked_at(monkeypatch):
     [
         (lambda: hf.feature_table(RUNS, level=1.5), ValueError, "level between 0 and 1, such as 0.95, got 1.5"),
         (lambda: hf.feature_table(hf.Preferences.from_weights([[1, 2]])), TypeError, r"cut it with \.top\(k\)"),
-        (lambda: hf.swaps(hf.Preferences.from_rankings([[1, 2]])), TypeError, r"cut it with \.top\(k\)"),
+        (lambda: hf.feature_swaps(hf.Preferences.from_rankings([[1, 2]])), TypeError, r"cut it with \.top\(k\)"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call, error, words):

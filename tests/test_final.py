@@ -53,7 +53,7 @@ def test_rows_kept_aside_are_called_so_and_other_columns_refused(data, study):
 def test_a_loaded_study_needs_its_plan(data, study, tmp_path):
     X, y = data
     first = study.run(X, y, store=tmp_path / "study.db").final_features("k(k=3)", X, y)
-    loaded = hf.load(tmp_path / "study.db")
+    loaded = hf.load_study(tmp_path / "study.db")
     with pytest.raises(ValueError, match="Expected study=, the plan of the study"):
         loaded.final_features("k(k=3)", X, y)
     assert loaded.final_features("k(k=3)", X, y, study=study).selected == first.selected
@@ -62,9 +62,9 @@ def test_a_loaded_study_needs_its_plan(data, study, tmp_path):
 
 def test_final_fits_of_sizes_and_grids_are_those_of_the_study(data):
     X, y = data
-    forest = hf.Candidates(RandomForestClassifier(5, random_state=0), {"max_depth": [1, 3]}, top=[2, 4])
+    forest = hf.Candidates(RandomForestClassifier(5, random_state=0), {"max_depth": [1, 3]}, sizes=[2, 4])
     plan = hf.Study(selectors={"f": forest}, perturbation=hf.Bootstrap(3))
-    found = plan.run(X, y).final_features("f(max_depth=3, top=4)", X, y)
+    found = plan.run(X, y).final_features("f(max_depth=3, size=4)", X, y)
     importances = RandomForestClassifier(5, random_state=0, max_depth=3).fit(X, y).feature_importances_
     assert set(found.selected) == set(X.columns[np.argsort(-importances)[:4]])
 
@@ -88,17 +88,17 @@ def test_stand_ins_take_turns():
 def test_with_data_stand_ins_must_be_correlated_too():
     result = made({"a": {"sets": TURNS}})
     X = np.random.default_rng(0).standard_normal((100, 20))
-    assert hf.check_list([1], result, "a", X=X)["stand_ins"].tolist() == [()]
+    assert hf.check_features([1], result, "a", X=X)["stand_ins"].tolist() == [()]
     X[:, 2] = X[:, 1] + 0.1 * X[:, 2]
-    assert hf.check_list([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
+    assert hf.check_features([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
     with pytest.raises(ValueError, match="Expected X with the 20 features of the study, got 3 columns"):
-        hf.check_list([1], result, "a", X=X[:, :3])
+        hf.check_features([1], result, "a", X=X[:, :3])
 
 
 def test_features_that_come_and_go_at_random_have_no_stand_ins():
     rng = np.random.default_rng(3)
     sets = [np.flatnonzero(rng.random(30) < 0.4).tolist() or [0] for _ in range(60)]
-    found = hf.check_list(range(30), made({"a": {"sets": sets}}, n_features=30), "a")
+    found = hf.check_features(range(30), made({"a": {"sets": sets}}, n_features=30), "a")
     assert (found["stand_ins"].str.len() > 0).sum() <= 2
 
 
@@ -136,44 +136,44 @@ def test_a_list_is_checked_name_by_name():
     sets = [[0, 1 + run % 2, *([3] if run % 2 else []), *([4] if run < 16 else []), 6 + run % 9] for run in range(40)]
     guessing = [(run, "always 0", "accuracy", 0.5) for run in range(40)]
     result = made({"a": {"sets": sets, "scores": noisy(0.9, 40)}}, baselines=guessing)
-    found = hf.check_list([0, 1, 4, 5, "gene"], result)
+    found = hf.check_features([0, 1, 4, 5, "gene"], result)
     twice = "at most twice as often as by chance"
     assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", twice, "unknown"]
     assert found["count"].tolist() == [40, 20, 16, 0, 0]
     assert found.loc[1, "with_stand_ins"] == 1
     assert np.isnan(found.loc["gene", "frequency"])
     rare = [[0, *([1] if run < 10 else [])] for run in range(40)]
-    assert hf.check_list([1], made({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
+    assert hf.check_features([1], made({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
 
 
 def test_chance_has_two_labels():
     """Five of 40 runs where chance is 6.25 %: not shown to exceed it, and not shown to stay below twice as much."""
     sets = [[0, *([1] if run < 5 else []), *([2] if run < 1 else [])] for run in range(40)]
-    few = hf.check_list([1, 2], made({"a": {"sets": sets}}, n_features=20), "a")
+    few = hf.check_features([1, 2], made({"a": {"sets": sets}}, n_features=20), "a")
     assert few["verdict"].tolist() == ["not shown to exceed chance", "not shown to exceed chance"]
     many = made({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
-    assert hf.check_list([2], many, "a")["verdict"].tolist() == ["at most twice as often as by chance"]
+    assert hf.check_features([2], many, "a")["verdict"].tolist() == ["at most twice as often as by chance"]
 
 
 @pytest.mark.parametrize("n_runs", [20, 100])
 @pytest.mark.parametrize("strengths", [(0.0, 1.0, 5.0), (0.1,) * 11 + (2.1,) * 9, (1.0,), (0.2, 0.5, 0.6, 0.7, 3.0)])
 def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
-    """Features with known probabilities: of those so labelled, at least 95 % are truly at most twice chance."""
+    """Features with known probabilities: of those so labeled, at least 95 % are truly at most twice chance."""
     rng = np.random.default_rng(n_runs)
     right = said = 0
     for _ in range(20 if os.environ.get("HOLDFAST_HEAVY") else 2):
         p = np.repeat(np.array(strengths) / np.mean(strengths) * 0.1, 200 // len(strengths))
         sets = [np.flatnonzero(rng.random(p.size) < p).tolist() for _ in range(n_runs)]
-        found = hf.check_list(range(p.size), made({"a": {"sets": sets}}, n_features=p.size), "a")
-        labelled = (found["verdict"] == "at most twice as often as by chance").to_numpy()
-        said, right = said + labelled.sum(), right + (p[labelled] <= 2 * p.mean() + 1e-12).sum()
+        found = hf.check_features(range(p.size), made({"a": {"sets": sets}}, n_features=p.size), "a")
+        labeled = (found["verdict"] == "at most twice as often as by chance").to_numpy()
+        said, right = said + labeled.sum(), right + (p[labeled] <= 2 * p.mean() + 1e-12).sum()
     assert right >= 0.95 * said
 
 
 def test_several_candidates_must_be_told_apart():
     result = made({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
     with pytest.raises(ValueError, match=r"Expected to be told which candidate .*\(a, b\)"):
-        hf.check_list([0], result)
+        hf.check_features([0], result)
 
 
 def test_rankings_need_a_size():
@@ -181,7 +181,7 @@ def test_rankings_need_a_size():
     result = made({"a": {"weights": weights}})
     with pytest.raises(ValueError, match="say with top= how many"):
         result.final_features("a")
-    assert len(hf.check_list([0], result, "a", top=5)) == 1
+    assert len(hf.check_features([0], result, "a", top=5)) == 1
     with pytest.raises(ValueError, match="Expected rankings or weights to cut"):
         made({"a": {"sets": TURNS}}).final_features("a", top=3)
 

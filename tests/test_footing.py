@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast import plots
 from holdfast.preferences import Preferences
-from holdfast.report import render, summarise
+from holdfast.report import render, summarize
 from holdfast.study.footing import best, common_size
 from results import made, noisy, subsets
 
@@ -95,7 +95,7 @@ def test_measures_of_weights_leave_subsets_out():
 
 
 def test_a_report_says_how_weights_were_compared(lasso_beside_filter):
-    summary = summarise(lasso_beside_filter)
+    summary = summarize(lasso_beside_filter)
     expected = (
         "Of lasso, which gives rankings or weights, the best 6 features of each run counted as selected, as many as "
         "the other candidates select (median); features of weight 0 never did."
@@ -108,7 +108,7 @@ def test_a_report_says_how_weights_were_compared(lasso_beside_filter):
         page = render(lasso_beside_filter, format)
         assert "the best 6 features of each run" in page
         assert "weight_correlation" not in page
-    lasso = summarise(lasso_beside_filter, candidate="lasso")
+    lasso = summarize(lasso_beside_filter, candidate="lasso")
     assert lasso.features.top == 6
     assert "(of lasso: of the selector's own model)" in lasso.method.paragraph
     cut = best(lasso_beside_filter.preferences("lasso"), 6)

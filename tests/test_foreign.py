@@ -48,7 +48,7 @@ def test_coefficients_are_weights_until_they_are_cut():
 
 def test_pairs_become_sets_and_empty_runs_can_be_named():
     pairs = pd.DataFrame({"sample": ["b", "a", "b"], "gene": ["g1", "g2", "g3"]})
-    runs = hf.from_pairs(pairs, run="sample", feature="gene", features=["g1", "g2", "g3"], runs=["a", "b", "c"])
+    runs = hf.study.from_pairs(pairs, run="sample", feature="gene", features=["g1", "g2", "g3"], runs=["a", "b", "c"])
     assert runs.labels == ("a", "b", "c")
     assert [runs.selected(run) for run in range(3)] == [["g2"], ["g1", "g3"], []]
 
@@ -59,9 +59,9 @@ def test_pairs_become_sets_and_empty_runs_can_be_named():
         (lambda: hf.from_rfecv(RFECV(RidgeClassifier())), "Expected a fitted RFECV"),
         (lambda: hf.from_cross_validate({"test_score": [1]}), "return_estimator=True"),
         (lambda: hf.from_cross_validate([]), "return_estimator=True"),
-        (lambda: hf.from_pairs(pd.DataFrame({"run": [1]}), n_features=3), "Expected a column 'feature'"),
+        (lambda: hf.study.from_pairs(pd.DataFrame({"run": [1]}), n_features=3), "Expected a column 'feature'"),
         (
-            lambda: hf.from_pairs(pd.DataFrame({"run": [1], "feature": ["a"]}), n_features=3, runs=[2]),
+            lambda: hf.study.from_pairs(pd.DataFrame({"run": [1], "feature": ["a"]}), n_features=3, runs=[2]),
             "Expected only the runs that runs= lists, got 1",
         ),
     ],

@@ -27,19 +27,19 @@ def brute_front(pairs, rule):
 @given(points)
 def test_fronts_equal_brute_force(rule, pairs):
     x, y = np.array(pairs, dtype=float).reshape(-1, 2).T
-    assert hf.pareto_front(x, y, rule).tolist() == brute_front(pairs, rule)
+    assert hf.tradeoff.pareto_front(x, y, rule).tolist() == brute_front(pairs, rule)
 
 
 @given(points)
 def test_the_weak_front_holds_the_usual_one(pairs):
     x, y = np.array(pairs, dtype=float).reshape(-1, 2).T
-    assert not (hf.pareto_front(x, y) & ~hf.pareto_front(x, y, "weak")).any()
+    assert not (hf.tradeoff.pareto_front(x, y) & ~hf.tradeoff.pareto_front(x, y, "weak")).any()
 
 
 def test_equal_points_are_all_on_the_front_and_infinite_ones_count():
-    assert hf.pareto_front([1, 1, 0], [1, 1, 1]).tolist() == [True, True, False]
-    assert hf.pareto_front([1, 0], [-np.inf, -np.inf]).tolist() == [True, False]
-    assert hf.pareto_front([], []).tolist() == []
+    assert hf.tradeoff.pareto_front([1, 1, 0], [1, 1, 1]).tolist() == [True, True, False]
+    assert hf.tradeoff.pareto_front([1, 0], [-np.inf, -np.inf]).tolist() == [True, False]
+    assert hf.tradeoff.pareto_front([], []).tolist() == []
 
 
 @given(points, st.integers(-3, 2), st.integers(-3, 2))
@@ -53,7 +53,7 @@ def test_areas_equal_those_of_a_grid(pairs, left, bottom):
         for low, top in pairwise(ys)
         if ((x >= right) & (y >= top)).any()
     )
-    assert hf.hypervolume(x, y, (left, bottom)) == pytest.approx(expected, abs=1e-9)
+    assert hf.tradeoff.hypervolume(x, y, (left, bottom)) == pytest.approx(expected, abs=1e-9)
 
 
 @given(
@@ -72,8 +72,8 @@ def test_attainment_equals_counting(draws, level):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hf.pareto_front([1], [1], "strict"), "Expected rule 'usual' or 'weak', got 'strict'"),
-        (lambda: hf.pareto_front([1], [1, 2]), "Expected one score and one stability"),
+        (lambda: hf.tradeoff.pareto_front([1], [1], "strict"), "Expected rule 'usual' or 'weak', got 'strict'"),
+        (lambda: hf.tradeoff.pareto_front([1], [1, 2]), "Expected one score and one stability"),
         (lambda: attainment([[1]], [[1]], [1], 0), "Expected a level above 0"),
         (lambda: attainment([[1]], [[1, 2]], [1]), "Expected as many scores as stabilities"),
     ],

@@ -91,7 +91,7 @@ def test_ranks_are_those_of_the_groups():
     ],
     ids=lambda one: type(one).__name__,
 )
-@pytest.mark.parametrize("similarity", ["correlation", "uncertainty"])
+@pytest.mark.parametrize("similarity", ["correlation", "symmetrical_uncertainty"])
 def test_any_base_that_selects(base, similarity):
     X, y = data()
     fitted = of.GroupedSelector(base, threshold=0.7, similarity=similarity).fit(X, y)
@@ -124,11 +124,11 @@ def test_groups_are_more_stable_than_features():
 def test_sizes_are_cut_in_a_study():
     X, y = data()
     study = hf.Study(
-        selectors={"g": hf.Candidates(of.GroupedSelector(of.AnovaF(), threshold=0.7), top=[1, 3])},
+        selectors={"g": hf.Candidates(of.GroupedSelector(of.AnovaF(), threshold=0.7), sizes=[1, 3])},
         perturbation=hf.Bootstrap(3),
     )
     result = study.run(X, y)
-    assert set(result.preferences("g(top=3)").sizes) == {3}
+    assert set(result.preferences("g(size=3)").sizes) == {3}
 
 
 def test_edges():
@@ -183,7 +183,7 @@ def test_a_fit_that_takes_minutes_says_so_before_it_begins():
     with pytest.warns(UserWarning, match=r"all pairs of 100,000 features, 5.0e\+09 pairs, which takes about 2 minutes"):
         of.GroupedSelector(of.AnovaF()).prepare(wide, np.arange(100) % 2, [{}])
     with pytest.warns(UserWarning, match="about 21 minutes for each fit on 100 rows, and up to 8 GB of memory"):
-        of.GroupedSelector(of.AnovaF(), similarity="uncertainty").prepare(wide, np.arange(100) % 2, [{}])
+        of.GroupedSelector(of.AnovaF(), similarity="symmetrical_uncertainty").prepare(wide, np.arange(100) % 2, [{}])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         of.GroupedSelector(of.AnovaF()).prepare(wide[:, :5000], np.arange(100) % 2, [{}])

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import holdfast as hf
+from holdfast.checks import MOST_FEATURES, PartialNames
 from holdfast.cli import app
 from holdfast.cli.terminal import COMMANDING, console, table, visible, visible_json
-from holdfast.intake import MOST_FEATURES, PartialNames
+from holdfast.io.selections import read_names, read_preferences, write_preferences
 from holdfast.study.named import PERTURBATIONS, named_perturbation
-from holdfast.tables import read_names, read_preferences, write_preferences
 
 DEEP = "[" * 100_000 + "]" * 100_000
 ROWS = pd.DataFrame({"x": np.arange(12.0) ** 2, "z": np.arange(12.0) % 5})
@@ -320,8 +320,8 @@ def test_numbers_too_long_for_an_array_are_names_in_a_table():
 
 @pytest.mark.parametrize("fraction", [0.25, np.float64(0.25)])
 def test_one_fraction_is_enough_to_shrink(fraction):
-    assert hf.Shrink(3, fractions=fraction) == hf.Shrink(3, fractions=(fraction,))
-    assert hf.Shrink(3, fractions=0.25).fractions == (0.25, 1.0)
+    assert hf.NestedSubsamples(3, fractions=fraction) == hf.NestedSubsamples(3, fractions=(fraction,))
+    assert hf.NestedSubsamples(3, fractions=0.25).fractions == (0.25, 1.0)
 
 
 def test_one_fraction_on_the_command_line(here, output_of):
@@ -350,7 +350,7 @@ def test_other_numbers_out_of_reach_are_one_sentence():
     for call in (
         lambda: hf.Bootstrap(99999999999),
         lambda: hf.Folds(5, repeats=10**9),
-        lambda: hf.HalfWidth(1e-300),
+        lambda: hf.TargetPrecision(1e-300),
         lambda: hf.Study(selectors={"a": hf.selectors.AnovaF(1)}, random_state=-1),
         lambda: hf.selectors.GroupedSelector(hf.selectors.AnovaF(1), threshold="abc").fit(ROWS, LABELS),
     ):

@@ -18,7 +18,7 @@ def data(seed=0, n=40, d=60):
 
 
 def exact(X, y, C, penalties, intercept):
-    """Ridge-logistic weights, where feature j is penalised by penalties[j] squared."""
+    """Ridge-logistic weights, where feature j is penalized by penalties[j] squared."""
     model = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, fit_intercept=intercept, solver="newton-cholesky")
     return model.fit(X / penalties, y).coef_[0] / penalties
 
@@ -55,8 +55,8 @@ def test_all_forced_is_the_filter(criterion, filter_):
 @pytest.mark.parametrize("shrinkage", [1.0, 0.3])
 def test_in_between_it_is_the_algorithm(shrinkage):
     X, y = data(2)
-    forced = chosen(of.GV(3, lambda_v=0.2), X, y)
-    hybrid = of.HybridRFE(8, n_forced=3, criterion=of.GV(lambda_v=0.2), shrinkage=shrinkage)
+    forced = chosen(of.GolubVariance(3, lambda_v=0.2), X, y)
+    hybrid = of.HybridRFE(8, n_forced=3, criterion=of.GolubVariance(lambda_v=0.2), shrinkage=shrinkage)
     assert chosen(hybrid, X, y) == slow_elimination(X, y, 8, forced=forced, shrinkage=shrinkage)
     assert hybrid.forced_.tolist() == forced
 

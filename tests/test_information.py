@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score, get_scorer, make_scorer
 from sklearn.naive_bayes import GaussianNB
 
 import holdfast as hf
-from holdfast.report import summarise
+from holdfast.report import summarize
 from holdfast.report.verdict import as_the_headline_says, standing_of
 from holdfast.selectors import AnovaF
 from holdfast.tradeoff.information import carried_information
@@ -56,7 +56,7 @@ def claims(result, metric):
     """Whether a report says that the selection, or any feature, holds."""
     if not any(carried_information(result, name, metric).shown for name in result.candidates):
         return False  # then no report says so, as the tests below show
-    summary = summarise(result, metric=metric)
+    summary = summarize(result, metric=metric)
     return summary.verdict.standing in ("holds", "partly") or bool(summary.features.trusted)
 
 
@@ -166,7 +166,7 @@ def asks_for_coefficients(model, X, y):
 UNTESTED = {
     "no model": (hf.Bootstrap(60), {"estimator": None}),
     "noise": (hf.Noise(60), {}),
-    "new seeds": (hf.Reseed(60), {}),
+    "new seeds": (hf.NewSeeds(60), {}),
     "a scorer that cannot score guessing": (hf.Bootstrap(60), {"scoring": asks_for_coefficients}),
     "rows that were trained on": ([(np.arange(N), np.arange(N))] * 60, {}),
 }
@@ -183,7 +183,7 @@ def test_without_a_test_nothing_is_said_to_hold(name, signal):
         selectors={"filter": AnovaF(n_features=5)}, perturbation=perturbation,
         **{"estimator": LogisticRegression(), **options},
     )  # fmt: skip
-    summary = summarise(study.run(data, Y))
+    summary = summarize(study.run(data, Y))
     assert summary.information.untested
     assert summary.verdict.standing in ("stable", "partly stable", "not stable", "too early")
     assert not summary.features.trusted
@@ -222,11 +222,11 @@ def test_equal_gains_have_no_spread_and_are_judged_by_their_sign():
 
 def test_a_feature_holds_only_where_the_headline_says_so():
     for gain, label in ((0.3, "holds"), (0.0, "selected often; not shown to carry information")):
-        found = hf.check_list([0], scored(gain), "c0")
+        found = hf.check_features([0], scored(gain), "c0")
         assert found["verdict"].tolist() == [label]
     data = X.copy()
     data[:, :5] += 3 * Y[:, None]
-    summary = summarise(studied(hf.Bootstrap(60), Y, data=data))
+    summary = summarize(studied(hf.Bootstrap(60), Y, data=data))
     assert len(summary.features.trusted) == 5
     wide = replace(summary.stability, low=0.2, high=0.9)
     assert standing_of(wide, summary.information, summary.features) == "unsure"
@@ -238,7 +238,7 @@ def test_some_features_can_hold_where_the_selection_does_not():
     data = X.copy()
     data[:, 0] += 4 * Y
     result = studied(hf.Bootstrap(40), Y, sizes=(15,), data=data)
-    summary = summarise(result)
+    summary = summarize(result)
     assert summary.verdict.standing == "fails"
     trusted = [one.feature for one in summary.features.trusted]
     assert "feature 0" in trusted
@@ -285,7 +285,7 @@ def test_signal_is_told_as_such():
     for perturbation in (hf.Bootstrap(60), hf.Subsample(60, 0.8), hf.Folds(10, 6)):
         result = studied(perturbation, Y, scoring=CLASSES, data=data)
         for metric in CLASSES:
-            summary = summarise(result, metric=metric)
+            summary = summarize(result, metric=metric)
             assert summary.verdict.standing == "holds", metric
             assert len(summary.features.trusted) == 5
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import holdfast
-from eliminations import bootstraps, correlated, standardised
+from eliminations import bootstraps, correlated, standardized
 from holdfast.kernels.lockstep import lockstep_elimination, lockstep_finals
 from holdfast.kernels.paths import elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
@@ -194,7 +194,7 @@ def test_finals_are_those_of_scikit_learn(xp, intercept, scale):
     finals = lockstep_finals(X, y, counts, selected, constants, intercept=intercept, scale=scale, xp=xp)
     for (s, f, m), b in np.ndenumerate(finals.intercept):
         columns = selected[s, m]
-        Z = standardised(X[:, columns], counts[m])[0] if scale == "split" else X[:, columns]
+        Z = standardized(X[:, columns], counts[m])[0] if scale == "split" else X[:, columns]
         model = LogisticRegression(
             C=constants[f], solver="newton-cholesky", tol=1e-11, max_iter=200, fit_intercept=intercept
         ).fit(Z, y, sample_weight=counts[m])

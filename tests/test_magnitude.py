@@ -30,9 +30,9 @@ SCALES = {
 EQUIVARIANT = {
     "AnovaF": of.AnovaF(3),
     "Golub": of.Golub(3),
-    "GV without variance": of.GV(3, lambda_v=0),
+    "GolubVariance without variance": of.GolubVariance(3, lambda_v=0),
     "InformationGain": of.InformationGain(3),
-    "Uncertainty": of.Uncertainty(3),
+    "SymmetricalUncertaintyFilter": of.SymmetricalUncertaintyFilter(3),
     "MRMR": of.MRMR(3),
     "ReliefF": of.ReliefF(3),
     "ReliefF, full": of.ReliefF(3, ranges="full"),
@@ -50,12 +50,12 @@ EQUIVARIANT = {
     "StabilitySelection": of.StabilitySelection(of.SVMRFE(), threshold=0.6, q=3, n_resamples=3, random_state=0),
     "EnsembleSelector": of.EnsembleSelector(of.ElasticNetPath(), 3, n_resamples=3, random_state=0),
     "GroupedSelector": of.GroupedSelector(of.AnovaF(3)),
-    "GroupedSelector, uncertainty": of.GroupedSelector(of.AnovaF(3), similarity="uncertainty"),
+    "GroupedSelector, uncertainty": of.GroupedSelector(of.AnovaF(3), similarity="symmetrical_uncertainty"),
 }
 
 BY_SIZE = {
     "Variance": of.Variance(3),
-    "GV": of.GV(3, lambda_v=0.5),
+    "GolubVariance": of.GolubVariance(3, lambda_v=0.5),
     "HybridRFE, variance": of.HybridRFE(3, n_forced=2),
     "HybridRFE as printed": of.HybridRFE(3, standardize=False, fit_intercept=False, drop=1),
     "HybridRFE as it is": of.HybridRFE(3, standardize=False),
@@ -115,7 +115,7 @@ def test_the_largest_variances_among_columns_of_all_sizes(found):
     X, _ = data()
     large = np.arange(0, 12, 2)
     best = large[np.argsort(-X[:, large].var(axis=0))]
-    assert found["Variance", "mixed"] == found["GV", "mixed"] == sorted(best[:3])
+    assert found["Variance", "mixed"] == found["GolubVariance", "mixed"] == sorted(best[:3])
     assert set(found["HybridRFE, variance", "mixed"]) > set(best[:2])  # the forced ones
     for name in ("HybridRFE as printed", "HybridRFE as it is"):
         assert found[name, "mixed"].startswith("ValueError: Expected numbers whose squares can be computed")

@@ -15,7 +15,7 @@ import holdfast as hf
 import oracles
 from holdfast.measures import chance, pairs
 from holdfast.measures.ranking import random_canberra
-from holdfast.measures.redundancy import Neighbours
+from holdfast.measures.redundancy import Neighbors
 from strategies import rank_runs, similarities, subset_runs, weight_runs
 
 THRESHOLD = 0.9
@@ -162,11 +162,11 @@ def test_a_simulated_expectation_tells_its_error(name, monkeypatch):
 def test_the_exact_expectation_of_covered_features_is_what_simulation_finds(name):
     rng = np.random.default_rng(1)
     X = np.repeat(rng.normal(size=(30, 15)), 3, axis=1) + 0.05 * rng.normal(size=(30, 45))
-    neighbours = Neighbours.of(hf.Correlation(X), 0.9)
-    assert neighbours.degree.min() >= 1
+    neighbors = Neighbors.of(hf.similarity.Correlation(X), 0.9)
+    assert neighbors.degree.min() >= 1
     credit = hf.MEASURES[name].form.credit
-    exact = neighbours.expectation(credit, 9, 14, 1)
-    drawn = chance.pair_expectation(lambda sets: neighbours._of_pairs(credit, sets), 9, 14, 45, draws=20000)
+    exact = neighbors.expectation(credit, 9, 14, 1)
+    drawn = chance.pair_expectation(lambda sets: neighbors._of_pairs(credit, sets), 9, 14, 45, draws=20000)
     assert exact.standard_error == 0
     assert abs(exact.value - drawn.value) < 4 * drawn.standard_error
 
@@ -188,10 +188,10 @@ def test_similarity_is_made_from_data_and_lined_up_by_name():
     names = ["a", "b", "c", "d"]
     runs = hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}, {"b", "d"}], features=names)
     frame = pd.DataFrame(X, columns=names).assign(target=0.0)[["d", "target", "b", "a", "c"]]
-    from_frame = hf.stability(runs, ["yu", "gulgezen"], data=frame, threshold=0.1)
+    from_frame = hf.stability(runs, ["yu", "gulgezen"], X=frame, threshold=0.1)
     direct = [
-        hf.stability(runs, "yu", similarity=hf.Correlation(X), threshold=0.1),
-        hf.stability(runs, "gulgezen", similarity=hf.SymmetricalUncertainty(X)),
+        hf.stability(runs, "yu", similarity=hf.similarity.Correlation(X), threshold=0.1),
+        hf.stability(runs, "gulgezen", similarity=hf.similarity.SymmetricalUncertainty(X)),
     ]
     assert [one.value for one in from_frame] == pytest.approx([one.value for one in direct])
 

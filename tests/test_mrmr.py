@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
-from holdfast.kernels.discretise import equal_width_codes
+from holdfast.kernels.discretize import equal_width_codes
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
 

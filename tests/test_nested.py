@@ -72,7 +72,7 @@ def test_the_score_of_an_outer_fold_is_that_of_the_candidate_trained_on_its_rows
 
 def test_outer_splits_must_hold_out_rows():
     with pytest.raises(ValueError, match="Expected outer splits that hold out rows"):
-        hf.nested_choice(study(), *noise(0), outer=hf.Reseed(2))
+        hf.nested_choice(study(), *noise(0), outer=hf.NewSeeds(2))
 
 
 def test_noise_looks_stable_where_runs_share_rows_and_not_in_disjoint_halves():

@@ -30,7 +30,7 @@ def test_stein_s_rule_by_hand(half_width, level, measure):
     t = stats.t.ppf(0.5 + level / 2, 2 / (2 / 19 + excess / 20))
     for_unseen = 1 + math.log(1.5 * (1 - level)) / math.log(estimate.law.unseen.share_for(estimate.value - half_width))
     assert needed.n_runs == max(20, math.ceil(t**2 * variance / half_width**2), math.ceil(for_unseen))
-    assert needed == hf.Pilot(n_runs=needed.n_runs, half_width=half_width, estimate=estimate, level=level)
+    assert needed == hf.inference.Pilot(n_runs=needed.n_runs, half_width=half_width, estimate=estimate, level=level)
 
 
 @pytest.mark.parametrize("half_width", [0.01, 0.03, 0.05])

@@ -162,11 +162,11 @@ def test_selection_map_puts_correlated_features_side_by_side():
         {"a": base[:, 0], "b": base[:, 1], "a2": base[:, 0] + 0.01, "b2": -base[:, 1], "lone": rng.random(40)}
     )
     runs = hf.Preferences.from_matrix(np.ones((3, 5), int), features=list(X))
-    columns = plots.selection_map_data(runs, order="correlation", data=X).columns
+    columns = plots.selection_map_data(runs, order="correlation", X=X).columns
     groups = columns.groupby("group")["feature"].apply(set).to_dict()
     assert sorted(map(sorted, (groups[0], groups[1]))) == [["a", "a2"], ["b", "b2"]]
     assert groups[-1] == {"lone"}
-    with pytest.raises(ValueError, match="Expected data="):
+    with pytest.raises(ValueError, match="Expected X="):
         plots.selection_map_data(runs, order="correlation")
 
 
@@ -278,7 +278,7 @@ def test_setting_data(study):
 def test_swap_data():
     runs = hf.Preferences.from_matrix([[1, 0, 1, 0, 1]] * 6 + [[0, 1, 0, 1, 1]] * 6, features=list("abcde"))
     data = plots.swap_data(runs, most=4)
-    pairs = hf.swaps(runs, most=4)
+    pairs = hf.feature_swaps(runs, most=4)
     assert set(zip(data["first"], data["second"], strict=True)) == set(
         zip(pairs["first"], pairs["second"], strict=True)
     )
@@ -287,7 +287,7 @@ def test_swap_data():
     assert data["group"].tolist() == [0] * 4  # a–b, a–d, c–b, c–d hang together
     assert data["clear"].all()
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 5)), columns=list("abcde")).assign(b=lambda x: -x["a"])
-    with_data = plots.swap_data(runs, most=4, data=X).set_index(["first", "second"])
+    with_data = plots.swap_data(runs, most=4, X=X).set_index(["first", "second"])
     assert with_data["correlation"]["a", "b"] == pytest.approx(1)
 
 

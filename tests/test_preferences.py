@@ -395,13 +395,13 @@ def test_take(make, values, runs, places):
 
 
 def test_take_of_nothing_or_of_a_run_twice():
-    labelled = Preferences.from_matrix(FRAME)
+    labeled = Preferences.from_matrix(FRAME)
     with pytest.raises(ValueError, match="got zero runs"):
-        labelled.take([])
+        labeled.take([])
     with pytest.raises(ValueError, match="'a' for runs 0 and 1"):
-        labelled.take([0, 0])
+        labeled.take([0, 0])
     with pytest.raises(IndexError):
-        labelled.take([3])
+        labeled.take([3])
 
 
 @pytest.mark.parametrize("preferences", [SUBSETS, RANKING, WEIGHTING], ids=["subset", "ranking", "weighting"])

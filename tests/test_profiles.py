@@ -108,9 +108,9 @@ def test_blocks_are_measured_inside():
         (lambda r: r.profile("b"), "Expected a candidate that gives rankings or weights"),
         (lambda r: r.profile("a", "spearman"), "Expected a measure of subsets for a profile"),
         (lambda r: r.profile("a", tolerance=1), "Expected a tolerance from 0 to below 1"),
-        (lambda r: r.fraction_profile(), "Expected a study with hf.Shrink, got one of runs"),
-        (lambda r: r.mean_ranks("alpha"), "Expected candidates that set 'alpha', got none"),
-        (lambda r: r.mean_ranks(of="speed"), "Expected 'stability' or a score"),
+        (lambda r: r.fraction_profile(), "Expected a study with hf.NestedSubsamples, got one of runs"),
+        (lambda r: r.setting_ranks("alpha"), "Expected candidates that set 'alpha', got none"),
+        (lambda r: r.setting_ranks(of="speed"), "Expected 'stability' or a score"),
     ],
 )
 def test_errors_are_one_sentence(call, message):
@@ -128,7 +128,7 @@ def test_agreement_and_score_by_fraction():
     X[:, :3] += y[:, None]
     plan = hf.Study(
         selectors={"k": SelectKBest(k=3)},
-        perturbation=hf.Shrink(8, (0.25, 0.75)),
+        perturbation=hf.NestedSubsamples(8, (0.25, 0.75)),
         estimator=KNeighborsClassifier(3),
     )
     result = plan.run(X, y)
@@ -180,7 +180,9 @@ def test_a_row_of_a_summary_is_at_the_same_sizes_throughout():
 
 def test_the_error_of_a_mean_over_sizes_takes_the_mean_ratio_of_tested_to_trained_rows():
     plan = hf.Study(
-        selectors={"k": SelectKBest(k=2)}, perturbation=hf.Shrink(6, (0.25, 0.75)), estimator=KNeighborsClassifier(3)
+        selectors={"k": SelectKBest(k=2)},
+        perturbation=hf.NestedSubsamples(6, (0.25, 0.75)),
+        estimator=KNeighborsClassifier(3),
     )
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((60, 8)), np.arange(60) % 2
@@ -211,19 +213,19 @@ def test_samples_that_lost_a_size_count_for_neither_score_nor_stability():
 
 def test_settings_are_ranked_at_the_same_sizes():
     """One is better at smaller sizes, the other as a whole."""
-    early = shrunk(SCORES, family="m", settings={"a": "early", "top": 5})
-    late = shrunk(SCORES - [0.1, 0.1, -0.05], family="m", settings={"a": "late", "top": 5})
+    early = shrunk(SCORES, family="m", settings={"a": "early", "size": 5})
+    late = shrunk(SCORES - [0.1, 0.1, -0.05], family="m", settings={"a": "late", "size": 5})
     result = made_of_samples(early=early, late=late)
     for fraction, best in ((None, "early"), (0.25, "early"), (1, "late")):
-        ranks = result.mean_ranks("top", of="accuracy", fraction=fraction)["rank"]
+        ranks = result.setting_ranks("size", of="accuracy", fraction=fraction)["rank"]
         assert ranks.idxmin() == f"m(a={best})"
 
 
 def test_sizes_that_a_study_does_not_have_are_named():
     with pytest.raises(ValueError, match=r"Expected one of the sizes 0.25, 0.5, 1, got 0.3"):
         made_of_samples(a=shrunk(SCORES)).summary(fraction=0.3)
-    with pytest.raises(ValueError, match=r"Expected a study with hf.Shrink for fraction=, got one of runs"):
-        made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}).mean_ranks(fraction=0.3)
+    with pytest.raises(ValueError, match=r"Expected a study with hf.NestedSubsamples for fraction=, got one of runs"):
+        made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}).setting_ranks(fraction=0.3)
 
 
 # Mean ranks
@@ -231,8 +233,8 @@ def test_sizes_that_a_study_does_not_have_are_named():
 
 def test_ties_share_the_best_rank():
     table = pd.DataFrame({"a": [0.5, 0.5, 0.9], "b": [0.5, 0.4, 0.1], "c": [0.5, 0.6, 0.1 + 1e-15]})
-    assert hf.mean_ranks(table).tolist() == pytest.approx([(1 + 2 + 1) / 3, (1 + 3 + 2) / 3, (1 + 1 + 2) / 3])
-    assert hf.mean_ranks(-table, higher_is_better=False).equals(hf.mean_ranks(table))
+    assert hf.tradeoff.mean_ranks(table).tolist() == pytest.approx([(1 + 2 + 1) / 3, (1 + 3 + 2) / 3, (1 + 1 + 2) / 3])
+    assert hf.tradeoff.mean_ranks(-table, higher_is_better=False).equals(hf.tradeoff.mean_ranks(table))
 
 
 def test_the_totals_of_the_2009_tables_follow():
@@ -241,7 +243,7 @@ def test_the_totals_of_the_2009_tables_follow():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.random((d, 5)))
     table.iloc[[0, -1]] = 0.5
-    assert hf.mean_ranks(table).sum() == pytest.approx(15 - 20 / d)
+    assert hf.tradeoff.mean_ranks(table).sum() == pytest.approx(15 - 20 / d)
 
 
 def test_settings_are_ranked_over_a_parameter():
@@ -249,18 +251,18 @@ def test_settings_are_ranked_over_a_parameter():
     candidates = {
         f"m({a}, {k})": {
             "family": "m",
-            "settings": {"a": a, "top": k},
+            "settings": {"a": a, "size": k},
             "sets": [[0, 1 + run * unsteady] for run in range(10)],
             "scores": noisy(0.8, 10),
         }
         for (a, k), unsteady in sets.items()
     }
-    found = made(candidates).mean_ranks("top")
+    found = made(candidates).setting_ranks("size")
     assert found["rank"].to_dict() == {"m(a=y)": 1.0, "m(a=x)": 1.5}
     assert found["conditions"].tolist() == [2, 2]
 
 
 def test_undefined_rows_are_left_out_and_nothing_left_is_an_error():
-    assert hf.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]})).tolist() == [2, 1]
+    assert hf.tradeoff.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]})).tolist() == [2, 1]
     with pytest.raises(ValueError, match="Expected at least one row"):
-        hf.mean_ranks(pd.DataFrame({"a": [np.nan]}))
+        hf.tradeoff.mean_ranks(pd.DataFrame({"a": [np.nan]}))

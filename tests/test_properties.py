@@ -225,7 +225,7 @@ def test_every_measure_says_what_it_is():
 
 
 def test_the_property_table_puts_print_and_truth_side_by_side():
-    table = hf.properties()
+    table = hf.measures.properties()
     assert list(table.index) == list(hf.MEASURES)
     assert table.loc["jaccard", ["monotone", "monotone, published"]].tolist() == ["no", "yes"]
     assert table.loc["guzman", ["chance", "chance, published"]].tolist() == ["asymptotic", "yes"]
@@ -252,7 +252,7 @@ def test_a_measure_of_ones_own_works_everywhere():
     runs = hf.Preferences.from_sets([{0}, {1, 2}, {0, 1, 2, 3}], n_features=6)
     assert hf.stability(runs, mine).value == pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3)
     assert [one.measure for one in hf.stability(runs, ["jaccard", mine])] == ["jaccard", "size_ratio"]
-    assert hf.agreement(runs, runs, mine).value == 1
+    assert hf.inference.agreement(runs, runs, mine).value == 1
     testing.check_measure(mine)
 
 

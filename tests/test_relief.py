@@ -118,7 +118,7 @@ def test_equally_near_rows_are_taken_by_their_place():
     np.testing.assert_allclose(weights - exchanged, [0.3 / 5, -0.3 / 5])
 
 
-def test_copies_of_a_row_are_not_its_neighbours_in_its_class():
+def test_copies_of_a_row_are_not_its_neighbors_in_its_class():
     X = np.array([[0.0], [0.0], [0.4], [1.0]])
     y = np.array([0, 0, 0, 1])
     hits = 3 * 0.4  # rows 0 and 1 see row 2, row 2 sees row 0

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.report import render, summarise, write_report
+from holdfast.report import render, summarize, write_report
 from holdfast.report.render import csv_text
 from holdfast.selectors import AnovaF, RandomSelector
 
@@ -111,20 +111,20 @@ def test_the_summary_is_the_golden_one(study):
 
 
 def test_numbers_are_those_of_the_study(study):
-    summary = summarise(study)
+    summary = summarize(study)
     choice = study.choose()
     assert (summary.candidate, summary.tradeoff.reason) == (choice.candidate, choice.reason)
     estimate = study.stability(choice.candidate)
     assert (summary.stability.value, summary.stability.low) == (estimate.value, estimate.ci().low)
     assert summary.tradeoff.front == tuple(study.pareto().front.index)
-    checked = hf.check_list([one.feature for one in summary.features.shown], study, choice.candidate)
+    checked = hf.check_features([one.feature for one in summary.features.shown], study, choice.candidate)
     assert [one.verdict for one in summary.features.shown] == checked["verdict"].tolist()
     assert len(summary.features.table) == len(study.features_of(choice.candidate))
     assert summary.tradeoff.optimistic
 
 
 def test_a_candidate_can_be_asked_for(study):
-    summary = summarise(study, candidate="random", data=table([f"gene {i}" for i in range(12)], 120)[0])
+    summary = summarize(study, candidate="random", X=table([f"gene {i}" for i in range(12)], 120)[0])
     assert summary.candidate == "random"
     assert summary.verdict.standing in ("fails", "unsure", "no signal", "weak signal")
     assert not summary.features.trusted
@@ -146,7 +146,7 @@ def test_a_candidate_can_be_asked_for(study):
 )
 def test_wrong_options_are_refused(study, options, words):
     with pytest.raises(ValueError, match=words):
-        summarise(study, **options)
+        summarize(study, **options)
 
 
 # Honesty
@@ -155,7 +155,7 @@ def test_wrong_options_are_refused(study, options, words):
 def test_noise_is_not_oversold():
     names = [f"gene {i}" for i in range(300)]
     noise = studied(hf.Bootstrap(20), names, estimator=GaussianNB(), signal=0.0, anova=AnovaF(n_features=5))
-    summary = summarise(noise)
+    summary = summarize(noise)
     assert summary.stability.low > 0  # resamples share rows
     assert summary.verdict.standing == "no signal"
     assert summary.information.score - summary.information.gain == pytest.approx(summary.information.baseline)
@@ -166,24 +166,26 @@ def test_noise_is_not_oversold():
 
 
 def test_designs_say_what_they_speak_about():
-    pairs = summarise(studied(hf.ComplementaryPairs(6)))
+    pairs = summarize(studied(hf.ComplementaryPairs(6)))
     assert "two studies of half this size" in pairs.verdict.cautions[0]
-    assert "random numbers" in summarise(studied(hf.Reseed(6), random=RandomSelector(n_features=3))).verdict.cautions[0]
+    assert (
+        "random numbers" in summarize(studied(hf.NewSeeds(6), random=RandomSelector(n_features=3))).verdict.cautions[0]
+    )
 
 
 def test_causes_need_numbers_that_show_them(study):
-    kinds = {one.kind for one in summarise(study, candidate="random").causes}
+    kinds = {one.kind for one in summarize(study, candidate="random").causes}
     assert "near the cut" not in kinds  # no feature is in nearly every run
-    same = hf.Study(selectors={"all": AnovaF(n_features=2)}, perturbation=hf.Reseed(200))
+    same = hf.Study(selectors={"all": AnovaF(n_features=2)}, perturbation=hf.NewSeeds(200))
     X, y = table(["a", "b", "c", "d"])
-    stable = summarise(same.run(X, y))
+    stable = summarize(same.run(X, y))
     assert stable.verdict.standing == "stable"
     assert stable.causes == ()
 
 
 def test_figures_of_places_add_up():
     """What fills the places of an average selection: features in nearly every run, those that come and go, the rest."""
-    summary = summarise(studied(hf.Bootstrap(30), [f"gene {i}" for i in range(80)], n=120, anova=AnovaF(n_features=8)))
+    summary = summarize(studied(hf.Bootstrap(30), [f"gene {i}" for i in range(80)], n=120, anova=AnovaF(n_features=8)))
     (cause,) = (one for one in summary.causes if one.kind == "near the cut")
     told = re.search(
         r"fills? ([\d.]+) of the ([\d.]+) places .* (\d+) features in 10 to 90 % .* fill ([\d.]+)", cause.evidence
@@ -211,7 +213,7 @@ def test_no_sentence_is_the_text_of_an_exception_or_names_a_call(name):
     perturbation, options = ODD[name]
     result = studied(perturbation, **options)
     assert not CODE.search(read_by_a_physician(render(result, "md")))
-    unstable = summarise(result, rule="at-least", stability=0.999)
+    unstable = summarize(result, rule="at-least", stability=0.999)
     assert not CODE.search(unstable.tradeoff.missing or "")
     assert not any(CODE.search(f"{one.stability.reason} {one.why_not}") for one in unstable.selectors)
 
@@ -222,10 +224,10 @@ def test_advice_is_in_words(study):
 
 
 def test_a_measure_that_needs_more_is_refused(study):
-    with pytest.raises(ValueError, match="Expected data= for zucknick"):
-        summarise(study, measure="zucknick")
+    with pytest.raises(ValueError, match="Expected X= for zucknick"):
+        summarize(study, measure="zucknick")
     with pytest.raises(ValueError, match="Expected a value for alpha of davis"):
-        summarise(study, measure="davis")
+        summarize(study, measure="davis")
 
 
 # The page
@@ -291,10 +293,10 @@ def test_hostile_names_in_markdown_and_json(hostile):
 
 
 def test_a_spreadsheet_runs_nothing(hostile):
-    text, kept = csv_text(summarise(hostile).features)
+    text, kept = csv_text(summarize(hostile).features)
     assert kept == len(text.strip().splitlines()) - 1
     assert not re.search(r'^"?[=+@-]', text, re.MULTILINE)
-    assert csv_text(summarise(hostile).features, most=0)[1] == 0
+    assert csv_text(summarize(hostile).features, most=0)[1] == 0
 
 
 def test_large_studies_stay_small(tmp_path):
@@ -306,7 +308,7 @@ def test_large_studies_stay_small(tmp_path):
     result = wide.run(X, np.arange(40) % 2)
     path = result.report(tmp_path / "wide.html")
     assert 1e6 < path.stat().st_size < 5e6
-    assert len(summarise(result).features.table) > 10_000
+    assert len(summarize(result).features.table) > 10_000
 
 
 # Odd studies
@@ -325,7 +327,7 @@ ODD = {
     "folds": (hf.Folds(3, 2), {}),
     "nested": (hf.NestedFolds(3, 3), {"estimator": GaussianNB()}),
     "pairs": (hf.ComplementaryPairs(4), {"estimator": GaussianNB()}),
-    "shrink": (hf.Shrink(4, (0.5,)), {"estimator": GaussianNB()}),
+    "shrink": (hf.NestedSubsamples(4, (0.5,)), {"estimator": GaussianNB()}),
     "noise": (hf.Noise(5), {}),
     "given": ([(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))], {"estimator": GaussianNB()}),
     "one run": (hf.Bootstrap(1), {"estimator": GaussianNB()}),
@@ -360,7 +362,7 @@ def test_odd_studies_have_a_report(name):
 
 def test_pairs_have_a_report_without_an_interval():
     result = studied(hf.ComplementaryPairs(6), estimator=GaussianNB(), signal=6.0, n=200)
-    summary, text = summarise(result), render(result, "md")
+    summary, text = summarize(result), render(result, "md")
     assert summary.verdict.headline == "The stability has no interval, so whether the selection holds stays open."
     assert "(no interval, 12 runs)" in summary.verdict.sentences[0]
     assert any("pairs of halves of one data set do not show" in caution for caution in summary.verdict.cautions)
@@ -371,9 +373,9 @@ def test_pairs_have_a_report_without_an_interval():
 
 
 def test_the_report_of_samples_that_shrink_says_at_which_sizes():
-    result = studied(hf.Shrink(6, (0.5, 0.75)), estimator=GaussianNB())
+    result = studied(hf.NestedSubsamples(6, (0.5, 0.75)), estimator=GaussianNB())
     told = "Stability and scores are means over the smaller samples (50 %, 75 % of a whole one)."
-    summary = summarise(result)
+    summary = summarize(result)
     assert told in summary.verdict.cautions
     assert summary.tradeoff.score == pytest.approx(result.summary().loc["anova", "accuracy"])
 
@@ -387,9 +389,9 @@ def test_an_unfinished_study_says_so(tmp_path):
     plan = hf.Study(selectors={"anova": SelectKBest(k=2)}, perturbation=hf.Bootstrap(400))
     with pytest.raises(InterruptedError):
         plan.run(X, y, store=tmp_path / "study.db", progress=stop)
-    result = hf.load(tmp_path / "study.db")
+    result = hf.load_study(tmp_path / "study.db")
     assert not result.complete
-    assert any("not finished" in caution for caution in summarise(result).verdict.cautions)
+    assert any("not finished" in caution for caution in summarize(result).verdict.cautions)
     assert "not finished" in render(result)
 
 

@@ -166,7 +166,12 @@ def test_large_numbers_are_no_gaps():
 
 @pytest.mark.parametrize(
     "selector",
-    [of.Golub(2), of.HybridRFE(2), of.EnsembleSelector(of.GV(2), 2), make_pipeline(StandardScaler(), of.Golub(2))],
+    [
+        of.Golub(2),
+        of.HybridRFE(2),
+        of.EnsembleSelector(of.GolubVariance(2), 2),
+        make_pipeline(StandardScaler(), of.Golub(2)),
+    ],
     ids=lambda one: type(one).__name__,
 )
 def test_selectors_for_two_classes_are_refused_once_with_others(selector):
@@ -180,7 +185,7 @@ def test_alternatives_take_more_classes():
     from holdfast.study.requirements import _for_more_classes
 
     assert {"AnovaF", "MRMR", "SVMRFE"} <= set(_for_more_classes())
-    assert not {"Golub", "GV", "HybridRFE", "Selector", "RandomSelector"} & set(_for_more_classes())
+    assert not {"Golub", "GolubVariance", "HybridRFE", "Selector", "RandomSelector"} & set(_for_more_classes())
     for name in _for_more_classes():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerFeaturesWarning)  # noise has no information gain

@@ -23,8 +23,8 @@ PERTURBATIONS = [
     hf.Folds(3, repeats=2, stratify=False),
     hf.NestedFolds(3, 3),
     hf.Noise(4, 0.3),
-    hf.Shrink(2, (0.25, 0.5)),
-    hf.Reseed(3),
+    hf.NestedSubsamples(2, (0.25, 0.5)),
+    hf.NewSeeds(3),
 ]
 every = pytest.mark.parametrize("perturbation", PERTURBATIONS, ids=str)
 Y = np.repeat(["a", "b", "c"], [10, 14, 6])
@@ -113,7 +113,7 @@ def test_inner_folds_stay_inside_their_outer_fold():
 
 
 def test_shrunken_samples_are_parts_of_their_bootstrap():
-    splits = list(hf.Shrink(2, (0.2, 0.6)).splits(Y))
+    splits = list(hf.NestedSubsamples(2, (0.2, 0.6)).splits(Y))
     for sample in (splits[:3], splits[3:]):
         weights = [split.weights(30) for split in sample]
         assert [one.sum() for one in weights] == [6, 18, 30]
@@ -180,8 +180,11 @@ def test_repeated_training_rows_are_counted():
         (lambda: hf.Bootstrap(0), "Expected n to be a whole number of at least 1, got 0."),
         (lambda: hf.Bootstrap(2.5), "Expected n to be a whole number of at least 1, got 2.5."),
         (lambda: hf.Subsample(5, 1.0), "Expected fraction to be a share above 0 and below 1, got 1.0."),
-        (lambda: hf.Shrink(5, (0.5, 2)), "Expected each of fractions to be a share above 0 to 1, got 2."),
-        (lambda: hf.Shrink(5, (1.0,)), "Expected at least one of fractions to be below 1, the whole, got (1.0,)."),
+        (lambda: hf.NestedSubsamples(5, (0.5, 2)), "Expected each of fractions to be a share above 0 to 1, got 2."),
+        (
+            lambda: hf.NestedSubsamples(5, (1.0,)),
+            "Expected at least one of fractions to be below 1, the whole, got (1.0,).",
+        ),
         (lambda: hf.Noise(5, -1), "Expected scale to be 0 or more, got -1."),
         (lambda: hf.Folds(1), "Expected k to be a whole number of at least 2, got 1."),
         (lambda: list(hf.Folds(5).splits([0, 1])), "Expected at least 5 rows for Folds(k=5, repeats=1, "),

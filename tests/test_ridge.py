@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardised
+from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardized
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 
@@ -54,7 +54,7 @@ def test_the_gradient_vanishes(n, d, intercept, scale):
     counts = bootstraps(y, 2) * 0.7
     paths = ridge_elimination(X, y, counts, C=2, scale=scale, intercept=intercept)
     for m, count in enumerate(counts):
-        Z = standardised(X, count)[0] if scale == "split" else X
+        Z = standardized(X, count)[0] if scale == "split" else X
         f = X @ paths.coef[m] + paths.intercept[m]
         assert intercept or scale == "split" or paths.intercept[m] == 0
         g = -2 * count * y / (1 + np.exp(y * f))
@@ -93,7 +93,7 @@ def test_eliminations_are_those_of_an_obvious_loop(n, d, rho, scale):
     sizes = elimination_sizes(d, 5)
     paths = ridge_elimination(X, y, counts, sizes=sizes, scale=scale)
     for m, count in enumerate(counts):
-        Z = standardised(X, count)[0] if scale == "split" else X
+        Z = standardized(X, count)[0] if scale == "split" else X
         assert_same_path(paths, m, slow_elimination(oracle(), Z, y, count, sizes))
 
 
@@ -117,7 +117,7 @@ def test_forced_features_stay_and_shrink_less(n, d, shrinkage, scale):
     forced = np.random.default_rng(0).permuted(np.arange(d) < 3 * np.ones((2, 1)), axis=1)
     paths = ridge_elimination(X, y, counts, sizes=sizes, forced=forced, shrinkage=shrinkage, scale=scale)
     for m, count in enumerate(counts):
-        Z = standardised(X, count)[0] if scale == "split" else X
+        Z = standardized(X, count)[0] if scale == "split" else X
         fit = oracle(penalty=np.where(forced[m], shrinkage, 1.0))
         assert_same_path(paths, m, slow_elimination(fit, Z, y, count, sizes, np.flatnonzero(forced[m])))
 

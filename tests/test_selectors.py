@@ -15,9 +15,9 @@ SELECTORS = [
     of.Variance(2),
     of.AnovaF(2),
     of.Golub(2),
-    of.GV(2, lambda_v=0.5),
+    of.GolubVariance(2, lambda_v=0.5),
     of.InformationGain(2),
-    of.Uncertainty(2),
+    of.SymmetricalUncertaintyFilter(2),
     of.MRMR(2),
     of.ReliefF(2),
     of.LinearSVMWeights(2),
@@ -53,8 +53,8 @@ def settings_of(selector):
     """Settings that one fit serves."""
     if isinstance(selector, of.ElasticNetCV):
         return [{"rule": rule} for rule in ("min", "1se")]
-    if getattr(selector, "lam", None) is not None:
-        return [{"lam": lam} for lam in (0.3, 0.05, 0.1)]
+    if getattr(selector, "penalty_strength", None) is not None:
+        return [{"penalty_strength": lam} for lam in (0.3, 0.05, 0.1)]
     told = {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
     return [{told: size} for size in (1, 3, 5)]
 
@@ -106,11 +106,11 @@ def test_top_is_served_by_one_fit():
     tops, sizes = (
         hf.Study(selectors={"s": candidates}, perturbation=hf.Bootstrap(5)).run(X, y)
         for candidates in (
-            hf.Candidates(of.SVMRFE(), top=[2, 4]),
+            hf.Candidates(of.SVMRFE(), sizes=[2, 4]),
             hf.Candidates(of.SVMRFE(), {"n_features": [2, 4]}),
         )
     )
-    assert tops.candidates == ["s(top=2)", "s(top=4)"]
+    assert tops.candidates == ["s(size=2)", "s(size=4)"]
     for one, two in zip(tops.candidates, sizes.candidates, strict=True):
         assert tops.preferences(one) == sizes.preferences(two)
 
@@ -132,7 +132,7 @@ def test_more_classes_and_resamples_that_miss_one(selector):
 def test_one_class_fails_that_resample_alone():
     X, y = data(6, n=10)
     splits = [hf.Bootstrap(40).split(index, Samples.of(10), 0) for index in range(40)]
-    splits[3] = hf.Split(index=3, label="one class", rows=np.flatnonzero(y == "a"), seed=0)
+    splits[3] = hf.resampling.Split(index=3, label="one class", rows=np.flatnonzero(y == "a"), seed=0)
     selector = of.SVMRFE(2)
     found = [one for (one,) in selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])]
     assert str(found[3]) == "Expected two classes or more to tell apart, got 1 class."
@@ -151,7 +151,7 @@ def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():
 
 
 @pytest.mark.parametrize(
-    "selector", [of.ReliefF(3, ranges="full"), of.MRMR(3, bins="full"), of.Uncertainty(3, bins="full")]
+    "selector", [of.ReliefF(3, ranges="full"), of.MRMR(3, bins="full"), of.SymmetricalUncertaintyFilter(3, bins="full")]
 )
 def test_what_is_learned_on_the_full_data_is_shared(selector):
     X, y = data(3)
@@ -207,7 +207,7 @@ def test_random_choice_has_no_stability():
             "Expected two classes or more to tell apart, got 1 class",
         ),
         (lambda X, y: of.Golub().fit(*data(n_classes=3)), "Only binary classification is supported by Golub"),
-        (lambda X, y: of.GV(lambda_v=-1).fit(X, y), "Expected lambda_v to be 0 or more, got -1"),
+        (lambda X, y: of.GolubVariance(lambda_v=-1).fit(X, y), "Expected lambda_v to be 0 or more, got -1"),
         (lambda X, y: of.MRMR(scheme="mid_alpha", alpha=2).fit(X, y), "Expected alpha from 0 to 1, got 2"),
         (lambda X, y: of.MRMR(bins="all").fit(X, y), "Expected bins='split' or 'full', got 'all'"),
         (lambda X, y: of.MRMR(n_bins=None).fit(X, y), "Expected codes, whole numbers from 0 to 255"),
@@ -216,10 +216,10 @@ def test_random_choice_has_no_stability():
                 lambda X, y, make=make, n_bins=n_bins: make(n_bins=n_bins).fit(X, y),
                 f"Expected n_bins to be a whole number from 2 to 256, got {n_bins!r}",
             )
-            for make in (of.MRMR, of.Uncertainty)
+            for make in (of.MRMR, of.SymmetricalUncertaintyFilter)
             for n_bins in (0, -3, 1, 2.5, 257, 300, True)
         ],
-        (lambda X, y: of.ReliefF(n_neighbours=0).fit(X, y), "Expected n_neighbours to be a whole number of at least 1"),
+        (lambda X, y: of.ReliefF(n_neighbors=0).fit(X, y), "Expected n_neighbors to be a whole number of at least 1"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(make, message):
@@ -228,11 +228,11 @@ def test_bad_input_is_told_in_one_sentence(make, message):
 
 
 @pytest.mark.parametrize(
-    "how", [{"time_limit": 60}, {"grown": True}, {"only": ["s(n_neighbours=5, ranges=full)"]}], ids=str
+    "how", [{"time_limit": 60}, {"grown": True}, {"only": ["s(n_neighbors=5, ranges=full)"]}], ids=str
 )
 def test_what_is_shared_belongs_to_its_setting_whichever_settings_run(how, tmp_path, caplog):
     X, y = data(7, n=60)
-    grid = {"n_neighbours": [3, 5], "ranges": ["full", "split"]}
+    grid = {"n_neighbors": [3, 5], "ranges": ["full", "split"]}
 
     def run(grid, **options):
         study = hf.Study(selectors={"s": hf.Candidates(of.ReliefF(3), grid)}, perturbation=hf.Subsample(12, 0.4))
@@ -240,7 +240,7 @@ def test_what_is_shared_belongs_to_its_setting_whichever_settings_run(how, tmp_p
 
     whole, store = run(grid), tmp_path / "s.db"
     if how.pop("grown", False):
-        run({"n_neighbours": [5], "ranges": ["split", "full"]}, store=store)
+        run({"n_neighbors": [5], "ranges": ["split", "full"]}, store=store)
     found = run(grid, store=store, **how)
     for candidate in how.get("only", whole.candidates):
         assert found.preferences(candidate) == whole.preferences(candidate)
@@ -263,7 +263,10 @@ def test_folds_inside_a_split_keep_groups_together():
     assert (folds.reshape(10, 4) == folds.reshape(10, 4)[:, :1]).all()
     assert set(folds) == {0, 1, 2}
     labels = np.array([f"patient {group}" for group in groups])
-    assert selector.fit(X, y, groups=labels).lambda_ == clone(selector).fit(X, y, groups=groups).lambda_
+    assert (
+        selector.fit(X, y, groups=labels).penalty_strength_
+        == clone(selector).fit(X, y, groups=groups).penalty_strength_
+    )
     study = hf.Study(selectors={"s": selector}, perturbation=hf.Subsample(3, 0.7))
     result = study.run(X, y, groups=groups)
     for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):

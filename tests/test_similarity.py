@@ -121,7 +121,7 @@ def test_a_constant_matches_nothing_not_even_itself():
     for similarity in (alike, alike.select(everything)):
         assert hf.stability(runs, "gulgezen", similarity=similarity).value == 0.5
         assert hf.stability(runs, "yu", similarity=similarity, threshold=0.9).value == 1
-    assert hf.stability(runs, "gulgezen", data=data).value == 0.5
+    assert hf.stability(runs, "gulgezen", X=data).value == 0.5
     assert hf.stability(runs, "gulgezen", similarity=Correlation(data)).value == 1
 
 

@@ -223,7 +223,7 @@ def test_the_first_features():
     [
         of.MRMR(),
         of.RandomSelector(),
-        of.ReliefF(n_neighbours=3),
+        of.ReliefF(n_neighbors=3),
         RandomForestClassifier(5),
         SelectKBest(f_classif, k=1),
         make_pipeline(StandardScaler(), LogisticRegression()),
@@ -278,13 +278,15 @@ def shares_by_lambda(sets):
 def test_a_feature_is_stable_if_one_lambda_selects_it_often_and_q_is_of_the_union():
     X, y = sorted_data()
     strengths = [0.3, 0.1, 0.03]
-    fitted = stable(Lasso(), q=None, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    fitted = stable(Lasso(), q=None, penalty_strengths={"alpha": strengths}, n_resamples=5).fit(X, y)
     sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
     assert fitted.path_probabilities_.tolist() == shares_by_lambda(sets)
     assert fitted.selection_probabilities_.tolist() == np.max(shares_by_lambda(sets), axis=0).tolist()
     assert fitted.q_ == pytest.approx(sum(len(np.flatnonzero(one.any(axis=0))) for one in sets) / 10)
     assert fitted.error_bound_ == pytest.approx(fitted.q_**2 / (0.4 * 20))
-    by_pfer = stable(Lasso(), q=None, threshold=None, pfer=9.0, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    by_pfer = stable(
+        Lasso(), q=None, threshold=None, pfer=9.0, penalty_strengths={"alpha": strengths}, n_resamples=5
+    ).fit(X, y)
     assert by_pfer.threshold_ == pytest.approx((fitted.q_**2 / (9 * 20) + 1) / 2)
 
 
@@ -305,7 +307,7 @@ def test_the_lasso_on_correlated_features_by_the_definition():
     order, lambdas = np.argsort(X[:, 0]), np.geomspace(1, 0.02, 8).tolist()
     X, y = X[order], y[order]
     base = of.ElasticNetPath(model="linear")
-    fitted = stable(base, threshold=0.6, q=None, lambdas=lambdas, n_resamples=25).fit(X, y)
+    fitted = stable(base, threshold=0.6, q=None, penalty_strengths=lambdas, n_resamples=25).fit(X, y)
     lasso = [Lasso(lam, tol=1e-9, max_iter=100_000) for lam in lambdas]
     sets = []
     for split in halves(100, 25):
@@ -322,7 +324,7 @@ def test_the_lasso_on_correlated_features_by_the_definition():
 def test_q_and_lambdas_together_count_the_first_q_to_enter():
     X, y = sorted_data()
     strengths = [0.3, 0.1, 0.03]
-    fitted = stable(Lasso(), q=3, lambdas={"alpha": strengths}, n_resamples=5).fit(X, y)
+    fitted = stable(Lasso(), q=3, penalty_strengths={"alpha": strengths}, n_resamples=5).fit(X, y)
     sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
     for split, path in zip(halves(60, 5), sets, strict=True):
         entry = np.where(path.any(axis=0), path.argmax(axis=0), np.inf)
@@ -342,7 +344,9 @@ def test_places_among_the_last_to_enter_are_drawn_if_every_feature_enters():
 @pytest.mark.parametrize("q", [None, 3])
 def test_paths_in_a_batch_equal_single_fits(q):
     X, y = data()
-    selector = of.StabilitySelection(of.ElasticNetPath(), lambdas=[0.2, 0.1, 0.05], q=q, n_resamples=5, random_state=2)
+    selector = of.StabilitySelection(
+        of.ElasticNetPath(), penalty_strengths=[0.2, 0.1, 0.05], q=q, n_resamples=5, random_state=2
+    )
     settings = [{"threshold": 0.6}, {"threshold": 0.9}]
     splits = [one for perturbation in (hf.Bootstrap(3), hf.Subsample(2)) for one in perturbation.splits(y)]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
@@ -353,13 +357,13 @@ def test_paths_in_a_batch_equal_single_fits(q):
 
 
 class Path(Selector):
-    """A selector by the size of class differences, with a path over ``lam`` from one fit."""
+    """A selector by the size of class differences, with a path over ``penalty_strength`` from one fit."""
 
-    served = ("lam",)
+    served = ("penalty_strength",)
     fits = 0
 
-    def __init__(self, lam=1.0):
-        self.lam = lam
+    def __init__(self, penalty_strength=1.0):
+        self.penalty_strength = penalty_strength
 
     def _shared(self, X, target):
         return None
@@ -371,22 +375,22 @@ class Path(Selector):
         Path.fits += 1
         rows = np.repeat(np.arange(counts.size), counts)
         gap = np.abs(X[rows][target.values[rows] == 0].mean(axis=0) - X[rows][target.values[rows] == 1].mean(axis=0))
-        return [Found("subset", np.flatnonzero(gap > one.lam)) for one in selectors]
+        return [Found("subset", np.flatnonzero(gap > one.penalty_strength)) for one in selectors]
 
 
 def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
     X, y = data()
     Path.fits = 0
-    fitted = stable(Path(), q=None, lambdas=[2.0, 1.0, 0.5], n_resamples=5).fit(X, y)
+    fitted = stable(Path(), q=None, penalty_strengths=[2.0, 1.0, 0.5], n_resamples=5).fit(X, y)
     assert Path.fits == 10
-    only = stable(Path(), q=None, lambdas=[0.5], n_resamples=5).fit(X, y)
+    only = stable(Path(), q=None, penalty_strengths=[0.5], n_resamples=5).fit(X, y)
     assert fitted.selection_probabilities_.tolist() == only.selection_probabilities_.tolist()
 
 
 def test_elastic_net_paths_by_lambda_or_by_entry():
     X, y = sorted_data()
     lambdas = [0.2, 0.1, 0.05]
-    path = stable(of.ElasticNetPath(), q=None, lambdas=lambdas, n_resamples=5).fit(X, y)
+    path = stable(of.ElasticNetPath(), q=None, penalty_strengths=lambdas, n_resamples=5).fit(X, y)
     splits = halves(60, 5)
     sets = np.array([[of.ElasticNetPath(one).fit(*s.data(X, y)).support_ for one in lambdas] for s in splits])
     assert path.path_probabilities_.tolist() == shares_by_lambda(sets)
@@ -574,9 +578,12 @@ def test_a_class_of_one_row():
         ({"q": None}, "Expected two of threshold, q .* got 1"),
         ({"pfer": 1.0}, "Expected two of threshold, q .* got 3"),
         ({"q": 0}, "Expected q to be a whole number of at least 1, got 0"),
-        ({"q": None, "lambdas": [1.0]}, "Expected lambdas of a parameter of AnovaF, got 'lam'"),
-        ({"q": None, "lambdas": {"a": [1], "b": [2]}}, "Expected lambdas of one parameter"),
-        ({"q": None, "lambdas": {"n_features": []}}, "Expected at least one value in lambdas"),
+        (
+            {"q": None, "penalty_strengths": [1.0]},
+            "Expected penalty_strengths of a parameter of AnovaF, got 'penalty_strength'",
+        ),
+        ({"q": None, "penalty_strengths": {"a": [1], "b": [2]}}, "Expected penalty_strengths of one parameter"),
+        ({"q": None, "penalty_strengths": {"n_features": []}}, "Expected at least one value in penalty_strengths"),
         ({"threshold": 1.2}, "Expected threshold above 0 and at most 1, got 1.2"),
         ({"q": None, "pfer": -1}, "Expected pfer above 0, got -1"),
         ({"bound": "best"}, "Expected bound to be 'mb', 'unimodal', 'r-concave', got 'best'"),
@@ -598,8 +605,8 @@ def test_bad_input_is_told_in_one_sentence(given, message):
 def test_top_features_by_probability_in_a_study():
     X, y = data()
     study = hf.Study(
-        selectors={"s": hf.Candidates(stable(n_resamples=5).set_params(random_state=None), top=[1, 3])},
+        selectors={"s": hf.Candidates(stable(n_resamples=5).set_params(random_state=None), sizes=[1, 3])},
         perturbation=hf.Subsample(4, 0.7),
     )
     result = study.run(X, y)
-    assert set(result.preferences("s(top=3)").sizes) == {3}
+    assert set(result.preferences("s(size=3)").sizes) == {3}

@@ -227,13 +227,18 @@ def test_predictions_can_be_left_out():
 
 def test_grids_and_sizes_are_candidates_each():
     forest = RandomForestClassifier(5)
-    both = hf.Candidates(forest, {"max_depth": [2, None]}, top=[2, 4])
-    names = ["f(max_depth=2, top=2)", "f(max_depth=2, top=4)", "f(max_depth=None, top=2)", "f(max_depth=None, top=4)"]
+    both = hf.Candidates(forest, {"max_depth": [2, None]}, sizes=[2, 4])
+    names = [
+        "f(max_depth=2, size=2)",
+        "f(max_depth=2, size=4)",
+        "f(max_depth=None, size=2)",
+        "f(max_depth=None, size=4)",
+    ]
     assert both.names("f") == names
     result = study_of({"f": both}, random_state=1).run(X, Y)
     assert result.candidates == names
     assert [result.settings(name) for name in names] == [
-        {"max_depth": depth, "top": top} for depth in (2, None) for top in (2, 4)
+        {"max_depth": depth, "size": top} for depth in (2, None) for top in (2, 4)
     ]
     for split, run in zip(hf.Bootstrap(5).splits(Y, random_state=1), sets_of(result, names[3]), strict=True):
         fitted = clone(forest).set_params(random_state=split.seed).fit(X.iloc[split.train], Y[split.train])
@@ -245,8 +250,8 @@ def test_lists_of_grids_and_single_settings_are_named():
     several = hf.Candidates(anova(), [{"k": [1]}, {"k": [2, 3]}])
     assert several.names("a") == ["a(k=1)", "a(k=2)", "a(k=3)"]
     assert hf.Candidates(anova(), {"k": [4]}).names("a") == ["a"]
-    assert hf.Candidates(anova(), top=np.int64(4)).names("a") == ["a"]
-    assert hf.Candidates(anova(), top=[3, 4]).names("a") == ["a(top=3)", "a(top=4)"]
+    assert hf.Candidates(anova(), sizes=np.int64(4)).names("a") == ["a"]
+    assert hf.Candidates(anova(), sizes=[3, 4]).names("a") == ["a(size=3)", "a(size=4)"]
     result = study_of({"a": hf.Candidates(anova(), {"k": np.array([1, 2])})}).run(X, Y)
     assert [set(result.preferences(name).sizes) for name in result.candidates] == [{1}, {2}]
 
@@ -277,7 +282,7 @@ def test_estimators_without_a_seed_are_repeatable_and_seeds_that_were_set_are_ke
 
 def test_new_seeds_replace_even_one_that_was_set():
     fixed = SelectFromModel(RandomForestClassifier(2, max_features=1, random_state=5))
-    result = study_of({"fixed": fixed}, perturbation=hf.Reseed(6)).run(X, Y)
+    result = study_of({"fixed": fixed}, perturbation=hf.NewSeeds(6)).run(X, Y)
     assert len(set(map(frozenset, sets_of(result, "fixed")))) > 1
     alike = study_of({"fixed": fixed}, perturbation=hf.Noise(3, scale=0)).run(X, Y)
     assert len(set(map(frozenset, sets_of(alike, "fixed")))) == 1
@@ -288,7 +293,7 @@ def test_new_seeds_replace_even_one_that_was_set():
 
 SELECTORS = {
     "anova": hf.Candidates(anova(), {"k": [2, 3]}),
-    "forest": hf.Candidates(RandomForestClassifier(3), top=[2, 3]),
+    "forest": hf.Candidates(RandomForestClassifier(3), sizes=[2, 3]),
     "gambling": Gambling(),
     "raising": Raising(),
 }
@@ -324,7 +329,7 @@ def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
     grown = quietly(full(), X, Y, store=store)
     assert not grown.complete  # the setting that was left out meanwhile
     assert_same(grown, whole, candidates=whole.candidates)
-    assert_same(hf.load(store), grown)
+    assert_same(hf.load_study(store), grown)
     everything = quietly(full({**SELECTORS, "anova": hf.Candidates(anova(), {"k": [2, 3, 4]})}), X, Y, store=store)
     assert everything.complete
     assert len(everything.provenance["sessions"]) == 4
@@ -336,9 +341,9 @@ def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
         (hf.Folds(3), hf.Folds(3, repeats=2)),
         (hf.ComplementaryPairs(2), hf.ComplementaryPairs(3)),
         (hf.NestedFolds(2, 2), hf.NestedFolds(2, 2, repeats=2)),
-        (hf.Shrink(2, (0.5,)), hf.Shrink(3, (0.5,))),
+        (hf.NestedSubsamples(2, (0.5,)), hf.NestedSubsamples(3, (0.5,))),
         (hf.Noise(2), hf.Noise(4)),
-        (hf.Reseed(2), hf.Reseed(4)),
+        (hf.NewSeeds(2), hf.NewSeeds(4)),
     ],
     ids=str,
 )
@@ -417,12 +422,12 @@ BASE = {"estimator": KNeighborsClassifier(3), "scoring": "accuracy", "perturbati
 def test_another_plan_is_refused_and_the_difference_named(change, told, tmp_path):
     store = tmp_path / "study.db"
     study_of(**BASE).run(X, Y, store=store)
-    before = hf.load(store)
+    before = hf.load_study(store)
     given = {"X": X, "y": Y, "groups": None, "keep_predictions": True, **change}
     run = {name: given.pop(name) for name in ("X", "y", "groups", "keep_predictions")}
-    with pytest.raises(hf.StoreError, match=re.escape(told.replace("{store}", str(store)))):
+    with pytest.raises(hf.study.StoreError, match=re.escape(told.replace("{store}", str(store)))):
         study_of(**{**BASE, **given}).run(**run, store=store)
-    assert_same(hf.load(store), before)
+    assert_same(hf.load_study(store), before)
     assert_same(study_of(**BASE).run(X, Y, store=store), before)
 
 
@@ -430,7 +435,7 @@ def test_another_plan_is_refused_and_the_difference_named(change, told, tmp_path
 
 
 def test_a_pilot_asks_once_and_its_interval_is_told(tmp_path):
-    study, until = study_of({"anova": anova(), "all": Constant(True)}), hf.HalfWidth(0.08, pilot=8, cap=500)
+    study, until = study_of({"anova": anova(), "all": Constant(True)}), hf.TargetPrecision(0.08, pilot=8, cap=500)
     store = tmp_path / "s.db"
     result = study.run(X, Y, store=store, until=until)
     pilot = hf.runs_needed(0.08, pilot=study_of(perturbation=hf.Bootstrap(8)).run(X, Y).stability("anova"))
@@ -446,18 +451,18 @@ def test_a_pilot_asks_once_and_its_interval_is_told(tmp_path):
 
 
 def test_a_pilot_with_little_left_to_do_changes_nothing():
-    result = study_of().run(X, Y, until=hf.HalfWidth(3, pilot=6, cap=6))
+    result = study_of().run(X, Y, until=hf.TargetPrecision(3, pilot=6, cap=6))
     assert len(result.stored.splits) == 6
 
 
 def test_a_cap_warns_and_holds():
     with pytest.warns(UserWarning, match=r"The pilot asks for \d+ runs for ±0.01, more than cap=12"):
-        result = study_of().run(X, Y, until=hf.HalfWidth(0.01, pilot=6, cap=12))
+        result = study_of().run(X, Y, until=hf.TargetPrecision(0.01, pilot=6, cap=12))
     assert len(result.stored.splits) == 12
 
 
 def test_a_pilot_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path, monkeypatch):
-    study, until = study_of(), hf.HalfWidth(0.15, pilot=8)
+    study, until = study_of(), hf.TargetPrecision(0.15, pilot=8)
     monkeypatch.setattr(queue, "BLOCK_SECONDS", 0)
     whole = study.run(X, Y, until=until)
     assert len(whole.stored.splits) > 10
@@ -467,13 +472,13 @@ def test_a_pilot_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path, monkey
             raise KeyboardInterrupt
 
     for stop.at in (3, 8, 10):
-        with pytest.raises(hf.StudyInterrupted):
+        with pytest.raises(hf.study.StudyInterrupted):
             study.run(X, Y, until=until, store=tmp_path / "s.db", progress=stop)
     assert_same(study.run(X, Y, until=until, store=tmp_path / "s.db"), whole)
 
 
 def test_a_candidate_without_a_pilot_has_its_own_interval(tmp_path):
-    until, study = hf.HalfWidth(0.01, pilot=4, cap=12), study_of({"anova": anova(), "late": Raising(-0.005)})
+    until, study = hf.TargetPrecision(0.01, pilot=4, cap=12), study_of({"anova": anova(), "late": Raising(-0.005)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = study.run(X, Y, until=until, store=tmp_path / "s.db")
@@ -542,7 +547,7 @@ def test_a_batched_selector_equals_clone_and_fit(fails, n_jobs, caplog):
     assert n_jobs == 2 or max(CALLS[1:]) >= 4
 
 
-@pytest.mark.parametrize("perturbation", [hf.Noise(4, 0.5), hf.Reseed(3)], ids=str)
+@pytest.mark.parametrize("perturbation", [hf.Noise(4, 0.5), hf.NewSeeds(3)], ids=str)
 def test_where_data_change_a_batched_selector_is_fitted_one_by_one(perturbation):
     CALLS.clear()
     result = batched(perturbation=perturbation).run(X, Y)
@@ -551,10 +556,10 @@ def test_where_data_change_a_batched_selector_is_fitted_one_by_one(perturbation)
 
 
 def test_what_splits_share_is_prepared_for_every_family_that_has_work_left(tmp_path):
-    until, store = hf.HalfWidth(0.1, pilot=5, cap=14), tmp_path / "s.db"
+    until, store = hf.TargetPrecision(0.1, pilot=5, cap=14), tmp_path / "s.db"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        study_of({"one": Batched()}).run(X, Y, until=hf.HalfWidth(3, pilot=5, cap=5), store=store)
+        study_of({"one": Batched()}).run(X, Y, until=hf.TargetPrecision(3, pilot=5, cap=5), store=store)
         both = study_of({"one": Batched(), "two": Batched(2)}).run(X, Y, until=until, store=store)
     assert both.complete
     assert both.failures.empty
@@ -568,7 +573,7 @@ def test_a_result_tells_where_it_comes_from(tmp_path):
     store = tmp_path / "s.db"
     study = study_of(estimator=KNeighborsClassifier(3), prefilter="constant columns dropped")
     result = study.run(X, Y, store=store, command={"target": "y"})
-    told = hf.load(store).provenance
+    told = hf.load_study(store).provenance
     assert told == result.provenance
     assert told["prefilter"] == "constant columns dropped"
     assert told["n_splits"] == 5
@@ -622,16 +627,25 @@ class OnlyFits:
         (lambda: hf.Candidates(anova(), {"size": [1]}), "Expected a parameter of SelectKBest in the grid, got 'size'"),
         (lambda: hf.Candidates(anova(), {"k": 3}), "Expected a list of values for 'k' in the grid, got 3."),
         (lambda: hf.Candidates(anova(), {"k": "all"}), "Expected a list of values for 'k' in the grid, got 'all'."),
-        (lambda: hf.Candidates(anova(), top=0), "Expected top to be a whole number of at least 1, or several, got 0."),
-        (lambda: hf.Candidates(anova(), top=[2, 2.5]), "Expected top to be a whole number of at least 1, or several"),
+        (
+            lambda: hf.Candidates(anova(), sizes=0),
+            "Expected sizes to be a whole number of at least 1, or several, got 0.",
+        ),
+        (
+            lambda: hf.Candidates(anova(), sizes=[2, 2.5]),
+            "Expected sizes to be a whole number of at least 1, or several",
+        ),
         (lambda: hf.Candidates(anova(), {"k": []}), "Expected at least one value for 'k' in the grid, got none."),
-        (lambda: hf.Candidates(anova(), top=[]), "Expected top to be a whole number of at least 1, or several, got []"),
+        (
+            lambda: hf.Candidates(anova(), sizes=[]),
+            "Expected sizes to be a whole number of at least 1, or several, got []",
+        ),
         (lambda: study_of({"a": hf.Candidates(anova(), {"k": [1, 1]})}), "got 'a(k=1)' twice; change the grid."),
-        (lambda: hf.HalfWidth(0), "Expected a half width above 0, got 0."),
-        (lambda: hf.HalfWidth(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
-        (lambda: hf.HalfWidth(0.1, level=95), "Expected a level between 0 and 1"),
+        (lambda: hf.TargetPrecision(0), "Expected a half width above 0, got 0."),
+        (lambda: hf.TargetPrecision(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
+        (lambda: hf.TargetPrecision(0.1, level=95), "Expected a level between 0 and 1"),
         (lambda: study_of().run(X, Y, on_error="stop"), "Expected on_error 'record' or 'raise', got 'stop'."),
-        (lambda: study_of().run(X, Y, until=0.05), "Expected a width as until=hf.HalfWidth(…), got 0.05."),
+        (lambda: study_of().run(X, Y, until=0.05), "Expected a width as until=hf.TargetPrecision(…), got 0.05."),
         (lambda: study_of().run(X, Y, time_limit=0), "Expected a time limit above 0 seconds, got 0."),
         (lambda: study_of().run(X, Y[:-1]), "Expected one label or number in y for each of 60 rows of X, got 59."),
         (
@@ -656,7 +670,10 @@ class OnlyFits:
         (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names that sklearn.metrics"),
         (lambda: study_of(perturbation=hf.Folds(70)).run(X, Y), "Expected at least 70 rows for Folds("),
         (lambda: study_of(perturbation=hf.Noise(2)).run(sp.csr_matrix(X), Y), "Expected a dense X for Noise("),
-        (lambda: study_of(perturbation=hf.Folds(3)).run(X, Y, until=hf.HalfWidth(0.1)), "Expected runs that stand"),
+        (
+            lambda: study_of(perturbation=hf.Folds(3)).run(X, Y, until=hf.TargetPrecision(0.1)),
+            "Expected runs that stand",
+        ),
         (lambda: study_of().run(X, Y, n_jobs=0), "Expected n_jobs to be a whole number other than 0, got 0."),
         (
             lambda: study_of().run(X, Y, store="/nowhere/s.db"),
@@ -673,8 +690,11 @@ class OnlyFits:
             lambda: study_of().run(X, Y).summary(["jaccard"], beta=1),
             "Expected parameters of jaccard (none), got 'beta'.",
         ),
-        (lambda: study_of().run(X, Y).shrinkage("anova"), "Expected a study with hf.Shrink, got one of runs."),
-        (lambda: hf.load("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
+        (
+            lambda: study_of().run(X, Y).shrinkage("anova"),
+            "Expected a study with hf.NestedSubsamples, got one of runs.",
+        ),
+        (lambda: hf.load_study("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(make, message):
@@ -685,7 +705,7 @@ def test_bad_input_is_told_in_one_sentence(make, message):
 def test_several_measures_are_rows_of_a_summary():
     selectors = {"anova": anova(), "weights": LogisticRegression(), "lost": Raising(-9)}
     result = quietly(study_of(selectors, estimator=KNeighborsClassifier(3)), X, Y)
-    found = result.summary(["nogueira", "jaccard", "zucknick"], data=X, threshold=0.8)
+    found = result.summary(["nogueira", "jaccard", "zucknick"], X=X, threshold=0.8)
     assert found.index.names == ["candidate", "measure"]
     assert found.index.get_level_values("measure").tolist() == ["nogueira", "jaccard", "zucknick(threshold=0.8)"] * 3
     for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "data": X})):

@@ -37,7 +37,7 @@ def finished(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(finished):
-    return hf.load(finished)
+    return hf.load_study(finished)
 
 
 @pytest.fixture
@@ -77,15 +77,15 @@ def test_a_flipped_byte_is_without_meaning_or_named_and_resuming_mends_it(finish
     for place, bits in flipped_places(raw, 200):
         path.write_bytes(raw[:place] + bytes([raw[place] ^ bits]) + raw[place + 1 :])
         try:
-            assert_equal_results(hf.load(path), whole)
+            assert_equal_results(hf.load_study(path), whole)
             found["equal"] += 1
-        except hf.StoreError as error:
+        except hf.study.StoreError as error:
             found["named"] += 1
             if "to recompute what is lost" in str(error) and found["named"] % 4 == 0:
                 result, told = resumed(path)
                 assert told
                 assert_same(result, whole)
-                assert_same(hf.load(path), whole)
+                assert_same(hf.load_study(path), whole)
                 found["mended"] += 1
         for beside in tmp_path.iterdir():
             beside.unlink()
@@ -137,14 +137,16 @@ HERE = "WHERE candidate = 1 AND split = 3"
 )
 def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
     change(copy, statement)
-    with pytest.raises(hf.StoreError, match=rf"s.db is damaged \({lost}.*\); run the study again with this store"):
-        hf.load(copy)
+    with pytest.raises(
+        hf.study.StoreError, match=rf"s.db is damaged \({lost}.*\); run the study again with this store"
+    ):
+        hf.load_study(copy)
     assert verify(copy).state == "damaged"
     result, told = resumed(copy)
     assert len(told) == 1
     assert "s.db was damaged (" in told[0]
     assert_same(result, whole)
-    assert_same(hf.load(copy), whole)
+    assert_same(hf.load_study(copy), whole)
     assert verify(copy).state == "sound"
     assert resumed(copy)[1] == []
 
@@ -166,8 +168,8 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
 def test_what_cannot_be_recomputed_is_refused_and_left_alone(statement, lost, copy):
     change(copy, statement)
     before, message = copy.read_bytes(), rf"is damaged \({lost}\), and this part of it cannot be recomputed; restore"
-    for use in (hf.load, lambda path: quietly(STUDY, X, Y, store=path)):
-        with pytest.raises(hf.StoreError, match=message):
+    for use in (hf.load_study, lambda path: quietly(STUDY, X, Y, store=path)):
+        with pytest.raises(hf.study.StoreError, match=message):
             use(copy)
     assert copy.read_bytes() == before
     assert verify(copy).state == "unusable"
@@ -212,8 +214,8 @@ def subset(*indices):
 )
 def test_outcomes_that_cannot_be_are_not_taken(changes, copy, whole):
     rewritten(copy, schema.OUTCOMES, ({**stored_row(copy, schema.OUTCOMES, candidate=1, split=3), **changes}).values())
-    with pytest.raises(hf.StoreError, match=r"is damaged \(\d of \d+ outcomes lost"):
-        hf.load(copy)
+    with pytest.raises(hf.study.StoreError, match=r"is damaged \(\d of \d+ outcomes lost"):
+        hf.load_study(copy)
     assert_same(resumed(copy)[0], whole)
 
 
@@ -232,8 +234,8 @@ def test_outcomes_that_cannot_be_are_not_taken(changes, copy, whole):
 )
 def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
     rewritten(copy, schema.SPLITS, ({**stored_row(copy, schema.SPLITS, split=3), **changes}).values())
-    with pytest.raises(hf.StoreError, match=r"is damaged \(\d of \d+ splits lost"):
-        hf.load(copy)
+    with pytest.raises(hf.study.StoreError, match=r"is damaged \(\d of \d+ splits lost"):
+        hf.load_study(copy)
     assert_same(resumed(copy)[0], whole)
 
 
@@ -250,8 +252,8 @@ def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
 )
 def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     rewritten(copy, schema.META, (key, value))
-    with pytest.raises(hf.StoreError, match=rf"\(\d of 9 entries of the plan lost: .*{key}.*\), and this part"):
-        hf.load(copy)
+    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 9 entries of the plan lost: .*{key}.*\), and this part"):
+        hf.load_study(copy)
 
 
 @pytest.mark.parametrize(
@@ -268,8 +270,10 @@ def test_a_store_with_other_tables_is_refused(statement, copy):
     with sqlite3.connect(copy) as connection:
         connection.execute(statement)
     connection.close()
-    with pytest.raises(hf.StoreError, match=r"s.db: it is damaged \(its tables are not those of a study\); restore it"):
-        hf.load(copy)
+    with pytest.raises(
+        hf.study.StoreError, match=r"s.db: it is damaged \(its tables are not those of a study\); restore it"
+    ):
+        hf.load_study(copy)
 
 
 def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
@@ -280,14 +284,14 @@ def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
     before = early.read_bytes()
     quietly(STUDY, X, Y, store=early)
     raw, named = early.read_bytes(), 0
-    assert hf.load(early).complete
+    assert hf.load_study(early).complete
     for page in range(min(len(before), len(raw)) // 4096):
         place = slice(4096 * page, 4096 * (page + 1))
         if before[place] == raw[place]:
             continue
         copy.write_bytes(raw[: place.start] + before[place] + raw[place.stop :])
-        with pytest.raises(hf.StoreError):
-            hf.load(copy)
+        with pytest.raises(hf.study.StoreError):
+            hf.load_study(copy)
         named += 1
     assert named > 2
 
@@ -307,14 +311,14 @@ def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, cop
     pointers = page + 8 + 2 * min(2, int.from_bytes(raw[page + 3 : page + 5]) - 1)
     raw[pointers : pointers + 2] = (4095).to_bytes(2)
     copy.write_bytes(raw)
-    with pytest.raises(hf.StoreError, match=rf"s.db is damaged \(.*{table} lost.*\); run the study again"):
-        hf.load(copy)
+    with pytest.raises(hf.study.StoreError, match=rf"s.db is damaged \(.*{table} lost.*\); run the study again"):
+        hf.load_study(copy)
     assert verify(copy).state == "damaged"
     result, told = resumed(copy)
     assert re.search(r"The structure of .*s.db was faulty \(.*\) and was rebuilt", told[0])
     assert f"{table} lost" in told[1]
     assert_same(result, whole)
-    assert_same(hf.load(copy), whole)
+    assert_same(hf.load_study(copy), whole)
     assert verify(copy).state == "sound"
 
 
@@ -337,8 +341,8 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
         assert verify(path).tables["orders"] == {"sound": 12, "damaged": 0, "missing": 0}
         change(path, "UPDATE orders SET n = 2 WHERE split = 7")
         change(path, "DELETE FROM orders WHERE split = 8")
-        with pytest.raises(hf.StoreError, match="2 of 12 orders lost"):
-            hf.load(path)
+        with pytest.raises(hf.study.StoreError, match="2 of 12 orders lost"):
+            hf.load_study(path)
         assert len(resumed(path)[1]) == 1
         assert verify(path).tables["orders"] == {"sound": 10, "damaged": 0, "missing": 0}
     finally:

@@ -40,7 +40,7 @@ from study_parts import (
 
 SELECTORS = {
     "anova": hf.Candidates(anova(), {"k": [2, 3]}),
-    "forest": hf.Candidates(RandomForestClassifier(3), top=[2, 3]),
+    "forest": hf.Candidates(RandomForestClassifier(3), sizes=[2, 3]),
     "information": SelectKBest(mutual_info_classif, k=3),
     "gambling": Gambling(),
     "raising": Raising(),
@@ -206,7 +206,7 @@ def _assert_only_deaths(result, told, n=8):
 
 
 def test_all_sizes_of_a_fit_that_died_are_failures():
-    study = study_of({"dying": hf.Candidates(Dying(-99), top=[2, 3])}, n=1)
+    study = study_of({"dying": hf.Candidates(Dying(-99), sizes=[2, 3])}, n=1)
     result = quietly(study, X, Y, n_jobs=2)
     assert len(result.failures) == 2
     assert result.complete
@@ -260,7 +260,7 @@ def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
         hf.StudyError, match=r"raising\(above=0.135\) failed on split \d+ \(select\): ValueError: too large"
     ):
         study.run(X, Y, on_error="raise", store=tmp_path / "s.db", **how)
-    kept = hf.load(tmp_path / "s.db")
+    kept = hf.load_study(tmp_path / "s.db")
     assert len(kept.failures) >= 1
     assert not kept.complete
     assert_same(quietly(study, X, Y, store=tmp_path / "s.db"), quietly(study, X, Y))
@@ -274,7 +274,7 @@ def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
         if progress.done >= 10:
             raise KeyboardInterrupt
 
-    with pytest.raises(hf.StudyInterrupted, match="Run it again with the same store to resume"):
+    with pytest.raises(hf.study.StudyInterrupted, match="Run it again with the same store to resume"):
         study.run(X, Y, store=tmp_path / "s.db", progress=stop, **how)
     time.sleep(0.3)
     assert not [one for one in child._children if one.alive]
@@ -286,7 +286,7 @@ def test_an_interrupted_study_in_memory_says_so():
         if progress.done:
             raise KeyboardInterrupt
 
-    with pytest.raises(hf.StudyInterrupted, match="It was kept in memory only"):
+    with pytest.raises(hf.study.StudyInterrupted, match="It was kept in memory only"):
         study_of({"anova": anova()}).run(X, Y, progress=stop)
 
 

@@ -39,9 +39,11 @@ def test_a_symbolic_link_leads_to_the_same_lock(tmp_path):
     with script(RUN, link, 1) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         for name in (store, link, folder / "s.db", folder / "link.db"):
-            with pytest.raises(hf.StoreError, match=rf"only writer of {name}, got another one at work \(process \d+\)"):
+            with pytest.raises(
+                hf.study.StoreError, match=rf"only writer of {name}, got another one at work \(process \d+\)"
+            ):
                 small_study().run(X, Y, store=name)
-        assert not hf.load(link).complete
+        assert not hf.load_study(link).complete
         process.kill()
         process.communicate()
     assert (tmp_path / "s.db.holdfast-lock").exists()
@@ -56,12 +58,12 @@ def test_a_store_with_two_names_is_refused(tmp_path):
     with script(RUN, store, 1) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         os.link(store, other)
-        for use in (lambda: small_study().run(X, Y, store=other), lambda: hf.load(other)):
-            with pytest.raises(hf.StoreError, match=r"with one name, got .*other.db with 2 \(hard links\)"):
+        for use in (lambda: small_study().run(X, Y, store=other), lambda: hf.load_study(other)):
+            with pytest.raises(hf.study.StoreError, match=r"with one name, got .*other.db with 2 \(hard links\)"):
                 use()
         other.unlink()
         assert process.wait(timeout=120) == 0
-    assert hf.load(store).complete
+    assert hf.load_study(store).complete
 
 
 AUDITED = """
@@ -75,7 +77,7 @@ def audit(event, arguments):
         opened.append(arguments[0])
 sys.addaudithook(audit)
 def look(progress):
-    hf.load(store)
+    hf.load_study(store)
 for n in (3, 6):
     robust_study(n).run(X, Y, store=store, progress=look)
 open(store, "rb").close()
@@ -99,8 +101,8 @@ def test_a_refused_writer_releases_no_lock(tmp_path):
     with opened_to_write(store) as opened, opened.transaction():
         opened.remove(SCORES, "candidate = ?", [1])
         for name in (store, link):
-            hf.load(name)
-            with pytest.raises(hf.StoreError, match="Expected to be the only writer"):
+            hf.load_study(name)
+            with pytest.raises(hf.study.StoreError, match="Expected to be the only writer"):
                 small_study().run(X, Y, store=name)
         other = subprocess.run([sys.executable, "-c", write, store], capture_output=True, text=True, check=False)
     assert "database is locked" in other.stderr
@@ -140,11 +142,13 @@ def test_a_store_that_is_taken_away_is_noticed_and_saved(take_away, tmp_path):
             seen.append(progress.done)
 
     what = "replaced by another file" if take_away is replace else "deleted or moved"
-    with pytest.raises(hf.StoreError, match=rf"The store .*s.db was {what} while it was written, so the study") as told:
+    with pytest.raises(
+        hf.study.StoreError, match=rf"The store .*s.db was {what} while it was written, so the study"
+    ) as told:
         study.run(X, Y, store=store, progress=watch)
     saved = tmp_path / "s.rescued.db"
     assert f"is saved in {saved}: run the study again with that store to resume" in str(told.value)
-    part = hf.load(saved)
+    part = hf.load_study(saved)
     assert part.n_outcomes > seen[0]  # the block that was in flight is there too
     assert not part.complete
     assert_same(quietly(study, X, Y, store=saved), quietly(study, X, Y))
@@ -166,7 +170,7 @@ def test_a_store_that_is_deleted_by_another_process_is_saved(tmp_path):
     assert saved, err
     assert Path(saved[1]) == tmp_path / "s.rescued-2.db"
     assert (tmp_path / "s.rescued.db").read_text() == "not to be overwritten"
-    assert hf.load(saved[1]).n_outcomes > 0
+    assert hf.load_study(saved[1]).n_outcomes > 0
 
 
 @linux
@@ -179,14 +183,14 @@ def test_a_store_whose_folder_is_gone_is_saved_elsewhere(tmp_path, monkeypatch):
     def watch(progress):
         shutil.rmtree(folder, ignore_errors=True)
 
-    with pytest.raises(hf.StoreError, match=rf"is saved in {elsewhere}/s.rescued.db"):
+    with pytest.raises(hf.study.StoreError, match=rf"is saved in {elsewhere}/s.rescued.db"):
         robust_study(10).run(X, Y, store=folder / "s.db", progress=watch)
-    assert hf.load(elsewhere / "s.rescued.db").n_outcomes > 0
+    assert hf.load_study(elsewhere / "s.rescued.db").n_outcomes > 0
 
 
 def test_a_store_that_nobody_uses_is_one_file(tmp_path):
     quietly(robust_study(5), X, Y, store=tmp_path / "s.db")
-    hf.load(tmp_path / "s.db")
+    hf.load_study(tmp_path / "s.db")
     assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
     connection = sqlite3.connect(tmp_path / "s.db")
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
@@ -227,6 +231,8 @@ def test_sigterm_stops_a_study_in_memory_too():
     def stop(progress):
         os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(hf.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was kept in memory only") as told:
+    with pytest.raises(
+        hf.study.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was kept in memory only"
+    ) as told:
         small_study().run(X, Y, progress=stop)
     assert told.value.signal == signal.SIGTERM

@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import holdfast as hf
-from holdfast.reading import selection_of
+from holdfast.io.estimators import selection_of
 from holdfast.selection import Selection
 from study_parts import Selector, X, Y, small_data
 
@@ -130,7 +130,7 @@ def test_a_cut_among_ties_is_noted():
     assert "tied features" in tied.top(2).note
     assert not tied.top(1).note
     assert not tied.top(4).note
-    study = hf.Study(selectors={"rfe": hf.Candidates(RFE(MODEL), top=3)}, perturbation=hf.Bootstrap(2))
+    study = hf.Study(selectors={"rfe": hf.Candidates(RFE(MODEL), sizes=3)}, perturbation=hf.Bootstrap(2))
     result = study.run(X, Y)
     assert result.notes.set_index("candidate")["runs"].to_dict() == {"rfe": 2}
 
@@ -214,7 +214,7 @@ def test_what_cannot_be_read_is_told(estimator, message):
 
 
 def test_a_size_needs_an_order():
-    study = hf.Study(selectors={"fixed": hf.Candidates(Selector(), top=1)}, perturbation=hf.Bootstrap(2))
+    study = hf.Study(selectors={"fixed": hf.Candidates(Selector(), sizes=1)}, perturbation=hf.Bootstrap(2))
     with pytest.warns(UserWarning, match="2 of 2 fits failed, of fixed; most often: ValueError: Expected a ranking or"):
         result = study.run(X, Y)
     with pytest.raises(ValueError, match=r"Expected finished runs of fixed, got none; see .failures for why"):

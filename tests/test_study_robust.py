@@ -83,7 +83,7 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
     codes = [int(line) for line in re.findall(r"^-?\d+$", (tmp_path / "told").read_text(), re.MULTILINE)]
     assert codes[-1] == 0, (tmp_path / "told").read_text()
     assert codes.count(-signal.SIGKILL) >= min(2, len(delays))
-    result = hf.load(store)
+    result = hf.load_study(store)
     assert_same(result, whole)
     assert len(result.provenance["sessions"]) == len(codes)
     unended = result.stored.sessions["ended"].isna().sum()  # a kill may come between a session's end and the program's
@@ -121,7 +121,7 @@ def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_t
     assert told[2] == "Run it again with the same store to resume."
     assert int(told[1].replace(",", "")) == n_stored(store)
     assert not (tmp_path / "s.db.holdfast-lock").exists()
-    _assert_part_of_the_whole(hf.load(store))
+    _assert_part_of_the_whole(hf.load_study(store))
 
 
 def _assert_part_of_the_whole(part):
@@ -142,10 +142,10 @@ def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_pa
     with script(RUN, store, 1, 0, 40, 0.02) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         with pytest.raises(
-            hf.StoreError, match=re.escape(f"the only writer of {store}, got another one at work (process")
+            hf.study.StoreError, match=re.escape(f"the only writer of {store}, got another one at work (process")
         ):
             study.run(X, Y, store=store)
-        seen = [hf.load(store) for _ in range(8)]
+        seen = [hf.load_study(store) for _ in range(8)]
         process.kill()
         process.communicate()
     counts = [result.n_outcomes for result in seen]

@@ -32,9 +32,9 @@ def finished(tmp_path_factory):
 def assert_refused(path, message):
     """Neither read nor written, and not a byte is changed."""
     before = path.read_bytes()
-    with pytest.raises(hf.StoreError, match=message):
-        hf.load(path)
-    with pytest.raises(hf.StoreError, match=message):
+    with pytest.raises(hf.study.StoreError, match=message):
+        hf.load_study(path)
+    with pytest.raises(hf.study.StoreError, match=message):
         quietly(study_of(), X, Y, store=path)
     assert path.read_bytes() == before
     assert not path.with_name(f"{path.name}.holdfast-lock").exists()
@@ -87,9 +87,9 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
 
 
 def assert_no_file(path, message):
-    with pytest.raises(hf.StoreError, match=message):
-        hf.load(path)
-    with pytest.raises(hf.StoreError, match=message):
+    with pytest.raises(hf.study.StoreError, match=message):
+        hf.load_study(path)
+    with pytest.raises(hf.study.StoreError, match=message):
         study_of().run(X, Y, store=path)
 
 
@@ -100,7 +100,7 @@ def test_a_folder_a_device_and_memory_are_no_store(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_no_file(".", r"Expected a file as store, got the folder \.; name a file in it, such as study.db")
     with pytest.raises(ValueError, match="Expected the path of a study's store, got ''"):
-        hf.load("")
+        hf.load_study("")
     assert_no_file(
         ":memory:", r"Expected a file as store, got ':memory:'; leave the store out \(store=None, no --store\)"
     )
@@ -112,14 +112,14 @@ def test_the_home_folder_may_be_written_as_a_tilde(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     quietly(study_of(), X, Y, store="~/s.db")
     assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
-    assert hf.load("~/s.db").complete
+    assert hf.load_study("~/s.db").complete
 
 
 def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
     path = tmp_path / "new.db"
     path.touch()  # as a process leaves it that was killed while it made its store
-    with pytest.raises(hf.StoreError, match=r"Expected a study in .*, got another or an empty file"):
-        hf.load(path)
+    with pytest.raises(hf.study.StoreError, match=r"Expected a study in .*, got another or an empty file"):
+        hf.load_study(path)
     assert_same(quietly(study_of(), X, Y, store=path), quietly(study_of(), X, Y))
 
 
@@ -127,8 +127,8 @@ def test_a_store_that_was_never_begun_says_so(tmp_path):
     path = tmp_path / "new.db"
     with opening.opened_to_write(path):
         pass
-    with pytest.raises(hf.StoreError, match="got a store that was never begun"):
-        hf.load(path)
+    with pytest.raises(hf.study.StoreError, match="got a store that was never begun"):
+        hf.load_study(path)
     assert quietly(study_of(), X, Y, store=path).complete
 
 
@@ -146,10 +146,10 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatc
         small.setattr(opening, "_prepare", on_a_small_disk)
         small.setattr(queue, "BLOCK_SECONDS", 0.01)
         with pytest.raises(
-            hf.StoreError, match="there is no room left on its disk; what was finished is safe: make room"
+            hf.study.StoreError, match="there is no room left on its disk; what was finished is safe: make room"
         ):
             study.run(X, Y, store=path)
-    part = hf.load(path)
+    part = hf.load_study(path)
     assert part.n_outcomes < whole.n_outcomes
     assert share < 0.5 or part.n_outcomes > 0
     assert_same(quietly(study, X, Y, store=path), whole)
@@ -163,7 +163,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
         small.setattr(os, "write", full)
         with (
             opening.opened_to_write(tmp_path / "s.db"),
-            pytest.raises(hf.StoreError, match=r"at work \(process unknown\)"),
+            pytest.raises(hf.study.StoreError, match=r"at work \(process unknown\)"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
 
@@ -172,7 +172,9 @@ def test_a_second_writer_in_one_process_is_refused(tmp_path):
     path, told = tmp_path / "s.db", []
 
     def again(progress):
-        with pytest.raises(hf.StoreError, match=rf"only writer of .*\(process {os.getpid()}\); wait for it, or read"):
+        with pytest.raises(
+            hf.study.StoreError, match=rf"only writer of .*\(process {os.getpid()}\); wait for it, or read"
+        ):
             study_of().run(X, Y, store=path)
         told.append(progress)
 
@@ -212,14 +214,14 @@ def read_only(finished):
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, request):
-    whole = hf.load(finished)
+    whole = hf.load_study(finished)
     request.getfixturevalue("powerless")
     with pytest.raises(OSError, match="denied"):
         (read_only / "new").touch()
-    assert_same(hf.load(read_only / "study.db"), whole)
+    assert_same(hf.load_study(read_only / "study.db"), whole)
     for name in ("study.db", "another.db"):
         with pytest.raises(
-            hf.StoreError, match=re.escape(f"Expected a store that can be written, got {read_only / name}: ")
+            hf.study.StoreError, match=re.escape(f"Expected a store that can be written, got {read_only / name}: ")
         ):
             study_of().run(X, Y, store=read_only / name)
     assert [path.name for path in read_only.iterdir()] == ["study.db"]
@@ -236,7 +238,7 @@ def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(fi
             shutil.copy(tmp_path / f"s.db{name}", read_only / f"killed.db{name}")
     read_only.chmod(0o555)
     request.getfixturevalue("powerless")
-    assert hf.load(read_only / "killed.db").scores.empty
+    assert hf.load_study(read_only / "killed.db").scores.empty
 
 
 def test_failures_are_tried_again_when_asked_and_those_of_others_stay(tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardised
+from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardized
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 
@@ -99,7 +99,7 @@ def test_eliminations_are_those_of_an_obvious_loop(n, d, rho, scale):
     sizes = elimination_sizes(d, 5, 0.1)
     paths = svm_elimination(X, y, counts, sizes=sizes, scale=scale)
     for m, count in enumerate(counts):
-        Z = standardised(X, count)[0] if scale == "split" else X
+        Z = standardized(X, count)[0] if scale == "split" else X
         expected = slow_elimination(oracle(), Z, y, count, sizes)
         for found, (columns, _) in zip(sets_of(paths, sizes, m), expected, strict=True):
             np.testing.assert_array_equal(found, columns)

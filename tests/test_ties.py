@@ -155,9 +155,9 @@ TAKES_SOME = [
     of.Variance(3),
     of.AnovaF(3),
     of.Golub(3),
-    of.GV(3),
+    of.GolubVariance(3),
     of.InformationGain(3),
-    of.Uncertainty(3),
+    of.SymmetricalUncertaintyFilter(3),
     of.ReliefF(3),
     of.MRMR(1),
     of.MRMR(1, scheme="miq"),
@@ -245,16 +245,16 @@ def test_draws_depend_on_the_split_alone(selector):
 
 def test_a_study_cuts_others_by_the_seed_and_not_among_features_without_weight():
     X, y = copied()
-    top = run(hf.Candidates(SelectKBest(f_classif, k="all"), top=3), X, y)
+    top = run(hf.Candidates(SelectKBest(f_classif, k="all"), sizes=3), X, y)
     counts = top.preferences("s").counts[:8]
     assert counts.sum() == 90
     assert counts.max() < 22
     assert top.notes["note"].tolist() == ["the cut falls among tied features, and some of them were drawn at random"]
-    sparse = run(hf.Candidates(Lasso(0.2), top=5), X, y.astype(float), hf.Subsample(8, 0.6))
+    sparse = run(hf.Candidates(Lasso(0.2), sizes=5), X, y.astype(float), hf.Subsample(8, 0.6))
     assert sparse.preferences("s").sizes.max() < 5
     assert sparse.notes["note"].tolist() == [FEWER.format("a weight of 0")]
     X[:, 8:10] = 1.0
-    forest = run(hf.Candidates(RandomForestClassifier(5), top=14), X, y, hf.Bootstrap(4))
+    forest = run(hf.Candidates(RandomForestClassifier(5), sizes=14), X, y, hf.Bootstrap(4))
     assert not forest.preferences("s").counts[8:10].any()
 
 
@@ -262,7 +262,7 @@ def test_a_selector_in_a_pipeline_keeps_signs_and_what_carries_information():
     X, y = copied(n_copies=1)
     X[:, 3] = 1.0
     pipeline = make_pipeline(StandardScaler(), of.ReliefF(7))
-    cut = run(hf.Candidates(pipeline, top=7), X, y, hf.Bootstrap(3, stratify=True)).preferences("s")
+    cut = run(hf.Candidates(pipeline, sizes=7), X, y, hf.Bootstrap(3, stratify=True)).preferences("s")
     plain = run(of.ReliefF(7), X, y, hf.Bootstrap(3, stratify=True)).preferences("s")
     assert cut == plain
     assert cut.counts[3] == 0

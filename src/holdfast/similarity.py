@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from holdfast.intake import Matrix, Names, names_of, numbers
-from holdfast.kernels import discretise, information
+from holdfast.checks import Matrix, Names, names_of, numbers
+from holdfast.kernels import discretize, information
 
 Indices = NDArray[np.int64]
 
@@ -100,8 +100,8 @@ class Correlation(FeatureSimilarity):
         values = _feature_values(X, self.names)
         spread = np.ptp(values, axis=0)
         constant = spread == 0
-        centred = (values - values.mean(axis=0)) / np.where(constant, 1, spread)  # squares of tiny values are 0
-        self.units = np.where(constant, 0, centred / np.where(constant, 1, np.linalg.norm(centred, axis=0)))
+        centered = (values - values.mean(axis=0)) / np.where(constant, 1, spread)  # squares of tiny values are 0
+        self.units = np.where(constant, 0, centered / np.where(constant, 1, np.linalg.norm(centered, axis=0)))
         self.n_features = values.shape[1]
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
@@ -122,9 +122,9 @@ class SymmetricalUncertainty(FeatureSimilarity):
         self.names, _ = names_of(X, None, None)
         values = _feature_values(X, self.names)
         if n_bins is None:
-            self.codes = discretise.given_codes(values)
+            self.codes = discretize.given_codes(values)
         else:
-            self.codes = discretise.equal_width_codes(values, n_bins)
+            self.codes = discretize.equal_width_codes(values, n_bins)
         self.n_features = values.shape[1]
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:

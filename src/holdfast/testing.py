@@ -14,10 +14,10 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from holdfast.inference.estimate import stability
+from holdfast.io.estimators import kept_global_state, seed
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.measures.chance import all_collections, random_collection
 from holdfast.preferences import Kind, Preferences
-from holdfast.reading import kept_global_state, seed
 from holdfast.resampling import Bootstrap, Perturbation, Samples, Subsample
 from holdfast.selection import RefitsMany
 

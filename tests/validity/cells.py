@@ -66,7 +66,7 @@ def graded_probabilities(stability, size, n_features):
 
 
 def best_of_noisy_scores(n_features, size, signal, correlation, block=5):
-    """The best by a score with noise; the noise of neighbouring features is correlated."""
+    """The best by a score with noise; the noise of neighboring features is correlated."""
     mean = signal * np.r_[np.linspace(2, 1, size), np.linspace(1, -1, n_features - size)]
 
     def draw(n, rng):
@@ -201,5 +201,5 @@ def rejections(draw, n_runs, replicates, seed, tests, level=0.05):
 TESTS = {
     "paired": {"paired": True},
     "independent": {"paired": False},
-    "published": {"paired": False, "method": "published"},
+    "published": {"paired": False, "method": "asymptotic"},
 }

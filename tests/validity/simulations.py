@@ -91,7 +91,7 @@ def other_coverage(job):
     parameters = {}
     if hf.MEASURES[measure].similarity:
         d = cell.draw(1, np.random.default_rng(0)).n_features
-        parameters = {"similarity": hf.GivenSimilarity(similarity_of_pairs(d))}
+        parameters = {"similarity": hf.similarity.GivenSimilarity(similarity_of_pairs(d))}
     return coverage(cell, measure, runs, replicates, place, **parameters)
 
 

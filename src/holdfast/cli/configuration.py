@@ -25,7 +25,7 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
 
 def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     """Read options of a command from a TOML file; its paths are told from the folder it lies in."""
-    from holdfast.frames import path_of
+    from holdfast.io.files import path_of
 
     path = path_of(path)
     try:

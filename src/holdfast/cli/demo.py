@@ -30,7 +30,7 @@ def demo(
 ) -> None:
     """Run a whole study on embedded data: five selectors, 100 bootstraps, accuracy and stability, a choice, a report.
 
-    The data are 569 biopsies of breast tumours with 30 measurements each.
+    The data are 569 biopsies of breast tumors with 30 measurements each.
 
     **Examples**
 
@@ -39,7 +39,7 @@ def demo(
     `holdfast demo --output report.html --json`
     """
     from holdfast.datasets import load
-    from holdfast.report import summarise, write_report
+    from holdfast.report import summarize, write_report
 
     data = load("breast_cancer")
     if not quiet:
@@ -48,7 +48,7 @@ def demo(
         )
     with notes(quiet):
         result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
-        summary = summarise(result, data=data.X, title=TITLE)
+        summary = summarize(result, X=data.X, title=TITLE)
         write_report(result, output, summary=summary)
     if as_json:
         print_json({"report": str(output), "summary": summary.to_dict()})

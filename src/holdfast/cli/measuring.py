@@ -75,7 +75,7 @@ def measure(
             preferences,
             wanted,
             corrected=corrected,
-            data=_data_matrix(data, preferences),
+            X=_data_matrix(data, preferences),
             undefined=_undefined(undefined),
             method=cast(Any, method),
         )
@@ -119,7 +119,7 @@ def compare(
 
     `holdfast compare a.csv b.csv c.csv -m jaccard --independent`
     """
-    from holdfast.inference.compare import compare_many
+    from holdfast.inference.comparison import compare_many
 
     if len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
@@ -136,7 +136,7 @@ def compare(
             wanted,
             paired=paired,
             level=level,
-            data=_data_matrix(data, next(iter(selections.values()))),
+            X=_data_matrix(data, next(iter(selections.values()))),
             undefined=_undefined(undefined),
         )
     if as_json:
@@ -200,7 +200,7 @@ def _undefined(text: str) -> Any:
 def _selections(
     file: Path, kind: str | None, top: int | None, features: Path | None, n_features: int | None
 ) -> "Preferences":
-    from holdfast.tables import read_names, read_preferences
+    from holdfast.io.selections import read_names, read_preferences
 
     preferences = read_preferences(
         file,
@@ -217,7 +217,7 @@ def _selections(
 
 def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
     """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
-    from holdfast.frames import read_frame
+    from holdfast.io.files import read_frame
 
     if data is not None and similarity is not None:
         raise ValueError("Expected --data or --similarity, got both; give one of them.")
@@ -231,7 +231,7 @@ def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: P
 
 def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
-    from holdfast.frames import read_frame
+    from holdfast.io.files import read_frame
 
     if file is None:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.cli.terminal import console, say, table, write_json
 
 if TYPE_CHECKING:
-    from holdfast.inference.compare import Comparisons
+    from holdfast.inference.comparison import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
     from holdfast.preferences import Preferences
 

@@ -50,7 +50,7 @@ def report(
     `holdfast report study.db --format md --rule not-worse`
     """
     from holdfast.report import render, write_report
-    from holdfast.study import load
+    from holdfast.study import load_study
 
     asked: dict[str, Any] = {
         "candidate": candidate, "rule": rule, "metric": metric, "level": level, "threshold": threshold,
@@ -60,7 +60,7 @@ def report(
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        result = load(store)
+        result = load_study(store)
         if as_json:
             write_json(render(result, "json", **asked).removesuffix("\n"))
             return

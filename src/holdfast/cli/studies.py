@@ -15,7 +15,7 @@ from holdfast.cli.printing import counted, interval_text, notes, number, print_j
 from holdfast.cli.terminal import console, say, table, write
 
 if TYPE_CHECKING:
-    from holdfast.data import Table
+    from holdfast.io import Table
     from holdfast.study import Study, StudyResult
     from holdfast.study.trust import Trust
 
@@ -66,13 +66,13 @@ def study(
 
     **Examples**
 
-    `holdfast study patients.csv --target status -s anova:k=10 -s lasso:lam=0.1 --estimator knn`
+    `holdfast study patients.csv --target status -s anova:k=10 -s lasso:penalty_strength=0.1 --estimator knn`
 
     `holdfast study genes.parquet --target relapse -s "anova:k=5|10|20" --perturb pairs -n 50 --store study.db -j -1`
 
     `holdfast study patients.csv --target status -s sklearn.feature_selection.SelectFpr:alpha=0.01`
 
-    `holdfast study breast_cancer -s forest:top=10 --perturb folds:k=5,repeats=10`
+    `holdfast study breast_cancer -s forest:sizes=10 --perturb folds:k=5,repeats=10`
 
     `holdfast study --config study.toml --dry-run`
     """
@@ -89,7 +89,7 @@ def study(
 
 def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     """What was said on the command line."""
-    from holdfast.frames import path_of
+    from holdfast.io.files import path_of
 
     said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
     return {key: str(path_of(one)) if isinstance(one, Path) else one for key, one in said.items()}
@@ -141,9 +141,9 @@ def show(
 
     `holdfast show study.db -m jaccard --json`
     """
-    from holdfast.study import load
+    from holdfast.study import load_study
 
-    _print_study(load(store), measure, level, quiet, as_json)
+    _print_study(load_study(store), measure, level, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -183,10 +183,10 @@ def export(
 
     `holdfast export study.db --parquet tables`
     """
-    from holdfast.study import load
+    from holdfast.study import load_study
 
     with notes(quiet):
-        files = [str(path) for path in load(store).export(parquet)]
+        files = [str(path) for path in load_study(store).export(parquet)]
     if as_json:
         print_json(files)
     else:
@@ -220,7 +220,7 @@ def list_selectors(as_json: Json = False) -> None:
 def _table(options: dict[str, Any]) -> "Table":
     """The data: a file, or, where there is no such file, a data set by its name."""
     from holdfast import datasets
-    from holdfast.data import Table, read_table
+    from holdfast.io import Table, read_table
 
     data, target = options.get("data"), options.get("target")
     if data is None:
@@ -252,7 +252,7 @@ def read(options: dict[str, Any], quiet: bool) -> "Table":
 
 def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "StudyResult":
     """Run the study that the options ask for."""
-    from holdfast.study import HalfWidth
+    from holdfast.study import TargetPrecision
 
     check_trust(options, trust)
     found = read(options, quiet)
@@ -260,7 +260,7 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
     command = {key: one for key, one in options.items() if key not in NOT_KEPT}
     if Path(options["data"]).exists():
         command["data"] = str(Path(options["data"]).resolve())
-    until = None if options.get("until") is None else HalfWidth(options["until"], cap=options.get("cap", 1000))
+    until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
     with notes(quiet), _stopped_cleanly(options):
         result = planned(options, found.task, trust).run(
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
@@ -290,9 +290,9 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
     wanted: Any = options["select"] or options["usual"][task]  # a list, or, from a file, a table of names
-    labelled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
+    labeled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
     selectors: dict[str, Candidates] = {}
-    for label, text in labelled:
+    for label, text in labeled:
         name, parameters = parse_named(text, "selector")
         own = label or name.rpartition(".")[2]
         if own in selectors:

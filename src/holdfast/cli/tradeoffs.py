@@ -24,7 +24,7 @@ STUDY = (
 USUAL: dict[str, Any] = {
     "estimator": "linear",
     "usual": {
-        "classification": ["anova:k=5|10|20", "lasso:lam=0.2|0.1|0.05"],
+        "classification": ["anova:k=5|10|20", "lasso:penalty_strength=0.2|0.1|0.05"],
         "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
     },
 }
@@ -67,7 +67,7 @@ def tradeoff(
 
     **Examples**
 
-    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:lam=0.2|0.1" --store study.db`
+    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:k=5|10|20" --store study.db`
 
     `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
     """
@@ -100,10 +100,10 @@ def choose(
 
     `holdfast choose study.db --rule weighted --weight 0.7 --json`
     """
-    from holdfast.study import load
+    from holdfast.study import load_study
 
     decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
-    _decide(load(store), decision, quiet, as_json)
+    _decide(load_study(store), decision, quiet, as_json)
 
 
 def rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from importlib.resources import as_file, files
 
-from holdfast.datasets.catalogue import About
+from holdfast.datasets.catalog import About
 from holdfast.datasets.real import Dataset, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
 from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant
+from holdfast.io.selections import read_preferences
 from holdfast.preferences import Preferences
-from holdfast.tables import read_preferences
 
 __all__ = [
     "About",

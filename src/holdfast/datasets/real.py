@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.data import read_table
-from holdfast.datasets.catalogue import ROWS, About
-from holdfast.frames import not_installed, path_of
+from holdfast.datasets.catalog import ROWS, About
+from holdfast.io import read_table
+from holdfast.io.files import not_installed, path_of
 
 BY_NAME = {about.name: about for about in ROWS}
 FOLDER, ADDRESS = "HOLDFAST_DATA", "HOLDFAST_DATA_URL"  # environment variables
@@ -34,7 +34,7 @@ class Dataset:
     y : ndarray
         Class labels (texts), or floats for regression.
     about : About
-        Size, classes, source, licence and notes.
+        Size, classes, source, license and notes.
     """
 
     X: pd.DataFrame
@@ -88,7 +88,7 @@ def listing() -> pd.DataFrame:
             "n_classes": len(about.classes or ()),
             "used_by": about.used_by,
             "source": about.source,
-            "licence": about.licence,
+            "license": about.license,
             "notes": " ".join(about.notes),
         }
         for about in ROWS

@@ -68,7 +68,7 @@ def make_selections(
     correlation : float
         Correlation of the scores behind the selections of features in the same block; 0 selects them independently.
     block : int
-        Number of neighbouring features in a block.
+        Number of neighboring features in a block.
     fixed_size : bool
         Select exactly ``sum(p)`` features in every run, still with probabilities ``p`` (systematic sampling in random
         order).

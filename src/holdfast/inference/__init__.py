@@ -1,1 +1,27 @@
-"""From measures to statements: estimates with their uncertainty, comparisons, plans, features, agreements."""
+"""From measures to statements: how stable, how sure, which differ, how many resamples, which features."""
+
+from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
+from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
+from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.features import feature_swaps, feature_table
+from holdfast.inference.intervals import Interval
+from holdfast.inference.planning import Pilot, Plan, runs_needed
+
+__all__ = [
+    "Agreement",
+    "Comparison",
+    "Comparisons",
+    "Interval",
+    "Kalousis",
+    "Pilot",
+    "Plan",
+    "StabilityEstimate",
+    "agreement",
+    "compare",
+    "compare_many",
+    "feature_swaps",
+    "feature_table",
+    "kalousis",
+    "runs_needed",
+    "stability",
+]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.inference.agreement import agreement
-from holdfast.inference.compare import Comparisons, Side, all_pairs, compare_many
+from holdfast.checks import Matrix
+from holdfast.inference.agreements import agreement
+from holdfast.inference.comparison import Comparisons, Side, all_pairs, compare_many
 from holdfast.inference.estimate import (
     SCOPE,
     StabilityEstimate,
@@ -25,7 +26,6 @@ from holdfast.inference.estimate import (
     with_similarity,
 )
 from holdfast.inference.intervals import Law, NoLaw, Student
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
@@ -39,7 +39,7 @@ SCOPES = {
 NO_INTERVAL = {"pairs": "pairs of halves of one data set do not show how much new data sets would differ"}
 SAME_ROWS = {
     "Noise": "this data set with noise added to it, not new data sets",
-    "Reseed": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
+    "NewSeeds": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
 }
 
 
@@ -112,15 +112,15 @@ def design_stability(
     designed: DesignedRuns,
     measure: str | Measure,
     *,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> StabilityEstimate:
     """Measure the stability as the design of the runs asks for it."""
     if designed.stand_alone:
-        estimate = stability(designed.runs, find(measure), data=data, undefined=undefined, **parameters)
+        estimate = stability(designed.runs, find(measure), X=X, undefined=undefined, **parameters)
         return _told(estimate, designed)
-    chosen = _ready(designed.runs, measure, data, parameters)
+    chosen = _ready(designed.runs, measure, X, parameters)
     return _of_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
 
 
@@ -129,7 +129,7 @@ def design_comparisons(
     measure: str | Measure,
     *,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
@@ -142,9 +142,9 @@ def design_comparisons(
     kept = {name: _only(one, _common_labels(selections)) for name, one in selections.items()}
     if first.stand_alone:
         runs = {name: one.runs for name, one in kept.items()}
-        found = compare_many(runs, measure, level=level, data=data, undefined=undefined, **parameters)
+        found = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
         return replace(found, estimates={name: _told(one, first) for name, one in found.estimates.items()})
-    chosen = _ready(first.runs, measure, data, parameters)
+    chosen = _ready(first.runs, measure, X, parameters)
     values = {name: block_values(one, chosen, undefined) for name, one in kept.items()}
     whole = {name: _of_blocks(kept[name], chosen, found, undefined) for name, found in values.items()}
     counted = np.all([found.counted(undefined) for found in values.values()], axis=0)
@@ -245,10 +245,10 @@ def _agreements(
     return np.where(np.isnan(values), undefined, values) if isinstance(undefined, (int, float)) else values
 
 
-def _ready(runs: Preferences, measure: str | Measure, data: Matrix | None, parameters: dict[str, Any]) -> Measure:
+def _ready(runs: Preferences, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]) -> Measure:
     chosen = find(measure).bind(**parameters)
     of_kind(runs, chosen.kind, chosen.name)
-    return with_similarity([chosen], runs, data)[0]
+    return with_similarity([chosen], runs, X)[0]
 
 
 def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined) -> StabilityEstimate:

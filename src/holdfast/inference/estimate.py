@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.checks import Matrix
 from holdfast.inference.intervals import Interval, Jackknife, Law, NoLaw, check_level
 from holdfast.inference.uncertainty import deleted_values, law_of
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
@@ -197,7 +197,7 @@ def stability(
     measure: str | Measure = "nogueira",
     *,
     corrected: bool = False,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
@@ -210,7 +210,7 @@ def stability(
     measure: Iterable[str | Measure],
     *,
     corrected: bool = False,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
@@ -222,7 +222,7 @@ def stability(
     measure: str | Measure | Iterable[str | Measure] = "nogueira",
     *,
     corrected: bool = False,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     method: Method = "jackknife",
     undefined: Undefined = "nan",
     **parameters: Any,
@@ -238,7 +238,7 @@ def stability(
         What to measure; :data:`holdfast.MEASURES` lists the names. Several measures share one pass over the runs.
     corrected : bool
         Correct the measure for chance (see :func:`holdfast.corrected`).
-    data : matrix, optional
+    X : matrix, optional
         Samples × features, for measures that need a similarity of features: absolute correlation, or symmetrical
         uncertainty on ten bins for ``gulgezen``. Columns of a frame are lined up with the features by name.
     method : {"jackknife", "asymptotic", "bootstrap"}
@@ -273,7 +273,7 @@ def stability(
         wanted = [corrected_for_chance(one) for one in wanted]
     wanted = with_parameters(wanted, parameters)
     runs = as_preferences(preferences, wanted)
-    wanted = with_similarity(wanted, runs, data)
+    wanted = with_similarity(wanted, runs, X)
     estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
@@ -321,22 +321,22 @@ def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     )
 
 
-def with_similarity(measures: Sequence[Measure], preferences: Preferences, data: Matrix | None) -> list[Measure]:
+def with_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
     """Give the measures that need a similarity of features the one they were bound to, or one made from data."""
     made: dict[str, FeatureSimilarity] = {}
     ready = []
     for measure in measures:
         if measure.similarity is not None:
             given = measure.parameters["similarity"]
-            if given is REQUIRED and data is None:
+            if given is REQUIRED and X is None:
                 raise ValueError(
-                    f"Expected data= or similarity= for {measure.name}, which lets similar features stand in for each "
+                    f"Expected X= or similarity= for {measure.name}, which lets similar features stand in for each "
                     "other, got neither."
                 )
             if given is REQUIRED:
                 make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
                 if measure.similarity not in made:
-                    made[measure.similarity] = aligned(make(data), preferences.features)
+                    made[measure.similarity] = aligned(make(X), preferences.features)
                 given = made[measure.similarity]
             measure = measure.bind(similarity=aligned(given, preferences.features))
         measure.check_complete()

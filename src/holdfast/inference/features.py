@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from holdfast.checks import Matrix
 from holdfast.inference.estimate import as_preferences
 from holdfast.inference.intervals import check_level
-from holdfast.intake import Matrix
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 
@@ -96,7 +96,7 @@ def _solve(too_low: Callable[[NDArray[np.float64]], NDArray[np.bool_]], size: in
     return (low + high) / 2
 
 
-def swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:
+def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:
     """Return pairs of features that take turns: runs tend to select one of them or the other.
 
     Looked at are the features that vary most (500 at the most).
@@ -119,7 +119,7 @@ def swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:
     --------
     >>> import holdfast as hf
     >>> runs = hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}, {"a", "b"}, {"a", "c"}], n_features=9)
-    >>> hf.swaps(runs)[["first", "second", "both", "only_first", "only_second"]]
+    >>> hf.feature_swaps(runs)[["first", "second", "both", "only_first", "only_second"]]
       first second  both  only_first  only_second
     0     b      c     0           2            2
     """

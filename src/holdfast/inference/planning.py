@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
-from holdfast.inference.compare import degrees_of_freedom
+from holdfast.inference.comparison import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import UNSEEN, Interval, Jackknife, Unseen, check_level
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.intake import Matrix
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences

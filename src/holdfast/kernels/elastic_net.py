@@ -5,10 +5,10 @@ For each resample and each lambda, with the resample's weights :math:`c_i`, the 
 .. math:: \frac{1}{\sum_i c_i} \sum_i c_i\, \ell(y_i, b + x_i^\top \beta)
           + \lambda \left( \alpha \|\beta\|_1 + \frac{1 - \alpha}{2} \|\beta\|_2^2 \right)
 
-over the intercept b and the weights β of columns that are standardised by the resample's own weighted mean and standard
+over the intercept b and the weights β of columns that are standardized by the resample's own weighted mean and standard
 deviation (glmnet's scale); α is ``l1_ratio``, the loss is log(1 + exp(-y f)) or (y - f)²/2.
 
-The optimality conditions hold to 1e-9 of λ α, or to 1e-14 where that is less, for standardised columns (and y, if
+The optimality conditions hold to 1e-9 of λ α, or to 1e-14 where that is less, for standardized columns (and y, if
 linear). Every lambda is solved, on separable data too, or an error is raised. Columns that are constant on a resample
 get 0. Where columns are equal, up to sign, shift and scale, and ``l1_ratio`` is 1, the lowest carries the weight.
 """
@@ -53,7 +53,7 @@ class Paths(NamedTuple):
     predictors: Floats | None  # M × L × n: intercept + X β for every row, also those that a resample leaves out
 
 
-class _Standardised(NamedTuple):
+class _Standardized(NamedTuple):
     """One resample made ready, and what leads back to the scale of the data."""
 
     data: Data
@@ -92,7 +92,7 @@ def elastic_net_paths(
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
     parts = []
     for m, c in enumerate(counts):
-        ready = _standardise(X, y, c, family, m, room)
+        ready = _standardize(X, y, c, family, m, room)
         own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if given is None else given[m]
         parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
@@ -117,7 +117,7 @@ def largest_lambdas(
     X, y, counts = _checked(X, y, counts, family, l1_ratio)
     X = frozen(X / column_units(X), np.float64)
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
-    ready = (_standardise(X, y, c, family, m, room) for m, c in enumerate(counts))
+    ready = (_standardize(X, y, c, family, m, room) for m, c in enumerate(counts))
     return np.array([one.largest * one.y_scale / l1_ratio for one in ready])
 
 
@@ -158,7 +158,7 @@ def _checked_lambdas(lambdas: ArrayLike, n_resamples: int) -> Floats:
     return np.broadcast_to(given, (n_resamples, given.shape[-1]))
 
 
-def _default_lambdas(ready: _Standardised, l1_ratio: float, n_lambdas: int, ratio: float, resample: int) -> Floats:
+def _default_lambdas(ready: _Standardized, l1_ratio: float, n_lambdas: int, ratio: float, resample: int) -> Floats:
     if not 0 < ratio < 1 or n_lambdas < 1:
         raise ValueError(
             f"Expected n_lambdas of at least 1 and lambda_min_ratio between 0 and 1, got {n_lambdas} and {ratio}."
@@ -174,7 +174,7 @@ def _default_lambdas(ready: _Standardised, l1_ratio: float, n_lambdas: int, rati
 # One resample
 
 
-def _standardise(X: Floats, y: Floats, c: Floats, family: Family, resample: int, room: Floats) -> _Standardised:
+def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int, room: Floats) -> _Standardized:
     rows = np.flatnonzero(c)
     d, n = X.shape[1], rows.size
     if n == 0 or np.ptp(y[rows]) == 0:
@@ -196,18 +196,18 @@ def _standardise(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
         target[:n] = y[rows]
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
     columns, means, scales = room[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
-    largest = _standardise_columns(X, rows, weights, slope, columns, means, scales)
+    largest = _standardize_columns(X, rows, weights, slope, columns, means, scales)
     if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all() and 0 < scale < np.inf):
         raise ValueError(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
             f"rescale the columns of X, or y."
         )
     data = Data(columns, target, weights, spread, family == "linear")
-    return _Standardised(data, means, scales, mean, scale, intercept, largest)
+    return _Standardized(data, means, scales, mean, scale, intercept, largest)
 
 
 def _solve(
-    X: Floats, ready: _Standardised, l1_ratio: float, lambdas: Floats, resample: int, predict: bool
+    X: Floats, ready: _Standardized, l1_ratio: float, lambdas: Floats, resample: int, predict: bool
 ) -> tuple[Ints, NDArray[np.int32], Floats, Floats, Floats, Floats | None]:
     """Solve one resample; return how many columns each lambda has, which, their weights, intercepts, predictors."""
     falling, place = np.unique(-lambdas, return_inverse=True)
@@ -223,7 +223,7 @@ def _solve(
     return sizes, ids, coefficients, standardized, intercepts, predictors
 
 
-def _follow(ready: _Standardised, l1_ratio: float, falling: Floats, resample: int) -> Record:
+def _follow(ready: _Standardized, l1_ratio: float, falling: Floats, resample: int) -> Record:
     """Follow the path through falling lambdas; raise if one is not solved."""
     grid = _fine_grid(falling / ready.y_scale, ready.largest / l1_ratio, l1_ratio, ready.y_scale)
     record = _new_record(falling.size, falling.size * min(ready.data.X.shape))
@@ -292,8 +292,8 @@ def _add_products(columns, sizes, ids, coefficients, out):  # type: ignore[no-un
 
 
 @summing_kernel
-def _standardise_columns(X, rows, weights, slope, columns, means, scales):  # type: ignore[no-untyped-def]
-    """Fill in the standardised columns of some rows, zeros if constant; return the largest product with slope."""
+def _standardize_columns(X, rows, weights, slope, columns, means, scales):  # type: ignore[no-untyped-def]
+    """Fill in the standardized columns of some rows, zeros if constant; return the largest product with slope."""
     d, n = columns.shape
     largest = 0.0
     for first in range(0, d, 32):  # some columns at a time: whole lines of the cache

@@ -226,8 +226,8 @@ def _substitute_back(L, n, x):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def minimise_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-untyped-def]
-    """Minimise the model plus penalty over the working set into step.v: signs by coordinates, then all at once."""
+def minimize_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-untyped-def]
+    """Minimize the model plus penalty over the working set into step.v: signs by coordinates, then all at once."""
     n = work.size[0]
     v, pull = step.v[:n], step.pull[:n]
     moved = step.moved[: n if model.counts[GRAM] else model.W.size]
@@ -252,7 +252,7 @@ def minimise_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-unt
 
 @summing_step
 def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore[no-untyped-def]
-    """Minimise over each weight in turn; return the largest change of a gradient by its own weight."""
+    """Minimize over each weight in turn; return the largest change of a gradient by its own weight."""
     largest = 0.0
     for k in range(v.size):
         row, curvature = model.rows[k, : moved.size], model.curvature[k]

@@ -25,7 +25,7 @@ from holdfast.kernels.elastic_net_model import (
     dot,
     extend_model,
     factor,
-    minimise_model,
+    minimize_model,
     renew_model,
     solve_factored,
 )
@@ -136,7 +136,7 @@ def _violations(data, point, work, l1, l2):  # type: ignore[no-untyped-def]
 def _scan(data, point, work, level):  # type: ignore[no-untyped-def]
     """Bring in the columns whose gradient exceeds level, and all that tie with them; tell whether there were any.
 
-    Standardised columns have weighted norm 1, so no gradient moves further than r does in the inverse weights' norm.
+    Standardized columns have weighted norm 1, so no gradient moves further than r does in the inverse weights' norm.
     """
     r, bound, reference = point.r, work.bound, work.reference
     moved = 0.0
@@ -259,7 +259,7 @@ def _step_by_model(data, point, work, model, step, l1, l2, tolerance):  # type: 
     n, surplus = work.size[0], point.numbers[SURPLUS]
     for k in range(n):
         step.pull[k] = work.g[k] - model.mean[k] * surplus
-    minimise_model(work, model, step, l1, l2, tolerance)
+    minimize_model(work, model, step, l1, l2, tolerance)
     shift = surplus / model.numbers[WEIGHT]
     for k in range(n):
         step.delta[k] = step.v[k] - work.w[k]

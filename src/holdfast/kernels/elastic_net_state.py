@@ -21,8 +21,8 @@ BLOCK = 1024  # rows of data whose part of the working set stays in the cache
 class Data(NamedTuple):
     """One resample; its rows are padded by rows of weight 0, so that vectors come out even."""
 
-    X: Floats  # features × rows, standardised
-    y: Floats  # -1 and 1, or standardised
+    X: Floats  # features × rows, standardized
+    y: Floats  # -1 and 1, or standardized
     c: Floats  # weights of the rows, with sum 1
     spread: Floats  # 1 / c, 0 in the padding
     linear: bool
@@ -56,7 +56,7 @@ class Model(NamedTuple):
     W: Floats
     mean: Floats
     curvature: Floats
-    rows: Floats  # with GRAM the centred Gram matrix, else the centred columns times root W
+    rows: Floats  # with GRAM the centered Gram matrix, else the centered columns times root W
     L: Floats  # Cholesky factor on the support, or with DUAL on the rows of data, its diagonal inverted
     support: Ints
     scaled: Floats

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import summing_step
-from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardise, weights_of
+from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, weights_of
 
 TIE = 1e-9
 """Weights tie if they differ by less than this, relative to the one at the cut."""
@@ -49,7 +49,7 @@ def begin(room, Z, counts, forced, shrinkage, split):  # type: ignore[no-untyped
     fill(Z.mean, 0.0)
     fill(Z.factor, 1.0)
     if split:
-        standardise(Z, counts)
+        standardize(Z, counts)
     for place in range(forced.size):
         room.places[place] = place
         if forced[place]:

@@ -1,7 +1,7 @@
 """Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
 
-One pass (:func:`class_moments`) serves all of them. It is a product of matrices on centred data, and where that would
-lose digits, because a class hardly varies beside its distance from the centre, the two passes of the definition.
+One pass (:func:`class_moments`) serves all of them. It is a product of matrices on centered data, and where that would
+lose digits, because a class hardly varies beside its distance from the center, the two passes of the definition.
 """
 
 import math
@@ -17,8 +17,8 @@ LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
 
 
-class Centred(NamedTuple):
-    """Data about a centre in units of their spread, and their squares: shared by all resamples."""
+class Centered(NamedTuple):
+    """Data about a center in units of their spread, and their squares: shared by all resamples."""
 
     values: Floats  # n × d
     squares: Floats
@@ -26,7 +26,7 @@ class Centred(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Of each class: its size (classes), its mean about the centre and sum of squared deviations (classes × d)."""
+    """Of each class: its size (classes), its mean about the center and sum of squared deviations (classes × d)."""
 
     size: Floats
     mean: Floats  # in the unit of each feature
@@ -34,18 +34,18 @@ class Moments(NamedTuple):
     unit: Floats
 
 
-def centred(X: Floats) -> Centred:
-    """Centre each column; a constant one at its value, so that nothing is left of it.
+def centered(X: Floats) -> Centered:
+    """Center each column; a constant one at its value, so that nothing is left of it.
 
     The unit is the power of two above the spread: division by it is exact, and squares of tiny values are not lost.
     """
     spread = np.ptp(X, axis=0)
     unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
     values = (X - np.where(spread > 0, X.mean(axis=0), X[0])) / unit
-    return Centred(values, values**2, unit)
+    return Centered(values, values**2, unit)
 
 
-def class_moments(data: Centred, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
+def class_moments(data: Centered, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
     """Weighted moments of each class.
 
     ``y`` holds classes, whole numbers from 0; a class that has no row is left out. ``counts`` tells how often each row

@@ -10,7 +10,7 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 REORDERED = {"reassoc", "nsz", "arcp", "contract"}
-"""Licence to add in another order, which vectorises sums; infinities and ``nan`` keep their meaning."""
+"""License to add in another order, which vectorizes sums; infinities and ``nan`` keep their meaning."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -1,6 +1,6 @@
 """The algebra of a linear model's fits.
 
-Every model is f = Zw + b with the penalty ½‖w‖², where the columns of Z are those of X, centred, scaled and divided by
+Every model is f = Zw + b with the penalty ½‖w‖², where the columns of Z are those of X, centered, scaled and divided by
 their shrinkage. With more features than rows it is solved in the dual variables a, w = Zᵀa, on the Gram matrix K = ZZᵀ;
 else in w. Z is never made: its pieces are, where they are needed.
 
@@ -110,7 +110,7 @@ def _solve_tile_row(L, i, j, sums):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def factorise(L, n):  # type: ignore[no-untyped-def]
+def factorize(L, n):  # type: ignore[no-untyped-def]
     """Cholesky factor in place with an inverted diagonal; false if the matrix is not positive definite."""
     size = padded(n)
     for i in range(n, size):
@@ -187,7 +187,7 @@ def panel(n):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def standardise(Z, counts):  # type: ignore[no-untyped-def]
+def standardize(Z, counts):  # type: ignore[no-untyped-def]
     """Set mean and factor to the weighted mean and 1 / standard deviation; factor 0 where a column is constant."""
     n, total = counts.size, sum_of(counts)
     for place in range(Z.column.size):
@@ -279,7 +279,7 @@ def margins_of(Z, places, w, b, f):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def factorise_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
+def factorize_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
     """Factor of I + ZᵀS²Z."""
     p, size = places.size, padded(places.size)
     for i in range(size):
@@ -295,15 +295,15 @@ def factorise_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
             for i in range(n):
                 out[i] = (x[start + i] - Z.mean[place]) * Z.factor[place] * S[start + i]
         add_products(L, R, size, n, 1.0)
-    return factorise(L, p)
+    return factorize(L, p)
 
 
 @summing_step
-def factorise_dual(L, K, S, n):  # type: ignore[no-untyped-def]
+def factorize_dual(L, K, S, n):  # type: ignore[no-untyped-def]
     """Factor of I + SKS."""
     for i in range(n):
         own = S[i]
         for j in range(i):
             L[i, j] = own * K[i, j] * S[j]
         L[i, i] = 1 + own * K[i, i] * own
-    return factorise(L, n)
+    return factorize(L, n)

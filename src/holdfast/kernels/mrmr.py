@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.discretise import equal_width_codes, given_codes
+from holdfast.kernels.discretize import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ class Paths(NamedTuple):
     """Eliminations of M resamples, each from p features down to k.
 
     The set of size s that a path passed is ``kept_until <= s``. A weight belongs to columns as the model saw them:
-    standardised if it scaled them. ``coef`` and ``intercept`` belong to X as it was handed in.
+    standardized if it scaled them. ``coef`` and ``intercept`` belong to X as it was handed in.
     """
 
     kept_until: NDArray[np.int32]  # M × p: size of the smallest set that has the feature

@@ -26,7 +26,7 @@ FINEST = 2.0**-32
 """Distances are whole numbers of this share of the largest possible, so that equal ones tie in spite of rounding."""
 
 EMPTY, PLACE = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
-"""No neighbour, and the bits of a neighbour that tell its place."""
+"""No neighbor, and the bits of a neighbor that tell its place."""
 
 
 class Ranges(NamedTuple):
@@ -42,7 +42,7 @@ def relief_weights(
     X: Floats,
     y: ArrayLike,
     counts: ArrayLike,
-    n_neighbours: int = 10,
+    n_neighbors: int = 10,
     *,
     ranges: Literal["split", "full"] = "split",
 ) -> Floats:
@@ -56,7 +56,7 @@ def relief_weights(
         Classes, whole numbers from 0.
     counts : array of int of shape (resamples, n)
         How often each resample takes each row.
-    n_neighbours : int
+    n_neighbors : int
         How many nearest rows of each class a row is compared with.
     ranges : "split" or "full"
         Whether a feature is scaled by its range over the resample's rows, or over all rows.
@@ -71,7 +71,7 @@ def relief_weights(
     values = frozen(X, np.float64)
     shared = shared_ranges(values) if ranges == "full" else None
     resamples = np.atleast_2d(counts)
-    return np.stack([weights_of(shared or split_ranges(values, own), y, own, n_neighbours) for own in resamples])
+    return np.stack([weights_of(shared or split_ranges(values, own), y, own, n_neighbors) for own in resamples])
 
 
 def split_ranges(X: Floats, counts: ArrayLike) -> Ranges:
@@ -92,7 +92,7 @@ def shared_ranges(X: Floats) -> Ranges:
     return ranges._replace(keys=frozen(keys, np.uint32))
 
 
-def weights_of(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbours: int = 10) -> Floats:
+def weights_of(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int = 10) -> Floats:
     r"""Weigh all features on one resample: every row is compared with its nearest rows of each class.
 
     A row of class c lowers the weight of a feature by its mean |difference| / range to the nearest rows of c, and
@@ -112,17 +112,17 @@ def weights_of(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbours: in
     rows = frozen(np.flatnonzero(counts), np.int64)
     _, classes = np.unique(np.asarray(y)[rows], return_inverse=True)
     labels = frozen(classes, np.int64)
-    nearest = _nearest(ranges, rows, labels, n_neighbours)
+    nearest = _nearest(ranges, rows, labels, n_neighbors)
     pairs = _pairs(nearest, labels, np.asarray(counts)[rows].astype(np.int64))
     sums = np.zeros(ranges.X.shape[1])
     _add_differences(frozen(ranges.X, np.float64), rows, *_grouped(*pairs, rows.size), sums)
     return sums / np.where(ranges.width > 0, ranges.width, 1)
 
 
-def _nearest(ranges: Ranges, rows: Ints, labels: Ints, n_neighbours: int) -> NDArray[np.uint64]:
+def _nearest(ranges: Ranges, rows: Ints, labels: Ints, n_neighbors: int) -> NDArray[np.uint64]:
     """Distance (upper half) and place (lower half) of the nearest rows of each row, in each class."""
     n_classes = int(labels.max(initial=0)) + 1
-    nearest = np.full((rows.size, n_classes, n_neighbours), EMPTY, np.uint64)
+    nearest = np.full((rows.size, n_classes, n_neighbors), EMPTY, np.uint64)
     if ranges.keys is not None:
         _offer(frozen(ranges.keys, np.uint32), rows, rows, 0, 0, labels, nearest)
         return nearest
@@ -217,7 +217,7 @@ def _tile_keys(X, low, width, first, second, finest, same, keys):  # type: ignor
 
 @kernel
 def _offer(keys, first, second, first_place, second_place, labels, nearest):  # type: ignore[no-untyped-def]
-    """Offer every row of each side to every row of the other as a neighbour."""
+    """Offer every row of each side to every row of the other as a neighbor."""
     for row in range(first.size):
         one = first_place + row
         for other in range(row + 1 if first_place == second_place else 0, second.size):

@@ -1,4 +1,4 @@
-"""Data and its resamples as a batch of models sees them: the rows that each drew, columns standardised."""
+"""Data and its resamples as a batch of models sees them: the rows that each drew, columns standardized."""
 
 from typing import Literal, NamedTuple
 

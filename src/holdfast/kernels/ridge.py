@@ -18,8 +18,8 @@ from holdfast.kernels.linear import (
     add,
     all_finite,
     dot,
-    factorise_dual,
-    factorise_primal,
+    factorize_dual,
+    factorize_primal,
     fill,
     margins_of,
     substitute,
@@ -81,9 +81,9 @@ def ridge_elimination(
     shrinkage
         Factor of the forced features' weights in the penalty, in (0, 1].
     intercept
-        Whether the model has one; it is never penalised.
+        Whether the model has one; it is never penalized.
     scale
-        ``"split"`` standardises columns by mean and standard deviation of each resample; constant ones become 0 and
+        ``"split"`` standardizes columns by mean and standard deviation of each resample; constant ones become 0 and
         fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
     tie_order
         The turn of each of these columns among equally good ones, for all or each of the resamples; the lowest column
@@ -187,7 +187,7 @@ def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
     n = r.y.size
     for i in range(n):
         r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + 1e-14 * r.cost[i])
-    solved = factorise_dual(L, K, r.S, n)
+    solved = factorize_dual(L, K, r.S, n)
     substitute(L, v.border, n)
     for i in range(n):
         v.border[i] *= r.S[i]
@@ -317,7 +317,7 @@ def _primal_residual(Z, places, norm, r, v, total, intercept):  # type: ignore[n
 def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
     for i in range(r.y.size):
         r.S[i] = np.sqrt(r.curvature[i])
-    solved = factorise_primal(L, Z, places, r.S, R)
+    solved = factorize_primal(L, Z, places, r.S, R)
     weights_of(Z, places, r.curvature, v.cross)
     fill(v.border, 0.0)
     add(v.border, 1.0, v.cross)

@@ -27,7 +27,7 @@ def stand_in_counts(
     indptr: NDArray[np.int64],
     first: NDArray[np.int64],
     second: NDArray[np.int64],
-    neighbours: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
+    neighbors: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
     n_features: int,
     *,
     matching: bool,
@@ -35,11 +35,11 @@ def stand_in_counts(
 ) -> NDArray[np.float64]:
     """Count for the runs ``first[p]`` and ``second[p]`` of each pair p; one row per pair, :data:`COLUMNS` wide.
 
-    ``neighbours`` are the rows (pointers, features, similarities) of the thresholded similarity without its diagonal.
+    ``neighbors`` are the rows (pointers, features, similarities) of the thresholded similarity without its diagonal.
     ``matching`` and ``greedy`` tell whether those two, the costly ones, are wanted; else they stay ``nan``.
     """
     out = np.full((first.size, len(COLUMNS)), np.nan)
-    _count(indices, indptr, first, second, *neighbours, n_features, matching, greedy, out)
+    _count(indices, indptr, first, second, *neighbors, n_features, matching, greedy, out)
     return out
 
 
@@ -122,7 +122,7 @@ def _greedy_pairs(x_of, y_of, s_of, n_features, mate):  # type: ignore[no-untype
 def _maximum_matching(x_of, y_of, mate, reached_from, place_of):  # type: ignore[no-untyped-def]
     """Size of a maximum matching, by breadth-first augmenting paths from each x in turn."""
     n_edges = x_of.size
-    begin = np.zeros(n_edges + 1, np.int64)  # edges of the same x are neighbours
+    begin = np.zeros(n_edges + 1, np.int64)  # edges of the same x are neighbors
     n_x = 0
     for e in range(n_edges):
         if e == 0 or x_of[e] != x_of[e - 1]:

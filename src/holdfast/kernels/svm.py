@@ -19,8 +19,8 @@ from holdfast.kernels.linear import (
     add,
     all_finite,
     dot,
-    factorise_dual,
-    factorise_primal,
+    factorize_dual,
+    factorize_primal,
     fill,
     margins_of,
     substitute,
@@ -329,11 +329,11 @@ def _solve_interior(fit, x, S):  # type: ignore[no-untyped-def]
 def _factor_interior(fit, S):  # type: ignore[no-untyped-def]
     """Factor for :func:`_solve_interior`."""
     if _has_gram(fit):
-        return factorise_dual(fit.room.L, fit.room.K, S, S.size)
+        return factorize_dual(fit.room.L, fit.room.K, S, S.size)
     fill(fit.margin, 0.0)
     for i in range(S.size):
         fit.margin[fit.rows[i]] = S[i]
-    return factorise_primal(fit.room.L, fit.Z, fit.active, fit.margin, fit.room.R)
+    return factorize_primal(fit.room.L, fit.Z, fit.active, fit.margin, fit.room.R)
 
 
 @summing_step

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.kernels.stand_ins import random_sets
 from holdfast.preferences import Preferences
 

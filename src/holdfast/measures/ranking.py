@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.measures.record import Floats, PairTally
 from holdfast.measures.rows import correlation_sums, distance_sums, pair_sums
 from holdfast.measures.weighting import weight_correlation

@@ -255,7 +255,7 @@ class Measure:
         Parameters and their values; :data:`REQUIRED` where there is no default.
     chosen : tuple of str
         Parameters that were set by :meth:`bind`.
-    similarity : {None, "correlation", "uncertainty"}
+    similarity : {None, "correlation", "symmetrical_uncertainty"}
         Similarity of features that it needs, made from data if none is given.
     reference : str
         Where it comes from.
@@ -276,7 +276,7 @@ class Measure:
     one_size: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
-    similarity: Literal["correlation", "uncertainty"] | None = None
+    similarity: Literal["correlation", "symmetrical_uncertainty"] | None = None
     reference: str = ""
 
     @property

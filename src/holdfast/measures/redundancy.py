@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
 from holdfast.measures.chance import log_choose
@@ -104,7 +104,7 @@ def union_size(pairs: Pairs) -> Floats:
     return pairs.k1 + pairs.k2 - pairs.shared
 
 
-class Neighbours:
+class Neighbors:
     """Which features are similar, laid out for counting, with the expectations found so far."""
 
     def __init__(self, similarity: FeatureSimilarity, threshold: float):
@@ -119,11 +119,11 @@ class Neighbours:
         self.expected: dict[Any, chance.Expectation] = {}
 
     @classmethod
-    def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbours":
-        """Return the neighbours of a similarity, found once and kept with it."""
+    def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbors":
+        """Return the neighbors of a similarity, found once and kept with it."""
         if not is_number(threshold) or not 0 < threshold <= 1:
             raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
-        kept: dict[float, Neighbours] = similarity.__dict__.setdefault("_neighbours", {})
+        kept: dict[float, Neighbors] = similarity.__dict__.setdefault("_neighbors", {})
         if threshold not in kept:
             kept[threshold] = cls(similarity, threshold)
         return kept[threshold]
@@ -157,7 +157,7 @@ class Neighbours:
     def _covered(self, k1: int, k2: int) -> float:
         """Expected number of features in V∖V′ with a similar one in V′∖V.
 
-        Given that x is in V and not in V′, m of its n neighbours are in V (hypergeometric), and V′ misses the other
+        Given that x is in V and not in V′, m of its n neighbors are in V (hypergeometric), and V′ misses the other
         n − m of them with a known probability.
         """
         d = self.n_features
@@ -169,7 +169,7 @@ class Neighbours:
 
 
 def _all_missed(n: int, others: int, in_first: int, in_second: int) -> float:
-    """Probability that the second set holds no neighbour outside the first."""
+    """Probability that the second set holds no neighbor outside the first."""
     m = np.arange(max(0, n + in_first - others), min(n, in_first) + 1)
     in_own = np.exp(log_choose(n, m) + log_choose(others - n, in_first - m) - log_choose(others, in_first))
     outside = n - m
@@ -192,22 +192,22 @@ class StandInPairs(SetPairs):
         cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
     ) -> list[PairValues]:
         forms: list[Any] = [measure.form for measure in measures]
-        neighbours = [Neighbours.of(*_similarity_of(measure)) for measure in measures]
+        neighbors = [Neighbors.of(*_similarity_of(measure)) for measure in measures]
         counted = {
             each: each.pairs(
-                sets, first, second, [form.credit for form, own in zip(forms, neighbours, strict=True) if own is each]
+                sets, first, second, [form.credit for form, own in zip(forms, neighbors, strict=True) if own is each]
             )
-            for each in set(neighbours)
+            for each in set(neighbors)
         }
         return [
             measure.form.compared(counted[own], own, measure)  # type: ignore[attr-defined]
-            for measure, own in zip(measures, neighbours, strict=True)
+            for measure, own in zip(measures, neighbors, strict=True)
         ]
 
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
         return self.values_together(sets, first, second, [measure])[0]
 
-    def compared(self, pairs: Pairs, neighbours: Neighbours, measure: Measure) -> PairValues:
+    def compared(self, pairs: Pairs, neighbors: Neighbors, measure: Measure) -> PairValues:
         """Compare the credit of pairs with the most it can be."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return PairValues(self.credit(pairs) / self.ceiling(pairs))
@@ -221,11 +221,11 @@ def _similarity_of(measure: Measure) -> tuple[FeatureSimilarity, float]:
 class AdjustedStandIns(StandInPairs):
     """The mean over all pairs of (credit − expected) / (ceiling − expected)."""
 
-    def compared(self, pairs: Pairs, neighbours: Neighbours, measure: Measure) -> PairValues:
+    def compared(self, pairs: Pairs, neighbors: Neighbors, measure: Measure) -> PairValues:
         def expectation(k1: int, k2: int) -> chance.Expectation:
             if self.symmetric:
                 k1, k2 = min(k1, k2), max(k1, k2)
-            return neighbours.expectation(self.credit, k1, k2, measure.parameters.get("draws", chance.DRAWS))
+            return neighbors.expectation(self.credit, k1, k2, measure.parameters.get("draws", chance.DRAWS))
 
         return above_chance(self.credit(pairs), self.ceiling(pairs), pairs.k1, pairs.k2, expectation)
 
@@ -286,7 +286,7 @@ class StandInCovariance(Form):
         return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
 
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
-        C, Z = Neighbours.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
         n_runs, sizes = preferences.n_runs, preferences.sizes.astype(float)
         with_C = Z @ C
         own = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
@@ -307,7 +307,7 @@ class StandInCovariance(Form):
         return WholeTally(float(value), without_each, find_roughness=roughness)
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
-        C, Z = Neighbours.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
         sizes = preferences.sizes.astype(float)
         n_runs, d = preferences.n_runs, preferences.n_features
         _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, d)

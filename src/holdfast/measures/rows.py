@@ -53,8 +53,8 @@ class RowPairs(Form):
 def correlation_sums(blocks: Iterable[Floats], lengths: Floats) -> PairTally:
     """Sum the correlations of every row with all others in linear time.
 
-    Rows come as blocks of columns, already centred, with the Euclidean ``lengths`` of the whole rows: the sum of a unit
-    vector's products with all others is its product with their sum. A row of length 0 has no correlation.
+    Rows come as blocks of columns, already centered, with the Euclidean ``lengths`` of the whole rows: the sum of a
+    unit vector's products with all others is its product with their sum. A row of length 0 has no correlation.
     """
     defined = lengths > 0
     scale = np.where(defined, 1 / np.where(defined, lengths, 1), 0)
@@ -81,12 +81,12 @@ def distance_sums(matrix: Floats) -> tuple[Floats, Floats | None]:
 
     Returns these sums, and the distances of all pairs (None beyond ``ALL_PAIRS`` rows).
     """
-    centred = matrix - matrix.mean(axis=0)  # distances do not change, rounding does
-    lengths = np.einsum("ij,ij->i", centred, centred)
-    to_others = len(matrix) * lengths - 2 * centred @ centred.sum(axis=0) + lengths.sum()
+    centered = matrix - matrix.mean(axis=0)  # distances do not change, rounding does
+    lengths = np.einsum("ij,ij->i", centered, centered)
+    to_others = len(matrix) * lengths - 2 * centered @ centered.sum(axis=0) + lengths.sum()
     if len(matrix) > ALL_PAIRS:
         return to_others, None
-    return to_others, lengths[:, None] + lengths[None, :] - 2 * centred @ centred.T
+    return to_others, lengths[:, None] + lengths[None, :] - 2 * centered @ centered.T
 
 
 def pair_sums(n_runs: int, with_following: Callable[[int], Floats]) -> PairTally:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.preferences import Preferences
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 
-from holdfast.measures.catalogue import ROWS
+from holdfast.measures.catalog import ROWS
 from holdfast.measures.record import Measure, Properties
 
 

@@ -10,6 +10,6 @@ def weight_correlation(weights: Floats) -> PairTally:
     """Pearson correlation of the weights of two runs."""
     largest = np.abs(weights).max(axis=1, keepdims=True)
     scaled = weights / np.where(largest > 0, largest, 1)  # so that neither squares nor sums leave the range of floats
-    centred = scaled - scaled.mean(axis=1, keepdims=True)
+    centered = scaled - scaled.mean(axis=1, keepdims=True)
     constant = np.ptp(weights, axis=1) == 0
-    return correlation_sums([centred], np.where(constant, 0, np.linalg.norm(centred, axis=1)))
+    return correlation_sums([centered], np.where(constant, 0, np.linalg.norm(centered, axis=1)))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from holdfast.inference.compare import Comparisons
+from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
 from holdfast.plots.text import counted, listed, number, percent, short, shown
 from holdfast.plots.theme import altair, finished, inline

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
-from holdfast.inference.compare import Comparisons
+from holdfast.inference.comparison import Comparisons
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
@@ -172,11 +172,11 @@ def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
     if data["strength"][data["stability"].notna()].isna().any():
         return []
     alt = altair()
-    rows = [(name, max(start, least), end, OKABE_ITO[colour]) for name, start, end, colour in BANDS]
-    frame = pd.DataFrame(rows, columns=["band", "start", "end", "colour"])
+    rows = [(name, max(start, least), end, OKABE_ITO[color]) for name, start, end, color in BANDS]
+    frame = pd.DataFrame(rows, columns=["band", "start", "end", "color"])
     base = alt.Chart(inline(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))
     fill = base.mark_rect(opacity=0.13, tooltip=None).encode(
-        x="start:Q", x2="end:Q", fill=alt.Fill("colour:N", scale=None)
+        x="start:Q", x2="end:Q", fill=alt.Fill("color:N", scale=None)
     )
     names = base.mark_text(style="note", baseline="bottom", limit=150).encode(
         x="middle:Q", y=alt.value(-4), text="band:N"

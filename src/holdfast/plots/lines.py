@@ -47,7 +47,7 @@ def near(data: pd.DataFrame, *columns: str) -> Any:
 
 
 def banded(base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()) -> "list[alt.Chart]":
-    """A band from ``low`` to ``high``, the line inside it and its points; one of each for each colour."""
+    """A band from ``low`` to ``high``, the line inside it and its points; one of each for each color."""
     if by is not None:
         base = base.encode(color=by)
     within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")

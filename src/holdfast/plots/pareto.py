@@ -72,7 +72,7 @@ def _columns(candidates: Any) -> Columns:
 
 
 def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.95) -> "alt.LayerChart":
-    """Draw score against stability, families coloured, the front as a line and the chosen point in a ring.
+    """Draw score against stability, families colored, the front as a line and the chosen point in a ring.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _links(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
     if not (data["group"] != "").any():
         return []
     line = base.transform_filter("datum.group !== ''").mark_line(strokeWidth=1, opacity=0.5, strokeDash=[3, 3])
-    return [line.encode(detail=["family:N", "group:N"], order="stability:Q", color=_colour(data))]
+    return [line.encode(detail=["family:N", "group:N"], order="stability:Q", color=_color(data))]
 
 
 def _front(base: "alt.Chart") -> "list[alt.Chart]":
@@ -147,7 +147,7 @@ def _front(base: "alt.Chart") -> "list[alt.Chart]":
 
 
 def _intervals(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
-    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55).encode(color=_colour(data))
+    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55).encode(color=_color(data))
     across = rule.encode(x="low:Q", x2="high:Q").transform_filter("isValid(datum.low)")
     upright = rule.encode(y="score_low:Q", y2="score_high:Q").transform_filter("isValid(datum.score_low)")
     return [across, upright]
@@ -156,7 +156,7 @@ def _intervals(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
 def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any) -> "list[alt.Chart]":
     alt = altair()
     points = base.mark_point(filled=True, size=70).encode(
-        color=_colour(data),
+        color=_color(data),
         shape=_shape(data),
         opacity=alt.condition(pick, alt.Opacity("vivid:Q", scale=None, legend=None), alt.value(0.06)),
         tooltip=[
@@ -189,14 +189,14 @@ def _families(data: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(sorted(data["family"])))
 
 
-def _colour(data: pd.DataFrame) -> Any:
+def _color(data: pd.DataFrame) -> Any:
     alt, families = altair(), _families(data)
     legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40)
     return alt.Color("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
 
 
 def _shape(data: pd.DataFrame) -> Any:
-    """Another shape for each family: colours repeat after eight, and may be printed in grey."""
+    """Another shape for each family: colors repeat after eight, and may be printed in gray."""
     alt, families = altair(), _families(data)
     legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40)
     return alt.Shape("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
@@ -222,7 +222,7 @@ def _finding(data: pd.DataFrame, score: str) -> str:
 def _note(data: pd.DataFrame, drawn: pd.DataFrame, level: float) -> str:
     notes = []
     if drawn["on_front"].any():
-        notes.append("grey line: the front")
+        notes.append("gray line: the front")
     if drawn[["low", "score_low"]].notna().to_numpy().any():
         whose = " of candidates on the front" if len(drawn) > MANY else ""
         notes.append(f"crosses: {percent(level)} intervals{whose}")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.frames import path_of
+from holdfast.io.files import path_of
 from holdfast.plots.embed import PageTheme, page, vegalite_version
 from holdfast.plots.text import clean, drawable
 from holdfast.plots.theme import needed, themed

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
-from holdfast.intake import Matrix
 from holdfast.plots.sources import BLOCKS, Source, subsets_of
 from holdfast.plots.text import counted, shown
 from holdfast.plots.theme import altair, finished, inline, records, sentence
@@ -53,12 +53,12 @@ def selection_map_data(
     *,
     order: Order = "file",
     show: Literal["selected", "all"] = "selected",
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     blocks: Sequence[Any] | None = None,
 ) -> SelectionMap:
     """Return which run selected which feature.
 
-    However many there are, at most 100 rows and 300 columns are returned. In file order neighbours are then drawn as
+    However many there are, at most 100 rows and 300 columns are returned. In file order neighbors are then drawn as
     one; in the other orders the features selected most often are kept.
 
     Parameters
@@ -71,7 +71,7 @@ def selection_map_data(
         Features as they stand in the file, the most frequent first, or correlated ones side by side.
     show : {"selected", "all"}
         Only features that were ever selected, or all.
-    data : matrix, optional
+    X : matrix, optional
         Samples × features, for ``order="correlation"``.
     blocks : sequence, optional
         A name for each run: runs of one name stand together. A study knows them (outer fold, pair, repeat).
@@ -100,7 +100,7 @@ def selection_map_data(
         raise ValueError(f"Expected show='selected' or 'all', got {show!r}.")
     if blocks is not None:
         designed = _blocked(designed, blocks)
-    features, groups = _ordered(designed.runs, order, show, data)
+    features, groups = _ordered(designed.runs, order, show, X)
     column_of = _bins(len(features), MOST_COLUMNS)
     rows, row_of = _rows(designed)
     return SelectionMap(
@@ -115,14 +115,14 @@ def _blocked(designed: DesignedRuns, blocks: Sequence[Any]) -> DesignedRuns:
 
 
 def _bins(count: int, most: int) -> Places:
-    """Which of at most so many bins each of several neighbours falls into."""
+    """Which of at most so many bins each of several neighbors falls into."""
     return np.arange(count) if count <= most else np.arange(count) * most // count
 
 
 # Columns
 
 
-def _ordered(runs: Preferences, order: str, show: str, data: Matrix | None) -> tuple[Places, Places]:
+def _ordered(runs: Preferences, order: str, show: str, X: Matrix | None) -> tuple[Places, Places]:
     """The features to draw, in their order, and the group of each."""
     features = np.flatnonzero(runs.counts) if show == "selected" else np.arange(runs.n_features)
     if order == "file":
@@ -132,9 +132,9 @@ def _ordered(runs: Preferences, order: str, show: str, data: Matrix | None) -> t
     features = features[np.argsort(-runs.counts[features], kind="stable")][:MOST_COLUMNS]
     if order == "frequency":
         return features, np.full(features.size, -1)
-    if data is None:
-        raise ValueError("Expected data= (samples × features) to group features by correlation, got none.")
-    return _grouped(features, aligned(Correlation(data), runs.features).block(features, features))
+    if X is None:
+        raise ValueError("Expected X= (samples × features) to group features by correlation, got none.")
+    return _grouped(features, aligned(Correlation(X), runs.features).block(features, features))
 
 
 def _grouped(features: Places, similarity: NDArray[np.float64]) -> tuple[Places, Places]:
@@ -226,7 +226,7 @@ def plot_selection_map(
     *,
     order: Order = "file",
     show: Literal["selected", "all"] = "selected",
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     blocks: Sequence[Any] | None = None,
 ) -> "alt.VConcatChart | alt.LayerChart":
     """Draw which run selected which feature, with the frequencies on top; parameters as for :func:`selection_map_data`.
@@ -241,7 +241,7 @@ def plot_selection_map(
     7 features were selected in all 20 runs; 6 others came and went
     """
     runs = subsets_of(source, candidate).runs
-    drawn = selection_map_data(source, candidate, order=order, show=show, data=data, blocks=blocks)
+    drawn = selection_map_data(source, candidate, order=order, show=show, X=X, blocks=blocks)
     if drawn.cells.empty:
         return sentence(
             f"No feature was selected in any of {counted(runs.n_runs, 'run')}",

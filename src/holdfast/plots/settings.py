@@ -40,7 +40,7 @@ def setting_data(
     source : StudyResult, or columns
         A study; or a table with the columns returned here (``low`` and ``high`` may be missing).
     setting : str
-        Name of the setting, such as ``"C"``, ``"alpha"`` or ``"top"``.
+        Name of the setting, such as ``"C"``, ``"alpha"`` or ``"size"``.
     score : str, optional
         Which score of the study; its first by default.
     measure, **parameters

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
-from holdfast.intake import Matrix
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 from holdfast.study import StudyResult

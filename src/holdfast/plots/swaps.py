@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from holdfast.inference.features import SWAP_CANDIDATES, swaps
-from holdfast.intake import Matrix
+from holdfast.checks import Matrix
+from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
 from holdfast.plots.sources import Source, largest, subsets_of
 from holdfast.plots.text import counted, short, shown
 from holdfast.plots.theme import altair, finished, inline, sentence
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 COLUMNS = ["first", "second", "group", "one_of_them", "both", "neither", "turns", "p_value", "clear", "correlation"]
 
 
-def swap_data(
-    source: Source, candidate: str | None = None, *, most: int = 20, data: Matrix | None = None
-) -> pd.DataFrame:
+def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X: Matrix | None = None) -> pd.DataFrame:
     """Return the pairs of features that take turns most, those that hang together in one group.
 
     Parameters
@@ -34,7 +32,7 @@ def swap_data(
         Which candidate of a study; the only one by default.
     most : int
         Number of pairs.
-    data : matrix, optional
+    X : matrix, optional
         Samples × features: tells how far the features themselves are correlated.
 
     Returns
@@ -55,7 +53,7 @@ def swap_data(
     1  mean_concavity  perimeter_error      1           19     0  False
     """
     runs = subsets_of(source, candidate).runs
-    pairs = swaps(runs, most=most)
+    pairs = feature_swaps(runs, most=most)
     varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
     table = pd.DataFrame(
         {
@@ -68,7 +66,7 @@ def swap_data(
             "turns": -pairs["correlation"],
             "p_value": pairs["p_value"],
             "clear": pairs["p_value"] * (varying * (varying - 1) // 2) <= 0.05,
-            "correlation": _correlations(pairs, runs, data),
+            "correlation": _correlations(pairs, runs, X),
         }
     )
     return table.sort_values("group", kind="stable", ignore_index=True)[COLUMNS]
@@ -83,11 +81,11 @@ def _groups(pairs: pd.DataFrame) -> Any:
     return pd.factorize(labels[first])[0]
 
 
-def _correlations(pairs: pd.DataFrame, runs: Preferences, data: Matrix | None) -> Any:
-    if data is None or pairs.empty:
+def _correlations(pairs: pd.DataFrame, runs: Preferences, X: Matrix | None) -> Any:
+    if X is None or pairs.empty:
         return np.full(len(pairs), np.nan)
     place = {feature: column for column, feature in enumerate(runs.features)}
-    similarity = aligned(Correlation(data), runs.features)
+    similarity = aligned(Correlation(X), runs.features)
     sides = [np.array([place[feature] for feature in pairs[side]]) for side in ("first", "second")]
     used, inverse = np.unique(np.concatenate(sides), return_inverse=True)
     block = similarity.block(used, used)
@@ -95,7 +93,7 @@ def _correlations(pairs: pd.DataFrame, runs: Preferences, data: Matrix | None) -
 
 
 def plot_swaps(
-    source: Source, candidate: str | None = None, *, most: int = 20, data: Matrix | None = None
+    source: Source, candidate: str | None = None, *, most: int = 20, X: Matrix | None = None
 ) -> "alt.LayerChart":
     """Draw the features that stand in for each other as a heat map; parameters as for :func:`swap_data`.
 
@@ -109,7 +107,7 @@ def plot_swaps(
     area_error and worst_concavity stand in for each other: 19 of 20 runs selected exactly one of them
     """
     runs = subsets_of(source, candidate).runs
-    table = swap_data(source, candidate, most=most, data=data)
+    table = swap_data(source, candidate, most=most, X=X)
     if table.empty:
         return sentence("No two features stand in for each other", _why_none(runs))
     alt = altair()
@@ -122,11 +120,11 @@ def plot_swaps(
         y=_axis(alt.Y, "down", list(names.values())[1:]),
         tooltip=_tooltip(table, runs.n_runs),
     )
-    colour = alt.Color(
+    color = alt.Color(
         "turns:Q", title=["how strictly they", "take turns"], scale=alt.Scale(domain=[0, 1], interpolate="rgb"),
         legend=alt.Legend(gradientLength=100, values=[0, 0.5, 1]),
     )  # fmt: skip
-    cells = base.mark_rect(opacity=0.8).encode(color=colour)
+    cells = base.mark_rect(opacity=0.8).encode(color=color)
     frames = base.transform_filter("datum.clear").mark_rect(style="ring", strokeWidth=1.5, filled=False)
     side = max(24, 40 - len(order)) * (len(order) - 1)
     layers = [cells, frames, base.mark_text(fontSize=11).encode(text="one_of_them:Q")]

@@ -1,7 +1,7 @@
 """How pictures look: one theme for light grounds and one for dark ones, and what charts are built from.
 
-Charts carry their theme as a Vega-Lite configuration; no mark names a colour that only one ground can bear. The colours
-are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
+Charts carry their theme as a Vega-Lite configuration; no mark names a color that only one ground can bear. The colors
+are those of Okabe and Ito, which people with any kind of color vision can tell apart.
 """
 
 import importlib
@@ -27,7 +27,7 @@ OKABE_ITO = {
 }  # fmt: skip
 FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
-"""Seven, so that with eight colours 56 families look different."""
+"""Seven, so that with eight colors 56 families look different."""
 
 
 def needed(package: str) -> ModuleType:
@@ -45,8 +45,8 @@ def altair() -> ModuleType:
     return needed("altair")
 
 
-def _config(*, ground: str, ink: str, quiet: str, line: str, colours: str, middle: str) -> dict[str, Any]:
-    category = [OKABE_ITO[name] for name in colours.split()] + [quiet]
+def _config(*, ground: str, ink: str, quiet: str, line: str, colors: str, middle: str) -> dict[str, Any]:
+    category = [OKABE_ITO[name] for name in colors.split()] + [quiet]
     labels = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 240}
     return {
         "background": ground,
@@ -84,11 +84,11 @@ def _config(*, ground: str, ink: str, quiet: str, line: str, colours: str, middl
 THEMES: dict[str, dict[str, Any]] = {
     "light": _config(
         ground="#ffffff", ink="#1f2933", quiet="#66727e", line="#e6e9ec", middle="#f1f3f5",
-        colours="blue vermillion green purple orange sky yellow",
+        colors="blue vermillion green purple orange sky yellow",
     ),
     "dark": _config(
         ground="#15191e", ink="#e8ebee", quiet="#9aa5b1", line="#2e353c", middle="#262d35",
-        colours="sky orange green purple yellow vermillion blue",
+        colors="sky orange green purple yellow vermillion blue",
     ),
 }  # fmt: skip
 

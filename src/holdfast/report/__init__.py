@@ -1,7 +1,7 @@
 """The report of a study: one summary, rendered as a page that needs nothing else, as Markdown, or as JSON."""
 
-from holdfast.report.building import summarise
+from holdfast.report.building import summarize
 from holdfast.report.render import render, write_report
 from holdfast.report.summary import Summary
 
-__all__ = ["Summary", "render", "summarise", "write_report"]
+__all__ = ["Summary", "render", "summarize", "write_report"]

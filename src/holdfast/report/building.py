@@ -23,7 +23,7 @@ from holdfast.report.verdict import as_the_headline_says, verdict_of
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing, best, common_size
 from holdfast.study.stored import UnansweredError
-from holdfast.tradeoff import RULES, check_list, final_features
+from holdfast.tradeoff import RULES, check_features, final_features
 from holdfast.tradeoff.information import Information, carried_information, why_no_scores
 
 MOST_SHOWN = 100
@@ -33,7 +33,7 @@ MOST_COMPARED = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What a report is asked: the options of :func:`summarise`."""
+    """What a report is asked: the options of :func:`summarize`."""
 
     candidate: str | None
     rule: str
@@ -41,10 +41,10 @@ class Question:
     measure: str | Measure | None
     level: float
     threshold: float
-    data: Any
+    X: Any
 
 
-def summarise(
+def summarize(
     result: StudyResult,
     *,
     candidate: str | None = None,
@@ -53,7 +53,7 @@ def summarise(
     measure: str | Measure | None = None,
     level: float = 0.95,
     threshold: float = 0.5,
-    data: Any = None,
+    X: Any = None,
     title: str = "Do the selected features hold?",
     **rule_options: Any,
 ) -> Summary:
@@ -73,7 +73,7 @@ def summarise(
         Level of all intervals.
     threshold : float
         Share of the runs that a feature must surely exceed to be trusted.
-    data : frame or array, optional
+    X : frame or array, optional
         The features that the study ran on; then stand-ins must be correlated too.
     title : str
         Heading of the report.
@@ -81,14 +81,14 @@ def summarise(
     check_level(level)
     _check(result, rule, rule_options, metric, threshold)
     if measure is not None:
-        _check_measure(find(measure), data)
+        _check_measure(find(measure), X)
     asked = Question(
-        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, data=data
+        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
     )
     if candidate is not None:
         result.stored.row(candidate)  # or a sentence that names those there are
     footing = result.footing(measure=measure)
-    estimates = {name: _estimate(result, name, footing, data) for name in result.candidates}
+    estimates = {name: _estimate(result, name, footing, X) for name in result.candidates}
     tradeoff, why_not = _tradeoff(result, asked, rule_options)
     chosen = _subject(result, asked, estimates, tradeoff)
     stability = _told(result, chosen, estimates, asked)
@@ -131,12 +131,12 @@ def _check(
         raise ValueError(f"Expected a threshold above 0 and below 1, got {threshold}.")
 
 
-def _check_measure(measure: Measure, data: Any) -> None:
+def _check_measure(measure: Measure, X: Any) -> None:
     if measure.similarity is None:
         measure.check_complete()
-    elif data is None and measure.parameters["similarity"] is REQUIRED:
+    elif X is None and measure.parameters["similarity"] is REQUIRED:
         raise ValueError(
-            f"Expected data= for {measure.name}, which lets similar features stand in for each other, got none."
+            f"Expected X= for {measure.name}, which lets similar features stand in for each other, got none."
         )
 
 
@@ -146,11 +146,11 @@ Estimates = Mapping[str, StabilityEstimate | str]
 """An estimate of each candidate, or why there is none."""
 
 
-def _estimate(result: StudyResult, name: str, footing: Footing, data: Any) -> StabilityEstimate | str:
+def _estimate(result: StudyResult, name: str, footing: Footing, X: Any) -> StabilityEstimate | str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return result.stability(name, footing.measure, top=footing.top, data=data)
+            return result.stability(name, footing.measure, top=footing.top, X=X)
     except UnansweredError as unanswered:
         return unanswered.plain
     except ValueError:
@@ -213,7 +213,7 @@ def _features(result: StudyResult, candidate: str, footing: Footing, asked: Ques
         shown = _checked(names, result, candidate, asked, top)
     return Features(
         n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
-        table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.data is not None,
+        table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.X is not None,
         chance=float(cut.density),
     )  # fmt: skip
 
@@ -221,8 +221,8 @@ def _features(result: StudyResult, candidate: str, footing: Footing, asked: Ques
 def _checked(names: list[Any], result: StudyResult, candidate: str, asked: Question, top: int | None) -> Any:
     if not names:
         return ()
-    checked = check_list(
-        names, result, candidate, X=asked.data, level=asked.level, threshold=asked.threshold, top=top,
+    checked = check_features(
+        names, result, candidate, X=asked.X, level=asked.level, threshold=asked.threshold, top=top,
         metric=asked.metric,
     )  # fmt: skip
     return tuple(
@@ -258,7 +258,7 @@ def _name(name: Any) -> str:
 def _tradeoff(
     result: StudyResult, asked: Question, rule_options: Mapping[str, Any]
 ) -> tuple[Tradeoff, Mapping[str, str]]:
-    options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "data": asked.data}
+    options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "X": asked.X}
     if not result.metrics or result.stored.scores["value"].isna().all():
         return Tradeoff(missing=why_no_scores(result)), {}
     try:
@@ -326,7 +326,7 @@ def _letters(result: StudyResult, estimates: Estimates, asked: Question) -> Mapp
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compared = result.compare(known, asked.measure, level=asked.level, data=asked.data)
+            compared = result.compare(known, asked.measure, level=asked.level, X=asked.X)
     except ValueError:
         return {}
     return {str(name): letters for name, letters in compared.letters.items()}

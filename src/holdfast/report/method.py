@@ -20,8 +20,8 @@ DESIGNS = {
     "Folds": "training sets of repeated cross-validation",
     "NestedFolds": "inner folds of the training folds of a nested cross-validation",
     "Noise": "copies of the data with added noise",
-    "Shrink": "bootstrap samples and smaller parts of them",
-    "Reseed": "repetitions on all rows with new random numbers",
+    "NestedSubsamples": "bootstrap samples and smaller parts of them",
+    "NewSeeds": "repetitions on all rows with new random numbers",
 }
 MEASURES = {
     "nogueira": "the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as agreement by "

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 MOST_IN_FOREST = 40
 
 
-def figures(result: StudyResult, summary: Summary, measure: Any = None, data: Any = None) -> dict[str, str]:
+def figures(result: StudyResult, summary: Summary, measure: Any = None, X: Any = None) -> dict[str, str]:
     """The pictures that this study can fill, by their section, as HTML."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        drawn = {**_of_features(result, summary), **_of_candidates(result, summary, measure, data)}
+        drawn = {**_of_features(result, summary), **_of_candidates(result, summary, measure, X)}
         return {key: figure(chart, f"figure-{key}") for key, chart in drawn.items()}
 
 
@@ -35,11 +35,11 @@ def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]"
     return {"map": plots.plot_selection_map(runs, name, order="frequency")}
 
 
-def _of_candidates(result: StudyResult, summary: Summary, measure: Any, data: Any) -> "dict[str, AnyChart]":
+def _of_candidates(result: StudyResult, summary: Summary, measure: Any, X: Any) -> "dict[str, AnyChart]":
     drawn: dict[str, AnyChart] = {}
     measured = [one for one in summary.selectors if one.stability.value == one.stability.value]
     if len(measured) > 1 and len(summary.selectors) <= MOST_IN_FOREST:
-        drawn["forest"] = plots.plot_forest(result, level=summary.level, measure=measure, data=data)
+        drawn["forest"] = plots.plot_forest(result, level=summary.level, measure=measure, X=X)
     if len(measured) > 1 and not summary.tradeoff.missing:
         metric = str(summary.tradeoff.metric)
         drawn["front"] = plots.plot_pareto(_points(summary, metric), score=metric, level=summary.level)

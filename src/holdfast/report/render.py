@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from holdfast import __version__
-from holdfast.frames import path_of
+from holdfast.io.files import path_of
 from holdfast.plots import embed
 from holdfast.plots.text import clean, number, percent, short
-from holdfast.report.building import summarise
+from holdfast.report.building import summarize
 from holdfast.report.pictures import figures
 from holdfast.report.summary import Features, Summary
 from holdfast.study import StudyResult
@@ -46,7 +46,7 @@ def write_report(result: StudyResult, path: str | Path, *, format: Format | None
     format : {"html", "md", "json"}, optional
         By default what the file's name ends in.
     **options
-        As for :func:`summarise`: candidate, rule, metric, measure, level, threshold, data, title; or ``summary``, one
+        As for :func:`summarize`: candidate, rule, metric, measure, level, threshold, X, title; or ``summary``, one
         that was made before.
 
     Returns
@@ -66,12 +66,12 @@ def render(result: StudyResult, format: Format = "html", *, summary: Summary | N
     """Return the report of a study as text; parameters as for :func:`write_report`."""
     if format not in FORMATS:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
-    summary = summary or summarise(result, **options)
+    summary = summary or summarize(result, **options)
     if format == "json":
         return json.dumps(summary.to_dict(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
     if format == "md":
         return _environment("md").get_template("report.md.j2").render(summary=summary, version=__version__)
-    drawn = figures(result, summary, options.get("measure"), options.get("data"))
+    drawn = figures(result, summary, options.get("measure"), options.get("X"))
     return _page(summary, drawn)
 
 

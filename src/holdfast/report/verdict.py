@@ -42,8 +42,8 @@ SCOPES = {
     "studies of half this size would agree, and on pure noise it would be about 0.",
     "Noise": "Runs differ by noise that was added to the data, not by their samples: other samples would usually agree "
     "less.",
-    "Reseed": "Runs differ only by the selector's own random numbers, not by their data: this says nothing about other "
-    "samples.",
+    "NewSeeds": "Runs differ only by the selector's own random numbers, not by their data: this says nothing about "
+    "other samples.",
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.resampling.split import (
     Change,
     Design,
@@ -192,7 +192,7 @@ class Folds(Perturbation):
     """Cross-validation: each of ``k`` parts is held out once.
 
     Two training sets share most of their rows, so runs agree more than runs on independent samples would, and they are
-    not independent of each other: the interval is labelled so.
+    not independent of each other: the interval is labeled so.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ class Noise(Perturbation):
 
 
 @dataclass(frozen=True)
-class Shrink(Perturbation):
+class NestedSubsamples(Perturbation):
     """Bootstrap samples, each compared with smaller samples of itself (Gulgezen, Cataltepe and Yu, 2009).
 
     Smaller samples of one bootstrap are drawn from it without replacement, each contained in the next. The rows that
@@ -374,7 +374,7 @@ class Shrink(Perturbation):
 
 
 @dataclass(frozen=True)
-class Reseed(Perturbation):
+class NewSeeds(Perturbation):
     """All rows, a new ``random_state`` in each run: how far a selector's own randomness goes; nothing is held out.
 
     Parameters

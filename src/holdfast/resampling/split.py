@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.intake import column_of
+from holdfast.checks import column_of
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
 Places: TypeAlias = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Split:
     block : int
         Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
     fraction : float
-        Size as a share of the sample that it is a part of; below 1 for the smaller ones of :class:`Shrink`.
+        Size as a share of the sample that it is a part of; below 1 for the smaller ones of :class:`NestedSubsamples`.
     measured : bool
         Whether its selection enters the stability; False for the outer folds of :class:`NestedFolds`.
     reseed : bool

@@ -5,14 +5,21 @@ from holdfast.selectors.baseline import RandomSelector
 from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
 from holdfast.selectors.ensemble import EnsembleSelector
-from holdfast.selectors.filters import GV, AnovaF, Golub, InformationGain, ReliefF, Uncertainty, Variance
+from holdfast.selectors.filters import (
+    AnovaF,
+    Golub,
+    GolubVariance,
+    InformationGain,
+    ReliefF,
+    SymmetricalUncertaintyFilter,
+    Variance,
+)
 from holdfast.selectors.grouped import GroupedSelector
 from holdfast.selectors.mrmr import MRMR
 from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
 
 __all__ = [
-    "GV",
     "MRMR",
     "SVMRFE",
     "AnovaF",
@@ -20,6 +27,7 @@ __all__ = [
     "ElasticNetPath",
     "EnsembleSelector",
     "Golub",
+    "GolubVariance",
     "GroupedSelector",
     "HybridRFE",
     "InformationGain",
@@ -28,6 +36,6 @@ __all__ = [
     "ReliefF",
     "Selector",
     "StabilitySelection",
-    "Uncertainty",
+    "SymmetricalUncertaintyFilter",
     "Variance",
 ]

@@ -8,7 +8,7 @@ from holdfast.selection import tie_order
 from holdfast.selectors.rows import Floats, Ints
 
 SAME = 1e-11
-"""Projections of standardised columns that differ by less belong to copies."""
+"""Projections of standardized columns that differ by less belong to copies."""
 COARSE = 1e-6
 """Ratios that differ by a smaller share may be those of copies."""
 

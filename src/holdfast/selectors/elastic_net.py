@@ -23,8 +23,8 @@ class _ElasticNet(Predicts, Selector):
     """What both selectors share: the target's kind, and paths of all classes."""
 
     l1_ratio: float
-    n_lambdas: int
-    lambda_min_ratio: float | None
+    n_penalty_strengths: int
+    min_penalty_ratio: float | None
     model: Model
 
     def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
@@ -49,8 +49,8 @@ class _ElasticNet(Predicts, Selector):
     def _paths(self, X: Floats, target: Target, problem: Machine, counts: Ints, **how: Any) -> Paths:
         family: Any = "linear" if target.classes is None else "logistic"
         return elastic_net_paths(
-            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_lambdas,
-            lambda_min_ratio=self.lambda_min_ratio, **how,
+            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
+            lambda_min_ratio=self.min_penalty_ratio, **how,
         )  # fmt: skip
 
 
@@ -71,7 +71,11 @@ def solution(paths: Paths, run: int, place: int, code: int) -> Solution:
 
 
 def found_at(
-    solutions: Sequence[Solution], target: Target, counts: Ints, lam: float, exchange: Exchange | None = None
+    solutions: Sequence[Solution],
+    target: Target,
+    counts: Ints,
+    penalty_strength: float,
+    exchange: Exchange | None = None,
 ) -> Found:
     """The columns with a weight in any problem, and the model that they make."""
     if exchange is not None:
@@ -81,7 +85,7 @@ def found_at(
     for row, one in zip(coef, solutions, strict=True):
         row[np.searchsorted(columns, one.columns)] = one.coef
     intercept = np.array([one.intercept for one in solutions])
-    extras: dict[str, Any] = {"lambda_": lam}
+    extras: dict[str, Any] = {"penalty_strength_": penalty_strength}
     if target.classes is None:
         model: Any = LinearRegressor(columns, coef, intercept)
     else:
@@ -95,20 +99,20 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     r"""Select the features with a weight in an elastic net, for classes (logistic) or numbers (linear).
 
     For each :math:`\lambda`, on glmnet's scale, the mean loss plus
-    :math:`\lambda (\alpha \|\beta\|_1 + \frac{1-\alpha}{2} \|\beta\|_2^2)` is minimised over standardised columns,
-    with an intercept that is not penalised, to the optimum. More than two classes: one problem for each against the
+    :math:`\lambda (\alpha \|\beta\|_1 + \frac{1-\alpha}{2} \|\beta\|_2^2)` is minimized over standardized columns,
+    with an intercept that is not penalized, to the optimum. More than two classes: one problem for each against the
     rest, and features with a weight in any of them.
 
     Parameters
     ----------
-    lam : float, optional
+    penalty_strength : float, optional
         Where to select; all values come from one fit.
     n_features : int, optional
         Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given. Features
         that never enter it are not selected.
     l1_ratio : float
         The :math:`\alpha` above, above 0 and at most 1 (the lasso).
-    n_lambdas, lambda_min_ratio : int, float, optional
+    n_penalty_strengths, min_penalty_ratio : int, float, optional
         The path to follow for ``n_features``: its length, and its end as a share of its begin.
     model : {"auto", "logistic", "linear"}
         What is predicted; numbers that are not whole are taken for numbers by ``"auto"``.
@@ -121,7 +125,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     ranking_ : ndarray
         Order of entry, if ``n_features`` was asked for.
     model_ : object
-        The model at ``lam``.
+        The model at ``penalty_strength``.
 
     Examples
     --------
@@ -134,27 +138,27 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     ['worst perimeter', 'worst concave points']
     """
 
-    served: ClassVar[tuple[str, ...]] = ("lam", "n_features")
+    served: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
 
     def __init__(
         self,
-        lam: float | None = None,
+        penalty_strength: float | None = None,
         *,
         n_features: int | None = None,
         l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float | None = None,
+        n_penalty_strengths: int = 100,
+        min_penalty_ratio: float | None = None,
         model: Model = "auto",
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
-        self.lam, self.n_features, self.l1_ratio = lam, n_features, l1_ratio
-        self.n_lambdas, self.lambda_min_ratio, self.model = n_lambdas, lambda_min_ratio, model
+        self.penalty_strength, self.n_features, self.l1_ratio = penalty_strength, n_features, l1_ratio
+        self.n_penalty_strengths, self.min_penalty_ratio, self.model = n_penalty_strengths, min_penalty_ratio, model
         self.ties, self.random_state = ties, random_state
 
     def _predicts(self) -> bool:
-        return self.lam is not None
+        return self.penalty_strength is not None
 
     def _wanted(self, n_features: int) -> int:
         if self.n_features is None:
@@ -164,31 +168,42 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     def _found_many(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Found | Exception]]:
-        both = [one for one in selectors if one.lam is not None and one.n_features is not None]
+        both = [one for one in selectors if one.penalty_strength is not None and one.n_features is not None]
         if both:
             raise ValueError(
-                f"Expected lam or n_features, got both ({both[0].lam} and {both[0].n_features}); give one."
+                f"Expected penalty_strength or n_features, got both ({both[0].penalty_strength} and "
+                f"{both[0].n_features}); give one."
             )
-        lambdas = sorted({float(one.lam) for one in selectors if one.lam is not None}, reverse=True)
-        at = self._at(lambdas, X, target, resamples) if lambdas else []
-        entering = len(lambdas) < len(selectors) and any(one.lam is None for one in selectors)
+        penalty_strengths = sorted(
+            {float(one.penalty_strength) for one in selectors if one.penalty_strength is not None}, reverse=True
+        )
+        at = self._at(penalty_strengths, X, target, resamples) if penalty_strengths else []
+        entering = len(penalty_strengths) < len(selectors) and any(one.penalty_strength is None for one in selectors)
         orders = self._entry(X, target, resamples) if entering else []
         return [
-            [orders[run] if one.lam is None else at[run][lambdas.index(float(one.lam))] for one in selectors]
+            [
+                orders[run]
+                if one.penalty_strength is None
+                else at[run][penalty_strengths.index(float(one.penalty_strength))]
+                for one in selectors
+            ]
             for run in range(len(resamples.seeds))
         ]
 
-    def _at(self, lambdas: list[float], X: Floats, target: Target, resamples: Resamples) -> list[list[Found]]:
+    def _at(self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples) -> list[list[Found]]:
         """What each resample selects at each lambda."""
-        solutions: list[list[list[Solution]]] = [[[] for _ in lambdas] for _ in resamples.seeds]
+        solutions: list[list[list[Solution]]] = [[[] for _ in penalty_strengths] for _ in resamples.seeds]
         for problem in self._problems(target, resamples):
             runs = np.flatnonzero(problem.runs)
-            paths = self._paths(X, target, problem, resamples.counts[runs], lambdas=lambdas)
+            paths = self._paths(X, target, problem, resamples.counts[runs], lambdas=penalty_strengths)
             for place, run in enumerate(runs):
-                for one in range(len(lambdas)):
+                for one in range(len(penalty_strengths)):
                     solutions[run][one].append(solution(paths, place, one, problem.code))
         return [
-            [found_at(at, target, counts, lam, exchange) for at, lam in zip(each, lambdas, strict=True)]
+            [
+                found_at(at, target, counts, penalty_strength, exchange)
+                for at, penalty_strength in zip(each, penalty_strengths, strict=True)
+            ]
             for each, counts, exchange in zip(solutions, resamples.counts, self._exchanges(X, resamples), strict=True)
         ]
 
@@ -197,7 +212,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
 
     def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Found]:
         """The order in which features enter each resample's path, by any of its problems."""
-        steps = np.full((len(resamples.seeds), X.shape[1]), self.n_lambdas, dtype=np.float64)
+        steps = np.full((len(resamples.seeds), X.shape[1]), self.n_penalty_strengths, dtype=np.float64)
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
             for run, paths, place in self._found_paths(X, target, problem, resamples.counts):
@@ -207,7 +222,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
                 steps[run], weights[run] = exchange.entries(steps[run], weights[run])
         turns = np.broadcast_to(self._tie_orders(resamples.seeds, X.shape[1]), steps.shape)
         return [
-            _by_entry(step, weight, step < self.n_lambdas, turn)
+            _by_entry(step, weight, step < self.n_penalty_strengths, turn)
             for step, weight, turn in zip(steps, weights, turns, strict=True)
         ]
 
@@ -251,11 +266,11 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
 
     Parameters
     ----------
-    k : int
+    cv : int
         Number of folds; classes are dealt evenly.
     rule : {"min", "1se"}
         The lambda of least held-out loss, or the largest one within a standard error of it.
-    l1_ratio, n_lambdas, lambda_min_ratio, model
+    l1_ratio, n_penalty_strengths, min_penalty_ratio, model
         As for :class:`ElasticNetPath`.
     ties : {"auto", "random", "lowest"}
         As for :class:`ElasticNetPath`.
@@ -264,7 +279,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
 
     Attributes
     ----------
-    lambda_ : float
+    penalty_strength_ : float
         The chosen lambda.
     model_ : object
         The model at that lambda.
@@ -276,19 +291,19 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
 
     def __init__(
         self,
-        k: int = 10,
+        cv: int = 10,
         *,
         rule: Literal["min", "1se"] = "1se",
         l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float | None = None,
+        n_penalty_strengths: int = 100,
+        min_penalty_ratio: float | None = None,
         model: Model = "auto",
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         self.ties = ties
-        self.k, self.rule, self.l1_ratio, self.n_lambdas = k, rule, l1_ratio, n_lambdas
-        self.lambda_min_ratio, self.model, self.random_state = lambda_min_ratio, model, random_state
+        self.cv, self.rule, self.l1_ratio, self.n_penalty_strengths = cv, rule, l1_ratio, n_penalty_strengths
+        self.min_penalty_ratio, self.model, self.random_state = min_penalty_ratio, model, random_state
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints:
         return self._shared(X, target) if groups is None else groups
@@ -308,26 +323,29 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
                 raise ValueError(f"Expected rule='min' or '1se', got {one.rule!r}.")
         folds = self._folds(shared, target, counts, seed)
         problems = self._problems(target, Resamples(counts[None], [seed]))
-        lambdas = self._lambdas(X, target, problems, counts)
-        if lambdas is None:
+        penalty_strengths = self._penalty_strengths(X, target, problems, counts)
+        if penalty_strengths is None:
             return [self._empty(X, target, problems, counts)] * len(selectors)
-        losses, weights = self._losses(X, target, problems, counts, folds, lambdas)
+        losses, weights = self._losses(X, target, problems, counts, folds, penalty_strengths)
         exchange = self._exchange(X, counts, seed)
         found = []
         for one in selectors:
             place = chosen_lambda(losses, weights, one.rule)
-            at = [self._paths(X, target, problem, counts[None], lambdas=lambdas[: place + 1]) for problem in problems]
+            at = [
+                self._paths(X, target, problem, counts[None], lambdas=penalty_strengths[: place + 1])
+                for problem in problems
+            ]
             solutions = [solution(path, 0, place, problem.code) for path, problem in zip(at, problems, strict=True)]
-            found.append(found_at(solutions, target, counts, float(lambdas[place]), exchange))
+            found.append(found_at(solutions, target, counts, float(penalty_strengths[place]), exchange))
         return found
 
-    def _lambdas(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Floats | None:
+    def _penalty_strengths(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Floats | None:
         """The path of the problem that begins first; None if no column varies with the target."""
         found = []
         for problem in problems:
             with suppress(NothingVariesError):
                 found.append(self._paths(X, target, problem, counts[None]).lambdas[0])
-        return max(found, key=lambda lambdas: lambdas[0], default=None)
+        return max(found, key=lambda penalty_strengths: penalty_strengths[0], default=None)
 
     def _empty(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Found:
         """What is found where no column varies with the target: no feature at any lambda, and intercepts alone."""
@@ -339,29 +357,35 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
         rows = np.flatnonzero(counts)
         different, first = np.unique(order[rows], return_index=True)
-        if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 2:
-            raise ValueError(f"Expected k to be a whole number of at least 2, got {self.k!r}.")
+        if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
+            raise ValueError(f"Expected cv to be a whole number of at least 2, got {self.cv!r}.")
         rng = np.random.default_rng(seed)
         classes = target.values[rows[first]] if target.classes is not None else np.zeros(different.size)
         deck = np.concatenate([rng.permutation(np.flatnonzero(classes == one)) for one in np.unique(classes)])
         fold_of = np.empty(different.size, np.int64)
-        fold_of[deck] = np.arange(deck.size) % min(self.k, different.size)
+        fold_of[deck] = np.arange(deck.size) % min(self.cv, different.size)
         folds = np.full(counts.size, -1)
         folds[rows] = fold_of[np.searchsorted(different, order[rows])]
         return folds
 
     def _losses(
-        self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints, folds: Ints, lambdas: Floats
+        self,
+        X: Floats,
+        target: Target,
+        problems: Sequence[Machine],
+        counts: Ints,
+        folds: Ints,
+        penalty_strengths: Floats,
     ) -> tuple[Floats, Floats]:
         """Held-out loss of each fold at each lambda, summed over problems, and how much each fold weighs."""
         held = [(folds == fold) for fold in range(int(folds.max()) + 1)]
         held = [out for out in held if all(_can_be_trained(problem, counts, out, target) for problem in problems)]
         if len(held) < 2:
-            raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower k.")
+            raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower cv.")
         train = np.array([np.where(out, 0, counts) for out in held])
-        losses = np.zeros((len(held), lambdas.size))
+        losses = np.zeros((len(held), penalty_strengths.size))
         for problem in problems:
-            paths = self._paths(X, target, problem, train, lambdas=lambdas, predict=True)
+            paths = self._paths(X, target, problem, train, lambdas=penalty_strengths, predict=True)
             assert paths.predictors is not None
             for fold, out in enumerate(held):
                 each = loss(paths.predictors[fold][:, out], problem.labels[out], target.classes is None)
@@ -380,7 +404,7 @@ def loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
 
 
 def chosen_lambda(losses: Floats, weights: Floats, rule: str) -> int:
-    """Place of the lambda of least mean loss, or of the largest one within a standard error; lambdas fall."""
+    """Place of the lambda of least mean loss, or of the largest one within a standard error; they fall."""
     share = weights / weights.sum()
     mean = share @ losses
     best = int(mean.argmin())

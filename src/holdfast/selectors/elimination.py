@@ -16,7 +16,7 @@ from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, on
 Scale = Literal["split", "full"]
 
 
-def standardised(X: Floats) -> Floats:
+def standardized(X: Floats) -> Floats:
     """Columns of mean 0 and standard deviation 1; constant ones are 0."""
     X = X / column_units(X)
     away = X - X.mean(axis=0)
@@ -39,7 +39,7 @@ class _LinearSVM(FitsTogether):
     scale: Scale
 
     def _shared(self, X: Floats, target: Target) -> Floats | None:
-        return standardised(X) if learned_on("scale", self.scale) == "full" else None
+        return standardized(X) if learned_on("scale", self.scale) == "full" else None
 
 
 class LinearSVMWeights(_LinearSVM):
@@ -54,7 +54,7 @@ class LinearSVMWeights(_LinearSVM):
     C : float
         Weight of the loss.
     scale : {"split", "full"}
-        Columns are standardised by the split's rows, or by all rows.
+        Columns are standardized by the split's rows, or by all rows.
     ties, random_state
         As for :class:`Variance`.
 
@@ -105,7 +105,7 @@ class SVMRFE(_LinearSVM):
     drop : float
         Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
     scale : {"split", "full"}
-        Columns are standardised by the split's rows, or by all rows; then the Gram matrix is shared, which is faster.
+        Columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared, which is faster.
     ties, random_state
         As for :class:`Variance`, at each step.
 

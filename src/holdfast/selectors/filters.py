@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels import filters as moments_of
-from holdfast.kernels.discretise import Sorted, equal_width_codes, mdl_codes, sort_columns
+from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
 from holdfast.selectors.base import Found, Selector, Ties
@@ -63,8 +63,8 @@ def tied(weights: Floats) -> Floats:
 class _Moments(Filter):
     """A filter by the mean and scatter of each class."""
 
-    def _shared(self, X: Floats, target: Target) -> moments_of.Centred:
-        return moments_of.centred(X)
+    def _shared(self, X: Floats, target: Target) -> moments_of.Centered:
+        return moments_of.centered(X)
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         return self._formula(moments_of.class_moments(shared, target.values, counts))
@@ -136,7 +136,7 @@ class Golub(_Moments):
         return moments_of.golub(moments)
 
 
-class GV(_Moments):
+class GolubVariance(_Moments):
     r"""Keep the features of the largest sum of signal-to-noise ratio and :math:`\lambda_v` times variance.
 
     For two classes (Hamer and Dupont, 2020). An infinite :math:`\lambda_v` is the order by variance.
@@ -170,7 +170,7 @@ class GV(_Moments):
 
 
 class InformationGain(Filter):
-    """Keep the features that tell most about the class, discretised by Fayyad and Irani's rule inside the split.
+    """Keep the features that tell most about the class, discretized by Fayyad and Irani's rule inside the split.
 
     Features for which the rule finds no cut worth its description weigh 0, and are not kept: of noise, few or none are.
 
@@ -190,7 +190,7 @@ class InformationGain(Filter):
         return information(sample_of(codes, counts), target.values)
 
 
-class Uncertainty(Filter):
+class SymmetricalUncertaintyFilter(Filter):
     """Keep the features of the largest symmetrical uncertainty with the class, on equal-width bins.
 
     Parameters
@@ -239,7 +239,7 @@ class ReliefF(Filter):
     """Keep the features that differ between near rows of other classes and agree between near rows of one class.
 
     All rows are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
-    neighbours. Where there are less than ``n_neighbours`` rows of a class, all of them are taken; a class of one row
+    neighbors. Where there are less than ``n_neighbors`` rows of a class, all of them are taken; a class of one row
     has no near rows of its own. A constant feature weighs 0 and is never kept; one that differs more within classes
     than between them weighs less than 0, which is not the same, and comes last.
 
@@ -247,7 +247,7 @@ class ReliefF(Filter):
     ----------
     n_features : int
         How many to keep.
-    n_neighbours : int
+    n_neighbors : int
         Near rows of each class.
     ranges : {"split", "full"}
         Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
@@ -262,13 +262,13 @@ class ReliefF(Filter):
         self,
         n_features: int = 10,
         *,
-        n_neighbours: int = 10,
+        n_neighbors: int = 10,
         ranges: Literal["split", "full"] = "split",
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_neighbours, self.ranges = n_neighbours, ranges
+        self.n_neighbors, self.ranges = n_neighbors, ranges
 
     def _informative(self, weights: Floats) -> Mask:
         return np.abs(weights) > ROUNDING
@@ -277,7 +277,7 @@ class ReliefF(Filter):
         return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        if not isinstance(self.n_neighbours, (int, np.integer)) or self.n_neighbours < 1:
-            raise ValueError(f"Expected n_neighbours to be a whole number of at least 1, got {self.n_neighbours!r}.")
+        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
+            raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
         ranges = split_ranges(X, counts) if shared is None else shared
-        return weights_of(ranges, target.values, counts, self.n_neighbours)
+        return weights_of(ranges, target.values, counts, self.n_neighbors)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from holdfast.intake import is_number
+from holdfast.checks import is_number
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Found, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
@@ -22,9 +22,9 @@ from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, S
 
 Linkage = Literal["complete", "average", "single"]
 Representative = Literal["medoid", "first"]
-SimilarityName = Literal["correlation", "uncertainty"]
+SimilarityName = Literal["correlation", "symmetrical_uncertainty"]
 ROUNDING = 1e-12
-NANOSECONDS = {"correlation": (15.0, 0.08), "uncertainty": (150.0, 1.0)}
+NANOSECONDS = {"correlation": (15.0, 0.08), "symmetrical_uncertainty": (150.0, 1.0)}
 """About what a pair of features costs, and what each row adds to it, on one core."""
 LONG = 60.0
 """Seconds of a fit that are worth a warning."""
@@ -54,7 +54,7 @@ class GroupedSelector(TakesGroups, Wrapper):
         between the parts that form it (``"average"``), or along a chain (``"single"``).
     linkage : {"complete", "average", "single"}
         See ``threshold``.
-    similarity : {"correlation", "uncertainty"}
+    similarity : {"correlation", "symmetrical_uncertainty"}
         Absolute correlation, or symmetrical uncertainty on ten bins of equal width.
     representative : {"medoid", "first"}
         The feature that is most alike to the others of its group, on average, or the lowest column. Of equal medoids
@@ -227,8 +227,8 @@ def grouped(
             labels[columns[places]] = found
             inner = columns[places]
             own = inner if turns is None else turns[inner]
-            centre = _centre(block[np.ix_(places, places)], own) if representative == "medoid" else 0
-            representatives[found] = int(inner[centre])
+            center = _center(block[np.ix_(places, places)], own) if representative == "medoid" else 0
+            representatives[found] = int(inner[center])
             found += 1
     first, numbered = np.unique(labels, return_index=True)[1], np.empty(found, dtype=np.int64)
     numbered[np.argsort(first)] = np.arange(found)
@@ -268,6 +268,6 @@ def _clusters(block: Floats, threshold: float, linkage: Linkage) -> Ints:
     return hierarchy.fcluster(tree, 1 - threshold + ROUNDING, criterion="distance").astype(np.int64) - 1
 
 
-def _centre(block: Floats, turns: NDArray[np.integer]) -> int:
+def _center(block: Floats, turns: NDArray[np.integer]) -> int:
     """The feature that is most alike to the others; of equals, that of the first turn."""
     return int(np.lexsort((turns, -np.round(block.mean(axis=1), 9)))[0])

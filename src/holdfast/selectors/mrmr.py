@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from holdfast.kernels.discretise import equal_width_codes, given_codes
+from holdfast.kernels.discretize import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order

@@ -30,8 +30,8 @@ class HybridRFE(Predicts, FitsTogether):
     complete them. More forced features make the selection more stable, at a cost in accuracy that may be small. Without
     any it is plain RFE; with all of them forced it is the filter. For two classes.
 
-    Each fit minimises :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
-    :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others; the intercept is not penalised.
+    Each fit minimizes :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
+    :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others; the intercept is not penalized.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class HybridRFE(Predicts, FitsTogether):
         How many of them the criterion forces; at most ``n_features``, and no feature that tells it nothing.
     criterion : {"variance", "golub"}, filter, or array
         What ranks features for forcing, on the data as they are, unscaled: a name, a filter such as
-        ``GV(lambda_v=0.5)``, or a number for each feature.
+        ``GolubVariance(lambda_v=0.5)``, or a number for each feature.
     C : float
         Weight of the loss in the elimination.
     shrinkage : float
@@ -54,7 +54,7 @@ class HybridRFE(Predicts, FitsTogether):
         Whether models have an intercept, and columns of mean 0 and standard deviation 1. The algorithm as printed is
         ``fit_intercept=False, standardize=False, drop=1``.
     scale : {"split", "full"}
-        Whether columns are standardised by the split's rows, or by all rows; then the Gram matrix is shared.
+        Whether columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared.
     complement : {"hybrid", "independent"}
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from holdfast.intake import column_of, kind_of
+from holdfast.checks import column_of, kind_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -31,19 +31,19 @@ USUAL = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
 class StabilitySelection(ResamplingWrapper):
     r"""Select the features that a large share of subsamples select (Meinshausen and Bühlmann, 2010).
 
-    On each half of the rows the base selects its best ``q`` features, or a set for each of ``lambdas``. A feature is
-    selected if its selection probability, the share of halves that select it, is at least ``threshold``, at one of
-    ``lambdas`` at least. Then the expected number of falsely selected features is bounded
+    On each half of the rows the base selects its best ``q`` features, or a set for each of ``penalty_strengths``. A
+    feature is selected if its selection probability, the share of halves that select it, is at least ``threshold``,
+    at one of ``penalty_strengths`` at least. Then the expected number of falsely selected features is bounded
     (:mod:`holdfast.selectors.error_bounds`). Give two of ``threshold``, ``q`` and ``pfer``, the bound, and the third
     follows.
 
-    Over several lambdas a feature's probability is the largest of those at each lambda, not the share of halves that
-    select it at any of them: selected by half of the halves at one lambda and by the others at another, it has 0.5, not
-    1. Only the bound goes by the union: its ``q`` is the mean number of features that a half selects at any lambda.
-    With ``q`` and ``lambdas`` both given, each half's sets are restricted to the first ``q`` features that enter along
-    ``lambdas``, so that ``q`` bounds the union.
+    Over several penalty_strengths a feature's probability is the largest of those at each lambda, not the share of
+    halves that select it at any of them: selected by half of the halves at one lambda and by the others at another,
+    it has 0.5, not 1. Only the bound goes by the union: its ``q`` is the mean number of features that a half selects
+    at any lambda. With ``q`` and ``penalty_strengths`` both given, each half's sets are restricted to the first ``q``
+    features that enter along ``penalty_strengths``, so that ``q`` bounds the union.
 
-    Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favoured; features
+    Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favored; features
     tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
     without an order must select no more than ``q`` features itself. Copies of a row, and rows of one group, fall into
     the same half.
@@ -56,13 +56,13 @@ class StabilitySelection(ResamplingWrapper):
     threshold : float, optional
         Least selection probability of a selected feature, above 0; most bounds need more than 1/2.
     q : int, optional
-        How many features each half selects. With ``lambdas``, only the first ``q`` to enter along them count.
+        How many features each half selects. With ``penalty_strengths``, only the first ``q`` to enter along them count.
     pfer : float, optional
         Expected number of falsely selected features to allow at most (per-family error rate).
-    lambdas : sequence of float, or mapping from one parameter of the base to such a sequence, optional
-        Values of the base's parameter ``lam``, or of the named one (``{"C": [0.1, 1]}``), in the order in which
-        they select more and more. The mean size of the union over all values takes the place of ``q``, unless ``q`` is
-        given.
+    penalty_strengths : sequence of float, or mapping from one parameter of the base to such a sequence, optional
+        Values of the base's parameter ``penalty_strength``, or of the named one (``{"C": [0.1, 1]}``), in the order
+        in which they select more and more. The mean size of the union over all values takes the place of ``q``,
+        unless ``q`` is given.
     resampling : {"pairs", "subsamples", "bootstrap"} or perturbation
         Disjoint halves of the rows two by two, halves drawn anew, or bootstraps, for which no bound is known; or a
         perturbation that tells its own number. With few rows of a class, give
@@ -78,11 +78,12 @@ class StabilitySelection(ResamplingWrapper):
     Attributes
     ----------
     selection_probabilities_ : ndarray
-        Share of resamples that select each feature, the largest over ``lambdas``; also as ``scores_``.
-    path_probabilities_ : ndarray of shape (n_lambdas, n_features)
-        Share of resamples that select each feature at each of ``lambdas``; one row without them.
+        Share of resamples that select each feature, the largest over ``penalty_strengths``; also as ``scores_``.
+    path_probabilities_ : ndarray of shape (n_penalty_strengths, n_features)
+        Share of resamples that select each feature at each of ``penalty_strengths``; one row without them.
     threshold_, q_, pfer_ : float
-        The three, given or found; for ``lambdas`` without ``q``, ``q_`` is the mean size of the union over them.
+        The three, given or found; for ``penalty_strengths`` without ``q``, ``q_`` is the mean size of the union over
+        them.
     error_bound_ : float
         Bound on the expected number of falsely selected features at ``threshold_`` and ``q_``; no larger than ``pfer``.
         ``nan`` if none is known.
@@ -111,33 +112,43 @@ class StabilitySelection(ResamplingWrapper):
         threshold: float | None = None,
         q: int | None = None,
         pfer: float | None = None,
-        lambdas: Sequence[float] | Mapping[str, Sequence[Any]] | None = None,
+        penalty_strengths: Sequence[float] | Mapping[str, Sequence[Any]] | None = None,
         resampling: Resampling | Perturbation = "pairs",
         n_resamples: int | None = None,
         bound: Bound = "mb",
         random_state: Any = None,
     ) -> None:
-        self.base, self.threshold, self.q, self.pfer, self.lambdas = base, threshold, q, pfer, lambdas
+        self.base, self.threshold, self.q, self.pfer, self.penalty_strengths = (
+            base,
+            threshold,
+            q,
+            pfer,
+            penalty_strengths,
+        )
         self.resampling, self.n_resamples, self.bound, self.random_state = resampling, n_resamples, bound, random_state
 
     # What the base is asked
 
     def _path(self) -> list[Setting]:
         """The settings of a path; none if the order of features is the path."""
-        if self.lambdas is None:
+        if self.penalty_strengths is None:
             return []
-        given = self.lambdas if isinstance(self.lambdas, Mapping) else {"lam": self.lambdas}
+        given = (
+            self.penalty_strengths
+            if isinstance(self.penalty_strengths, Mapping)
+            else {"penalty_strength": self.penalty_strengths}
+        )
         if len(given) != 1:
-            raise ValueError(f"Expected lambdas of one parameter of the base, got {len(given)}.")
+            raise ValueError(f"Expected penalty_strengths of one parameter of the base, got {len(given)}.")
         ((name, values),) = given.items()
         known = self._checked_base().get_params(deep=True)
         if name not in known:
             raise ValueError(
-                f"Expected lambdas of a parameter of {type(self.base).__name__}, got {name!r}; it has "
-                f'{", ".join(sorted(known))}; name the one that is meant: lambdas={{"C": [0.1, 1]}}.'
+                f"Expected penalty_strengths of a parameter of {type(self.base).__name__}, got {name!r}; it has "
+                f'{", ".join(sorted(known))}; name the one that is meant: penalty_strengths={{"C": [0.1, 1]}}.'
             )
         if len(values) == 0:
-            raise ValueError("Expected at least one value in lambdas, got none.")
+            raise ValueError("Expected at least one value in penalty_strengths, got none.")
         return [{name: value} for value in values]
 
     def _base_settings(self) -> list[Setting]:
@@ -181,7 +192,7 @@ class StabilitySelection(ResamplingWrapper):
         self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int, seed: int
     ) -> list[list[Ints]]:
         """For each size, the features that a resample selects at each lambda."""
-        if self.lambdas is None:
+        if self.penalty_strengths is None:
             worse = self._worse(selections, sizes, n_features)
             return [[first_of(one, size, seed)] for one, size in zip(worse, sizes, strict=True)]
         path = [set_of(selection) for selection in selections]
@@ -213,18 +224,19 @@ class StabilitySelection(ResamplingWrapper):
         self._check_given(theory)
         if self.q is not None:
             return min(int(self.q), d)
-        if self.lambdas is not None:
+        if self.penalty_strengths is not None:
             return None
         assert self.threshold is not None
         assert self.pfer is not None
         return largest_q(float(self.threshold), float(self.pfer), d, bound=self.bound, n_pairs=theory.n_pairs)
 
     def _check_given(self, theory: "Theory") -> None:
-        sized = self.q is not None or self.lambdas is not None
+        sized = self.q is not None or self.penalty_strengths is not None
         given = (self.threshold is not None) + (self.pfer is not None) + sized
         if given != 2:
             raise ValueError(
-                f"Expected two of threshold, q (or lambdas) and pfer, from which the third follows, got {given}."
+                f"Expected two of threshold, q (or penalty_strengths) and pfer, from which the third follows, got "
+                f"{given}."
             )
         if self.bound not in BOUNDS:
             raise ValueError(f"Expected bound to be {', '.join(map(repr, BOUNDS))}, got {self.bound!r}.")
@@ -273,9 +285,9 @@ class Times:
     Attributes
     ----------
     counts : ndarray of int
-        How many resamples selected each feature at each lambda (lambdas × features).
+        How many resamples selected each feature at each lambda (penalty_strengths × features).
     united : int
-        Sizes of the resamples' unions over lambdas, summed.
+        Sizes of the resamples' unions over penalty_strengths, summed.
     n : int
         Number of resamples.
     """
@@ -285,9 +297,9 @@ class Times:
     n: int = 0
 
     @classmethod
-    def none(cls, n_lambdas: int, n_features: int) -> "Times":
+    def none(cls, n_penalty_strengths: int, n_features: int) -> "Times":
         """Before the first resample."""
-        return cls(np.zeros((n_lambdas, n_features), dtype=np.int64))
+        return cls(np.zeros((n_penalty_strengths, n_features), dtype=np.int64))
 
     def add(self, sets: Sequence[Ints]) -> None:
         """Count one more resample: the columns that it selects at each lambda."""
@@ -354,7 +366,9 @@ def entries(path: Sequence[Ints], n_features: int) -> Floats:
 def set_of(selection: Selection) -> Ints:
     """The selected columns: those with a weight, if there are weights."""
     if selection.kind == "ranking":
-        raise ValueError("Expected a base that selects a set of features for each of lambdas, got a ranking; give q.")
+        raise ValueError(
+            "Expected a base that selects a set of features for each of penalty_strengths, got a ranking; give q."
+        )
     return np.asarray(selection.values if selection.kind == "subset" else np.flatnonzero(selection.values), np.int64)
 
 

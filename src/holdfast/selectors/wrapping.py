@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from holdfast.reading import kept_global_state, seed, selection_of
+from holdfast.io.estimators import kept_global_state, seed, selection_of
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection

@@ -3,20 +3,20 @@
 from holdfast.study.families import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
-from holdfast.study.result import StudyResult, load
+from holdfast.study.result import StudyResult, load_study
 from holdfast.study.store import StoreError
-from holdfast.study.study import HalfWidth, Study, StudyError
+from holdfast.study.study import Study, StudyError, TargetPrecision
 
 __all__ = [
     "Candidates",
-    "HalfWidth",
     "StoreError",
     "Study",
     "StudyError",
     "StudyInterrupted",
     "StudyResult",
+    "TargetPrecision",
     "from_cross_validate",
     "from_pairs",
     "from_rfecv",
-    "load",
+    "load_study",
 ]

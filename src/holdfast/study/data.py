@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from holdfast.intake import check_unique, column_of, kind_of
+from holdfast.checks import check_unique, column_of, kind_of
 from holdfast.resampling import Samples
 
 PredictionTask = Literal["classification", "regression"]

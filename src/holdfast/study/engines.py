@@ -175,10 +175,10 @@ def _survived(
         else:
             failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
     family = (_loaded(context.path) if isinstance(context, _Place) else context).families[task.family]
-    first = task.settings[0] * len(family.sizes)
+    first = task.settings[0] * len(family.cuts)
     return [
         Outcome(family=task.family, candidate=first + size, split=task.splits[0], failure=failure, seconds=limit or 0.0)
-        for size in range(len(family.sizes))
+        for size in range(len(family.cuts))
     ]
 
 

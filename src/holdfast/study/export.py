@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from holdfast.frames import pyarrow_parquet
+from holdfast.io.files import pyarrow_parquet
 
 if TYPE_CHECKING:
     from holdfast.study.result import StudyResult

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from holdfast.reading import seed, selection_of
+from holdfast.io.estimators import seed, selection_of
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 
@@ -31,7 +31,7 @@ class Candidates:
         Any scikit-learn estimator or Pipeline with a support, ranking, coefficients or importances.
     grid : mapping from parameter to list of values, or list of such mappings
         Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
-    top : int or sequence of int
+    sizes : int or sequence of int
         Cut the order of features that a fit gives (ranking, scores, coefficients, importances) to the best so many.
         All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good ones those that the
         split's seed draws.
@@ -40,14 +40,14 @@ class Candidates:
     --------
     >>> import holdfast as hf
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> hf.Candidates(RandomForestClassifier(), {"max_depth": [3, None]}, top=[5, 10]).names("forest")
-    ['forest(max_depth=3, top=5)', 'forest(max_depth=3, top=10)', 'forest(max_depth=None, top=5)', \
-'forest(max_depth=None, top=10)']
+    >>> hf.Candidates(RandomForestClassifier(), {"max_depth": [3, None]}, sizes=[5, 10]).names("forest")
+    ['forest(max_depth=3, size=5)', 'forest(max_depth=3, size=10)', 'forest(max_depth=None, size=5)', \
+'forest(max_depth=None, size=10)']
     """
 
     selector: Any
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
-    top: int | Sequence[int] | None = None
+    sizes: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         is_class, fits = isinstance(self.selector, type), hasattr(self.selector, "fit")
@@ -62,11 +62,11 @@ class Candidates:
                     f"Expected a parameter of {type(self.selector).__name__} in the grid, got {name!r}; it has "
                     f"{', '.join(sorted(known)) or 'none'}."
                 )
-        if not self.sizes:
-            raise ValueError(f"Expected top to be a whole number of at least 1, or several, got {self.top!r}.")
-        for size in self.sizes:
+        if not self.cuts:
+            raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {self.sizes!r}.")
+        for size in self.cuts:
             if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
-                raise ValueError(f"Expected top to be a whole number of at least 1, or several, got {size!r}.")
+                raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {size!r}.")
 
     @property
     def settings(self) -> list[dict[str, Any]]:
@@ -75,21 +75,21 @@ class Candidates:
         return [setting for grid in grids for setting in _ordered_grid(grid)]
 
     @property
-    def sizes(self) -> list[int | None]:
+    def cuts(self) -> list[int | None]:
         """Every size; None stands for the selection as it is."""
-        if self.top is None:
+        if self.sizes is None:
             return [None]
-        return list(self.top) if isinstance(self.top, (Sequence, np.ndarray)) else [self.top]
+        return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
 
     def names(self, family: str) -> list[str]:
         """The name of each candidate."""
-        several = len(self.settings) > 1 or len(self.sizes) > 1
+        several = len(self.settings) > 1 or len(self.cuts) > 1
         return [candidate_name(family, setting) if several else family for setting in self.described()]
 
     def described(self) -> list[dict[str, Any]]:
         """What each candidate sets."""
         return [
-            {**setting, **({} if size is None else {"top": size})} for setting in self.settings for size in self.sizes
+            {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
         ]
 
 
@@ -140,17 +140,17 @@ class Family:
         if not self._serves_sizes:
             return self.candidates.settings
         return [
-            {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.sizes
+            {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.cuts
         ]
 
     @cached_property
-    def sizes(self) -> list[int | None]:
+    def cuts(self) -> list[int | None]:
         """Every size that is cut from one fit."""
-        return [None] if self._serves_sizes else self.candidates.sizes
+        return [None] if self._serves_sizes else self.candidates.cuts
 
     @property
     def _serves_sizes(self) -> bool:
-        return self.batched and self.candidates.top is not None
+        return self.batched and self.candidates.sizes is not None
 
     @cached_property
     def names(self) -> list[str]:
@@ -160,7 +160,7 @@ class Family:
     @property
     def batched(self) -> bool:
         """Whether the selector fits many resamples in one piece of work, and can be told the sizes asked for."""
-        sized = self.candidates.top is None or "n_features" in self.selector.get_params(deep=False)
+        sized = self.candidates.sizes is None or "n_features" in self.selector.get_params(deep=False)
         return sized and isinstance(self.selector, RefitsMany)
 
     def prepare(self, X: Any, y: NDArray[Any], groups: NDArray[Any] | None = None) -> Any:
@@ -194,7 +194,7 @@ class Family:
 
     def cut(self, selection: Selection, random_state: int) -> list[Selection]:
         """One selection for each size; which of equally good features are taken depends on the split's seed."""
-        return [selection if size is None else selection.top(size, random_state=random_state) for size in self.sizes]
+        return [selection if size is None else selection.top(size, random_state=random_state) for size in self.cuts]
 
     def _refitted(
         self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
@@ -227,7 +227,7 @@ class Family:
             )
             seed(estimator, split.seed, always=split.reseed)
             estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
-            result: Selection | Exception = selection_of(estimator, names, ordered=self.sizes != [None])
+            result: Selection | Exception = selection_of(estimator, names, ordered=self.cuts != [None])
         except Exception as error:
             result = error
         except SystemExit as leaving:

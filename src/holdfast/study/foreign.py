@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from holdfast.io.estimators import selection_of
 from holdfast.preferences import Preferences, from_numbers
-from holdfast.reading import selection_of
 
 
 def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferences:
@@ -131,7 +131,7 @@ def from_pairs(
     >>> import holdfast as hf
     >>> import pandas as pd
     >>> pairs = pd.DataFrame({"run": [1, 1, 2], "feature": ["age", "dose", "age"]})
-    >>> hf.from_pairs(pairs, n_features=10)
+    >>> hf.study.from_pairs(pairs, n_features=10)
     Preferences: 2 subsets of 10 features, 1 to 2 selected each
     """
     for column in (run, feature):

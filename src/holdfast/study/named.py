@@ -27,10 +27,10 @@ from holdfast.resampling import (
     ComplementaryPairs,
     Folds,
     NestedFolds,
+    NestedSubsamples,
+    NewSeeds,
     Noise,
     Perturbation,
-    Reseed,
-    Shrink,
     Subsample,
 )
 from holdfast.study.data import PredictionTask
@@ -103,9 +103,13 @@ SELECTORS: dict[str, Named] = {
     "anova": _classes_only(of.AnovaF, "largest F value of an analysis of variance"),
     "variance": Named(of.Variance, "largest variance"),
     "golub": _classes_only(of.Golub, "largest signal-to-noise ratio, two classes"),
-    "gv": _classes_only(of.GV, "largest sum of signal-to-noise ratio and lambda_v times variance, two classes"),
+    "golub_variance": _classes_only(
+        of.GolubVariance, "largest sum of signal-to-noise ratio and lambda_v times variance, two classes"
+    ),
     "information_gain": _classes_only(of.InformationGain, "most information about the class, bins by the MDL rule"),
-    "uncertainty": _classes_only(of.Uncertainty, "largest symmetrical uncertainty with the class"),
+    "symmetrical_uncertainty": _classes_only(
+        of.SymmetricalUncertaintyFilter, "largest symmetrical uncertainty with the class"
+    ),
     "mrmr": _classes_only(of.MRMR, "much information about the class, little shared: scheme=mid, miq or mid_alpha"),
     "relieff": _classes_only(of.ReliefF, "differs between near rows of other classes; ranges=full is fast"),
     "svm_weights": _classes_only(of.LinearSVMWeights, "largest squared weight in a linear support vector machine"),
@@ -117,15 +121,18 @@ SELECTORS: dict[str, Named] = {
         lambda k=10: SelectKBest(f_regression, k=k), "largest correlation with the target", "regression"
     ),
     "mutual_info": Named(
-        _k_best((mutual_info_classif, mutual_info_regression)), "most mutual information, by nearest neighbours"
+        _k_best((mutual_info_classif, mutual_info_regression)), "most mutual information, by nearest neighbors"
     ),
-    "lasso": Named(of.ElasticNetPath, "a weight in a lasso of strength lam, or the first n_features to enter its path"),
+    "lasso": Named(
+        of.ElasticNetPath,
+        "a weight in a lasso of the given penalty_strength, or the first n_features to enter its path",
+    ),
     "lasso_cv": Named(of.ElasticNetCV, "a weight in a lasso whose strength is chosen inside the split"),
     "stability_selection": Named(_stability, "often among the first q to enter a base selector's order, on halves"),
     "ensemble": Named(_ensemble, "best mean rank of a base selector over resamples"),
     "grouped": Named(_grouped, "a base selector's choice among groups of correlated features"),
     "rfe": Named(_rfe, "recursive elimination by a linear model"),
-    "forest": Named(_forest, "importance in a random forest; top=10 unless said"),
+    "forest": Named(_forest, "importance in a random forest; sizes=10 by default"),
     "random": Named(of.RandomSelector, "any, at random: a baseline"),
 }
 
@@ -134,7 +141,7 @@ ESTIMATORS: dict[str, Named] = {
         lambda task, n_neighbors=3: make_pipeline(
             StandardScaler(), (KNeighborsRegressor if task == "regression" else KNeighborsClassifier)(n_neighbors)
         ),
-        "nearest neighbours on scaled features",
+        "nearest neighbors on scaled features",
     ),
     "linear": Named(
         lambda task, C=1.0: make_pipeline(
@@ -159,8 +166,8 @@ PERTURBATIONS: dict[str, type[Perturbation]] = {
     "folds": Folds,
     "nested": NestedFolds,
     "noise": Noise,
-    "shrink": Shrink,
-    "reseed": Reseed,
+    "shrink": NestedSubsamples,
+    "reseed": NewSeeds,
 }
 
 
@@ -174,16 +181,16 @@ def named_selectors(
     """
     name = _underscored(name, SELECTORS)
     given = {_spelled(name, key): value for key, value in parameters.items()}
-    top = given.pop("top", 10 if name == "forest" else None)
+    sizes = given.pop("sizes", 10 if name == "forest" else None)
     grid = {key: value for key, value in given.items() if isinstance(value, list)}
     first = {key: value[0] if key in grid else value for key, value in given.items()}
     selector = _made(name, SELECTORS, "selector", task, first, trust)
     if set(grid) <= set(selector.get_params(deep=False)):
-        return {label: Candidates(selector, grid, top)}
+        return {label: Candidates(selector, grid, sizes)}
     settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return {
         candidate_name(label, setting): Candidates(
-            _made(name, SELECTORS, "selector", task, {**first, **setting}, trust), {}, top
+            _made(name, SELECTORS, "selector", task, {**first, **setting}, trust), {}, sizes
         )
         for setting in settings
     }

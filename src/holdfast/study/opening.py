@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast.frames import path_of
+from holdfast.io.files import path_of
 from holdfast.study.checking import check_tables, refuse_unusable, scan, wrong_format
 from holdfast.study.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
 from holdfast.study.store import Store, StoreError
@@ -299,7 +299,7 @@ def _locked(place: Path, path: Path) -> int:
             os.close(handle)
             raise StoreError(
                 f"Expected to be the only writer of {path}, got another one at work (process {holder or 'unknown'}); "
-                "wait for it, or read with hf.load() (holdfast show) meanwhile."
+                "wait for it, or read with hf.load_study() (holdfast show) meanwhile."
             ) from None
         if _is_at(handle, place):
             with suppress(OSError):  # the number only serves the message to others

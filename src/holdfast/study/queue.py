@@ -56,7 +56,7 @@ class Queue:
         for one in outcomes:
             self.done[self.ids[one.family][one.candidate], one.split] = True
             self.failures += one.failure is not None
-        fits = {(one.split, one.candidate // len(self.families[one.family].sizes)): one.seconds for one in outcomes}
+        fits = {(one.split, one.candidate // len(self.families[one.family].cuts)): one.seconds for one in outcomes}
         seconds = sum(fits.values()) + sum(one.score_seconds for one in outcomes)
         self.seconds[task.family] = seconds / len(task.splits)
         if not self.fitted:  # the time that workers took to start tells nothing of those to come
@@ -77,7 +77,7 @@ class Queue:
     def _missing(self, place: int) -> Iterator[Missing]:
         """Each split on which a family has work to do, and which settings."""
         family = self.families[place]
-        shape = (len(family.settings), len(family.sizes), self.n_splits)
+        shape = (len(family.settings), len(family.cuts), self.n_splits)
         done = np.logical_and.reduce(self.done[self.ids[place]].reshape(shape), axis=1)
         for split in np.flatnonzero(~np.logical_and.reduce(done, axis=0)):
             yield int(split), tuple(np.flatnonzero(~done[:, split]).tolist())

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.frames import path_of
-from holdfast.inference.compare import Comparisons
+from holdfast.checks import Matrix
+from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability, shrink_values
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.intake import Matrix
+from holdfast.io.files import path_of
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.footing import USUAL, Footing, choose_footing
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StudyResult:
-    """What a study found. Made by :meth:`Study.run` or :func:`load`; a picture of one moment if the study still runs.
+    """What a study found, as :meth:`Study.run` and :func:`load_study` return it; a snapshot if the study still runs.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class StudyResult:
         return json.loads(self.stored.row(candidate)["settings"])
 
     def preferences(self, candidate: str) -> Preferences:
-        """What a candidate preferred in each run that did not fail; runs are labelled by their split."""
+        """What a candidate preferred in each run that did not fail; runs are labeled by their split."""
         return self.stored.designed(candidate).runs
 
     def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
@@ -172,12 +172,12 @@ class StudyResult:
         *,
         fraction: float | None = None,
         top: int | None = None,
-        data: Matrix | None = None,
+        X: Matrix | None = None,
         **parameters: Any,
     ) -> StabilityEstimate:
         """Measure the stability of a candidate, as the design of the study asks for it.
 
-        Complementary pairs are summarised by the agreement within pairs, nested folds by the mean of the stabilities
+        Complementary pairs are summarized by the agreement within pairs, nested folds by the mean of the stabilities
         inside outer folds, shrinking samples by the agreement of each with its whole. A pair of which a half selected
         nothing says nothing about agreement: it is left out and counted, and if most are, the stability is undefined.
         Pairs have no interval: those of one data set do not show how much new data sets would differ.
@@ -193,11 +193,11 @@ class StudyResult:
             Of shrinking samples, the size to compare with the whole; the mean over all smaller sizes by default.
         top : int, optional
             Of a ranking or weights, measure the best so many features, as subsets.
-        data, **parameters
+        X, **parameters
             As for :func:`holdfast.stability`.
         """
         designed = Footing("", top).cut(self.stored.designed(candidate, fraction=fraction))
-        return design_stability(designed, measure or USUAL[designed.runs.kind], data=data, **parameters)
+        return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
 
     def footing(self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None) -> Footing:
         """On what candidates (all by default) are compared: a measure, and how many of the best features count.
@@ -215,7 +215,7 @@ class StudyResult:
         measure: str | Measure | None = None,
         *,
         level: float = 0.95,
-        data: Matrix | None = None,
+        X: Matrix | None = None,
         **parameters: Any,
     ) -> Comparisons:
         """Compare the stabilities of candidates, each with each, on the splits that all of them finished.
@@ -226,7 +226,7 @@ class StudyResult:
         ----------
         candidates : iterable of str, optional
             Names of candidates; by default all that finished two runs. A warning tells which did not.
-        measure, data, **parameters
+        measure, X, **parameters
             As for :meth:`stability`.
         level : float
             Confidence level.
@@ -236,7 +236,7 @@ class StudyResult:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
         footing = self.footing(names, measure)
         designed = {name: footing.cut(self.stored.designed(name)) for name in names}
-        return design_comparisons(designed, footing.measure, level=level, data=data, **parameters)
+        return design_comparisons(designed, footing.measure, level=level, X=X, **parameters)
 
     def _finished(self) -> list[str]:
         """Candidates that finished two runs or more, which a stability needs; warn of others."""
@@ -255,7 +255,7 @@ class StudyResult:
     def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:
         """For a study of shrinking samples: how far smaller samples select as their whole one did, by size."""
         if self.design != "shrink":
-            raise ValueError(f"Expected a study with hf.Shrink, got one of {self.design}.")
+            raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {self.design}.")
         designed = self.stored.designed(candidate)
         chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
         values = shrink_values(designed, chosen)
@@ -270,7 +270,7 @@ class StudyResult:
         *,
         level: float = 0.95,
         fraction: float | None = None,
-        data: Matrix | None = None,
+        X: Matrix | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
         """One row per candidate: stability with its interval, scores with their standard errors, size, time, failures.
@@ -292,12 +292,12 @@ class StudyResult:
         fraction : float, optional
             Of shrinking samples, the size that stability and scores are of; by default both are means over all smaller
             sizes. 1 gives the scores of whole samples, which have no stability of this kind.
-        data, **parameters
+        X, **parameters
             As for :meth:`stability`.
         """
         from holdfast.study.summary import summary_table
 
-        return summary_table(self, measure, level, fraction, data, parameters)
+        return summary_table(self, measure, level, fraction, X, parameters)
 
     def interval(self, candidate: str, estimate: StabilityEstimate, level: float) -> Interval:
         """The interval of an estimate; the one that the pilot promised, if a pilot settled the number of runs."""
@@ -353,7 +353,7 @@ class StudyResult:
 
         return tradeoff.fraction_profile(self, candidates, **options)
 
-    def mean_ranks(self, over: str = "top", **options: Any) -> pd.DataFrame:
+    def setting_ranks(self, over: str = "size", **options: Any) -> pd.DataFrame:
         """Mean rank of every setting over the values of a parameter (see :func:`holdfast.tradeoff.ranked_settings`)."""
         from holdfast import tradeoff
 
@@ -421,7 +421,7 @@ def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
     return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
 
 
-def load(store: str | Path) -> StudyResult:
+def load_study(store: str | Path) -> StudyResult:
     """Read a study from its store, also while it still runs.
 
     Parameters

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
-from holdfast.reading import seed
+from holdfast.io.estimators import seed
 from holdfast.resampling import Split
 
 Scorer = Callable[[Any, Any, Any], float]

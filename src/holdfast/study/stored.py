@@ -80,7 +80,9 @@ class Stored:
         """Of shrinking samples, the sizes that are meant: one, or all smaller ones; None in other designs."""
         if self.meta["design"] != "shrink":
             if fraction is not None:
-                raise ValueError(f"Expected a study with hf.Shrink for fraction=, got one of {self.meta['design']}.")
+                raise ValueError(
+                    f"Expected a study with hf.NestedSubsamples for fraction=, got one of {self.meta['design']}."
+                )
             return None
         known = sorted(set(self.splits["fraction"].tolist()))
         if fraction is not None and fraction not in known:

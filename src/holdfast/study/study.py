@@ -34,7 +34,7 @@ class StudyError(RuntimeError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfWidth:
+class TargetPrecision:
     """Go on until the interval is narrow enough: a pilot, then once to the number of runs that it asks for.
 
     Looking at the width again and again would lose coverage; this two-stage rule (Stein) does not.
@@ -166,7 +166,7 @@ class Study:
         progress: bool | Report = False,
         on_error: Literal["record", "raise"] = "record",
         time_limit: float | None = None,
-        until: HalfWidth | None = None,
+        until: TargetPrecision | None = None,
         keep_predictions: bool = True,
         retry_failures: bool = False,
         only: Collection[str] | None = None,
@@ -193,7 +193,7 @@ class Study:
             Record fits that fail, with their tracebacks, and go on; or stop at the first one.
         time_limit : float, optional
             Seconds for one fit and its score; a fit that takes longer is ended and recorded.
-        until : HalfWidth, optional
+        until : TargetPrecision, optional
             Choose the number of runs by a pilot.
         keep_predictions : bool
             Keep the prediction for every held-out row.
@@ -214,8 +214,8 @@ class Study:
             raise ValueError(f"Expected a time limit above 0 seconds, got {time_limit!r}.")
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
-        if until is not None and not isinstance(until, HalfWidth):
-            raise ValueError(f"Expected a width as until=hf.HalfWidth(…), got {until!r}.")
+        if until is not None and not isinstance(until, TargetPrecision):
+            raise ValueError(f"Expected a width as until=hf.TargetPrecision(…), got {until!r}.")
         engines.check_backend(n_jobs, time_limit)
         data = study_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
@@ -313,7 +313,7 @@ class _Run:
 
     # How many runs
 
-    def stages(self, store: Store, until: HalfWidth | None) -> Iterator[Perturbation]:
+    def stages(self, store: Store, until: TargetPrecision | None) -> Iterator[Perturbation]:
         """The perturbation to run; with a wanted width first the pilot, then what it asks for."""
         if until is None:
             yield _grown(self.perturbation, store)

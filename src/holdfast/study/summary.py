@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from holdfast.checks import Matrix
 from holdfast.inference.estimate import with_parameters
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error
@@ -20,12 +20,12 @@ def summary_table(
     measure: str | Measure | Sequence[str | Measure] | None,
     level: float,
     fraction: float | None,
-    data: Matrix | None,
+    X: Matrix | None,
     parameters: dict[str, Any],
 ) -> pd.DataFrame:
     """See :meth:`StudyResult.summary`."""
     result.stored.sizes(fraction)  # or a sentence that names those there are
-    options = {"fraction": fraction, "data": data}
+    options = {"fraction": fraction, "X": X}
     if measure is None or isinstance(measure, (str, Measure)):
         footing = result.footing(measure=measure)
         rows = [_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]

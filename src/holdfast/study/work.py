@@ -121,7 +121,7 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
         for size, selection in enumerate(_cut(family, fit.result, split.seed)):
             where: dict[str, Any] = {
                 "family": task.family,
-                "candidate": place * len(family.sizes) + size,
+                "candidate": place * len(family.cuts) + size,
                 "split": split.index,
                 "seconds": fit.seconds,
             }
@@ -142,11 +142,11 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
 def _cut(family: Family, result: Selection | Exception, random_state: int) -> Sequence[Selection | Exception]:
     """A selection for each size, or the error for each."""
     if isinstance(result, Exception):
-        return [result] * len(family.sizes)
+        return [result] * len(family.cuts)
     try:
         return family.cut(result, random_state)
     except ValueError as error:
-        return [error] * len(family.sizes)
+        return [error] * len(family.cuts)
 
 
 def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[str, Any], str]:

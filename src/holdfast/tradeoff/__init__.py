@@ -2,7 +2,7 @@
 
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.compromises import Pareto, pareto
-from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_list, final_features
+from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_features, final_features
 from holdfast.tradeoff.fronts import attainment, hypervolume, pareto_front
 from holdfast.tradeoff.nested import NestedChoice, nested_choice
 from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreement
@@ -22,7 +22,7 @@ __all__ = [
     "Recovery",
     "SizeProfile",
     "attainment",
-    "check_list",
+    "check_features",
     "choose",
     "final_features",
     "fraction_profile",

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from holdfast.checks import Matrix
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.intake import Matrix
 from holdfast.measures import Measure
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.points import Points, points_of
@@ -89,7 +89,7 @@ def choose(
     measure: str | Measure | None = None,
     candidates: Iterable[str] | None = None,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     nested: bool = False,
     **options: Any,
 ) -> Choice:
@@ -105,7 +105,7 @@ def choose(
         Prados and Hilario, 2005). ``"knee"``: the point of the front that is farthest from the line between its ends.
         ``"at-least"``: the best score with a stability of at least ``stability=``, by the lower end of its interval.
         ``"weighted"``: the largest ``weight`` · score + (1 − ``weight``) · stability, both scaled to the front.
-    metric, measure, candidates, data
+    metric, measure, candidates, X
         As for :meth:`StudyResult.pareto`.
     level : float
         Level of the intervals, and of the tests of ``"not-worse"``.
@@ -122,7 +122,7 @@ def choose(
             "hf.nested_choice(study, X, y, rule=…)."
         )
     own, parameters = _split_options(rule, options)
-    points = points_of(result, metric, measure, candidates=candidates, level=level, data=data, **parameters)
+    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
     if rule == "not-worse":
         own.setdefault("level", level)
     return _made(points, rule, RULES[rule](points, **own))

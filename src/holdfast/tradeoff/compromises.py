@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
-from holdfast.intake import Matrix
 from holdfast.measures import Measure
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
@@ -121,7 +121,7 @@ def pareto(
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: int = 0,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     **parameters: Any,
 ) -> Pareto:
     """Find the best compromises of accuracy and stability among the candidates of a study.
@@ -152,13 +152,13 @@ def pareto(
         How often the runs are drawn again.
     random_state : int
         Seed of that.
-    data, **parameters
+    X, **parameters
         As for :func:`holdfast.stability`.
     """
     check_level(level)
     if by not in ("family", None):
         raise ValueError(f"Expected by='family' or None, got {by!r}.")
-    points = points_of(result, metric, measure, candidates=candidates, level=level, data=data, **parameters)
+    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
     frame = _with_fronts(frame, scores, stabilities, rule)

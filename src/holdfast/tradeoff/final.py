@@ -192,7 +192,7 @@ def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> Er
 # A user's own list
 
 
-def check_list(
+def check_features(
     features: Iterable[Any],
     result: StudyResult,
     candidate: str | None = None,

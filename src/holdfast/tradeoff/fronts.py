@@ -33,9 +33,9 @@ def pareto_front(scores: ArrayLike, stabilities: ArrayLike, rule: Rule = "usual"
     Examples
     --------
     >>> import holdfast as hf
-    >>> hf.pareto_front([0.90, 0.90, 0.85, 0.80], [0.5, 0.4, 0.7, 0.6])
+    >>> hf.tradeoff.pareto_front([0.90, 0.90, 0.85, 0.80], [0.5, 0.4, 0.7, 0.6])
     array([ True, False,  True, False])
-    >>> hf.pareto_front([0.90, 0.90, 0.85, 0.80], [0.5, 0.4, 0.7, 0.6], rule="weak")
+    >>> hf.tradeoff.pareto_front([0.90, 0.90, 0.85, 0.80], [0.5, 0.4, 0.7, 0.6], rule="weak")
     array([ True,  True,  True, False])
     """
     if rule not in get_args(Rule):
@@ -68,7 +68,7 @@ def hypervolume(scores: ArrayLike, stabilities: ArrayLike, reference: tuple[floa
     Examples
     --------
     >>> import holdfast as hf
-    >>> round(hf.hypervolume([0.9, 0.8], [0.5, 0.7], reference=(0.5, 0.0)), 12)
+    >>> round(hf.tradeoff.hypervolume([0.9, 0.8], [0.5, 0.7], reference=(0.5, 0.0)), 12)
     0.26
     """
     x, y = _both(scores, stabilities)

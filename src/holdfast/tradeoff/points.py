@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, block_values
 from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similarity
 from holdfast.inference.intervals import Interval
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error
@@ -94,7 +94,7 @@ class Points:
     level : float
         Level of the intervals.
     points : list of Point
-    data : matrix or None
+    X : matrix or None
         Samples × features for measures that need a similarity of features.
     top : int or None
         How many of the best features of rankings and weights count (see :meth:`StudyResult.footing`).
@@ -105,7 +105,7 @@ class Points:
     measure: Measure
     level: float
     points: Sequence[Point]
-    data: Matrix | None = None
+    X: Matrix | None = None
     top: int | None = None
 
     @property
@@ -173,7 +173,7 @@ class Points:
         alone = (chosen > 0).sum(axis=1) < 2  # one run and its copies have no stability
         chosen[alone] = 1.0
         runs = of_kind(designed.runs, self.measure.kind, self.measure.name)
-        (measure,) = with_similarity([self.measure], runs, self.data)
+        (measure,) = with_similarity([self.measure], runs, self.X)
         try:
             drawn = measure.form.resampled(runs, measure, chosen)
         except ValueError:  # no mean over pairs: each run moves the value by its pseudo-value
@@ -188,7 +188,7 @@ class Points:
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
 
     def _drawn_blocks(self, designed: DesignedRuns, units: NDArray[np.int64], times: Floats) -> Floats:
-        (measure,) = with_similarity([self.measure], designed.runs, self.data)
+        (measure,) = with_similarity([self.measure], designed.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             found = block_values(designed, measure, "nan")
@@ -217,7 +217,7 @@ def points_of(
     *,
     candidates: Iterable[str] | None = None,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     **parameters: Any,
 ) -> Points:
     """Read the points of a study; raise if it has no scores.
@@ -231,14 +231,14 @@ def points_of(
     footing = result.footing(names, measure)
     chosen = _higher_is_better(find(footing.measure)).bind(**parameters)
     metric = metric_of(result, metric)
-    points = [_point(result, name, metric, Footing(chosen, footing.top), level, data) for name in names]
+    points = [_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):
         raise UnansweredError(
             f"Expected candidates with a score ({metric}), got none; give the study an estimator= and a perturbation "
             "that holds out rows.",
             f"no candidate has a score ({metric})",
         )
-    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, data=data, top=footing.top)
+    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, X=X, top=footing.top)
 
 
 def metric_of(result: StudyResult, metric: str | None) -> str:
@@ -256,14 +256,14 @@ def _higher_is_better(chosen: Measure) -> Measure:
     return chosen
 
 
-def _point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, data: Matrix | None) -> Point:
+def _point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, X: Matrix | None) -> Point:
     row, stored = result.stored.row(name), result.stored
     scores, splits = stored.scores_of(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, footing.measure, top=footing.top, data=data)
+            estimate = result.stability(name, footing.measure, top=footing.top, X=X)
     except ValueError as error:
         reason = getattr(error, "plain", str(error))
     else:

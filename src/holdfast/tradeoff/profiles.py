@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, design_stability, shrink_values
 from holdfast.inference.estimate import of_kind, with_similarity
 from holdfast.inference.intervals import Student, check_level
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
@@ -69,7 +69,7 @@ def profile(
     metric: str | None = None,
     tolerance: float = 0.2,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     **parameters: Any,
 ) -> SizeProfile:
     r"""Measure the stability of the best 1, 2, … features (Kalousis, Prados and Hilario, 2005), and find knots.
@@ -89,7 +89,7 @@ def profile(
     result : StudyResult
         What a study found.
     name : str
-        A candidate that gives rankings or weights, or a selector whose candidates are sizes (``top=[5, 10, …]``).
+        A candidate that gives rankings or weights, or a selector whose candidates are sizes (``sizes=[5, 10, …]``).
     measure : str or Measure
         What to measure: a measure of subsets.
     sizes : iterable of int, optional
@@ -100,7 +100,7 @@ def profile(
         Agreement of entering features up to which they enter almost at random.
     level : float
         Level of the intervals.
-    data, **parameters
+    X, **parameters
         As for :func:`holdfast.stability`.
 
     Notes
@@ -115,7 +115,7 @@ def profile(
     chosen = find(measure).bind(**parameters)
     if chosen.kind != "subset":
         raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
-    (chosen,) = with_similarity([chosen], next(iter(by_size.values())).runs, data)
+    (chosen,) = with_similarity([chosen], next(iter(by_size.values())).runs, X)
     rows = [_row(size, designed, chosen, level) for size, designed in by_size.items()]
     overlaps = {size: overlaps_of(designed) for size, designed in by_size.items()}
     agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features)
@@ -144,7 +144,7 @@ def _cuts(
     if len(used) < 2:
         raise ValueError(
             f"Expected a candidate that gives rankings or weights, or a selector with candidates of several sizes "
-            f"(hf.Candidates(…, top=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
+            f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
         )
     return {size: _whole(result, one) for size, one in used.items()}, _scores(result, used, metric)
 
@@ -168,7 +168,7 @@ def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     table = result.stored.candidates
     names = table["name"][table["family"] == family].tolist()
     settings = {name: result.settings(name) for name in names}
-    key = next((key for key in ("top", "n_features", "k") if all(key in one for one in settings.values())), None)
+    key = next((key for key in ("size", "n_features", "k") if all(key in one for one in settings.values())), None)
     others = {tuple(sorted((k, str(v)) for k, v in one.items() if k != key)) for one in settings.values()}
     if key is None or len(others) != 1:
         return {}
@@ -216,10 +216,10 @@ def fraction_profile(
     *,
     metric: str | None = None,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Agreement and score against the size of the sample, for a study with :class:`holdfast.Shrink`.
+    """Agreement and score against the size of the sample, for a study with :class:`holdfast.NestedSubsamples`.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def fraction_profile(
         What a study found.
     candidates : iterable of str, optional
         Names of candidates; all by default.
-    measure, data, **parameters
+    measure, X, **parameters
         As for :meth:`StudyResult.stability`.
     metric : str, optional
         The score; the study's first one by default.
@@ -243,20 +243,20 @@ def fraction_profile(
     """
     check_level(level)
     if result.design != "shrink":
-        raise ValueError(f"Expected a study with hf.Shrink, got one of {result.design}.")
+        raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {result.design}.")
     names = result.candidates if candidates is None else [str(name) for name in candidates]
     metric = metric_of(result, metric)
-    tables = [_fractions(result, name, measure, metric, level, data, parameters) for name in names]
+    tables = [_fractions(result, name, measure, metric, level, X, parameters) for name in names]
     return pd.concat(tables, ignore_index=True)
 
 
 def _fractions(
-    result: StudyResult, name: str, measure: Any, metric: str, level: float, data: Any, parameters: dict[str, Any]
+    result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.stored.designed(name)
     chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
     of_kind(designed.runs, chosen.kind, chosen.name)
-    (chosen,) = with_similarity([chosen], designed.runs, data)
+    (chosen,) = with_similarity([chosen], designed.runs, X)
     agreements = shrink_values(designed, chosen)
     mine = result.stored.scores[result.stored.scores["candidate"] == result.stored.row(name)["candidate"]]
     mine = mine[mine["metric"] == metric].dropna(subset="value")
@@ -301,7 +301,7 @@ def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> "pd.Ser
     --------
     >>> import holdfast as hf
     >>> import pandas as pd
-    >>> hf.mean_ranks(pd.DataFrame({"a": [0.5, 0.9], "b": [0.5, 0.8], "c": [0.1, 0.7]})).to_dict()
+    >>> hf.tradeoff.mean_ranks(pd.DataFrame({"a": [0.5, 0.9], "b": [0.5, 0.8], "c": [0.1, 0.7]})).to_dict()
     {'a': 1.0, 'b': 1.5, 'c': 3.0}
     """
     known = table.dropna().astype(float).round(12)
@@ -312,7 +312,7 @@ def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> "pd.Ser
 
 def ranked_settings(
     result: StudyResult,
-    over: str = "top",
+    over: str = "size",
     *,
     of: str = "stability",
     measure: str | Measure | None = None,
@@ -326,7 +326,7 @@ def ranked_settings(
     result : StudyResult
         What a study found.
     over : str
-        Parameter whose values are the conditions, such as ``top``, the number of features.
+        Parameter whose values are the conditions, such as ``size``, the number of features.
     of : str
         What is ranked: ``"stability"`` or the name of a score.
     fraction : float, optional

@@ -17,7 +17,7 @@ def alone(study: Study, candidate: str, splits: list[tuple[Rows, Rows]]) -> Stud
     """A study of this one candidate on these splits (training rows, held-out rows)."""
     for family in study.families:
         if candidate in family.names:
-            settings, sizes = family.candidates.settings, family.candidates.sizes
+            settings, sizes = family.candidates.settings, family.candidates.cuts
             setting, size = divmod(family.names.index(candidate), len(sizes))
             grid = {name: [value] for name, value in settings[setting].items()}
             one = Candidates(family.candidates.selector, grid, sizes[size])

@@ -12,7 +12,7 @@ from sklearn.model_selection import ParameterSampler
 
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
-from holdfast.study import Candidates, Study, StudyResult, load
+from holdfast.study import Candidates, Study, StudyResult, load_study
 from holdfast.study.opening import opened_to_write
 from holdfast.study.stored import read_meta
 from holdfast.tradeoff.points import points_of
@@ -30,7 +30,7 @@ def optimize(
     y: Any,
     *,
     estimator: Any = None,
-    top: int | Sequence[int] | None = None,
+    sizes: int | Sequence[int] | None = None,
     perturbation: Any = None,
     metric: str | None = None,
     measure: str | Measure | None = None,
@@ -61,7 +61,7 @@ def optimize(
         The data, as for :meth:`Study.run`.
     estimator, **study
         As for :class:`Study`: ``scoring``, ``keep``, ``task``, ``prefilter``.
-    top : int or sequence of int, optional
+    sizes : int or sequence of int, optional
         Cut the order of features to these sizes, as for :class:`Candidates`.
     perturbation : Perturbation, optional
         Runs that stand beside each other; 100 bootstrap samples by default.
@@ -101,7 +101,7 @@ def optimize(
         perturbation=_checked(Bootstrap(100) if perturbation is None else perturbation), **study,
     )  # fmt: skip
     with _kept(store) as path:
-        race = _Race(plan, selector, top, X, y, groups, path, n_jobs, progress, metric, measure, first)
+        race = _Race(plan, selector, sizes, X, y, groups, path, n_jobs, progress, metric, measure, first)
         if sampler == "optuna":
             settings = race.proposed(space, int(n_candidates or 0), random_state)
         else:
@@ -159,7 +159,7 @@ class _Race:
 
     plan: Study
     selector: Any
-    top: Any
+    sizes: Any
     X: Any
     y: Any
     groups: Any
@@ -181,9 +181,9 @@ class _Race:
 
     def tried(self, settings: Sequence[Setting]) -> list[Values]:
         """Score and stability of settings on the first resamples."""
-        if self.top is not None and not isinstance(self.top, (int, np.integer)):
+        if self.sizes is not None and not isinstance(self.sizes, (int, np.integer)):
             raise ValueError(
-                f"Expected one size for sampler='optuna', got top={self.top!r}; make n_features a parameter."
+                f"Expected one size for sampler='optuna', got sizes={self.sizes!r}; make n_features a parameter."
             )
         study = self._study([as_grid(one) for one in settings], self.first)
         names = study.families[0].names
@@ -207,14 +207,14 @@ class _Race:
             if look != looks[-1] and len(alive) > 1:
                 stopped |= self._stopped(result, alive, look, share * (len(alive) - 1) / (len(names) - 1))
                 self._keep("stopped", stopped)
-        return replace(load(self.path), study=self._study(grid, total))
+        return replace(load_study(self.path), study=self._study(grid, total))
 
     def _keep(self, key: str, value: Any) -> None:
         with opened_to_write(self.path) as kept, kept.transaction():
             kept.put(key, value)
 
     def _study(self, grid: Any, n: int) -> Study:
-        family = {_name(self.selector): Candidates(self.selector, grid, self.top)}
+        family = {_name(self.selector): Candidates(self.selector, grid, self.sizes)}
         resamples = replace(as_perturbation(self.plan.perturbation), n=n)  # type: ignore[type-var]
         return replace(self.plan, selectors=family, perturbation=resamples)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.inference.features import SWAP_CANDIDATES, frequency_interval, swaps
+from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps, frequency_interval
 from holdfast.preferences import Preferences
 from holdfast.study.footing import best
 from holdfast.study.result import StudyResult
@@ -61,7 +61,7 @@ def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any)
 
 def _stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
-    found = swaps(runs, most=SWAP_CANDIDATES**2)
+    found = feature_swaps(runs, most=SWAP_CANDIDATES**2)
     if found.empty:
         return {}
     column = {name: place for place, name in enumerate(runs.features)}

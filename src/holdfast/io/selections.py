@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.frames import (
+from holdfast.checks import PartialNames, check_number_of_features
+from holdfast.io.files import (
     as_number,
     ending_of,
     is_text,
@@ -20,7 +21,6 @@ from holdfast.frames import (
     read_frame,
     text_of,
 )
-from holdfast.intake import PartialNames, check_number_of_features
 from holdfast.preferences import Kind, Preferences, from_numbers
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")

@@ -144,7 +144,7 @@ def _cut(values, order, labels, counts, n_classes, entries, unit, codes):  # typ
 
 @kernel
 def _groups(values, order, labels, counts, before, group_of):  # type: ignore[no-untyped-def]
-    """Group equal values, and neighbours that are all of one class: no best cut lies between those."""
+    """Group equal values, and neighbors that are all of one class: no best cut lies between those."""
     n_classes = before.shape[1]
     n_groups, last_class = 0, -1  # of the last group: its only class, or -1
     place = 0

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
+from holdfast.checks import Matrix
 from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
@@ -21,12 +22,11 @@ from holdfast.inference.estimate import (
 from holdfast.inference.intervals import Interval, Jackknife, check_level
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, find
 from holdfast.measures.record import FEW_RUNS, Floats, roughness_of
 from holdfast.preferences import Preferences
 
-Design: TypeAlias = Literal["paired", "independent", "published"]
+Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 Kernel: TypeAlias = Floats | None
 
 ENOUGH_DEVIATIONS = 10
@@ -43,7 +43,7 @@ class Comparison:
         Name of the measure.
     first, second : StabilityEstimate
         The two estimates.
-    design : {"paired", "independent", "published"}
+    design : {"paired", "independent", "asymptotic"}
         Runs on the same resamples, compared by the differences of their pseudo-values; runs on different resamples,
         compared by Welch's test; or the statistic T_M of the 2018 paper, which assumes independent runs.
     standard_error : float
@@ -69,7 +69,7 @@ class Comparison:
         """Difference over its standard error; the published T_M is second minus first."""
         if self.standard_error == 0:
             return np.nan
-        return (-1 if self.design == "published" else 1) * self.difference / self.standard_error
+        return (-1 if self.design == "asymptotic" else 1) * self.difference / self.standard_error
 
     @property
     def p_value(self) -> float:
@@ -99,7 +99,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         low, high = self.ci()
-        note = "" if self.first.validated or self.design == "published" else ", not validated"
+        note = "" if self.first.validated or self.design == "asymptotic" else ", not validated"
         return (
             f"{self.measure}: {self.first.value:.3f} - {self.second.value:.3f} = {self.difference:.3f} "
             f"[{low:.3f}, {high:.3f}] (95% CI{note}, {self.design}), p = {self.p_value:.3g}"
@@ -112,8 +112,8 @@ def compare(
     measure: str | Measure = "nogueira",
     *,
     paired: bool | None = None,
-    method: Literal["jackknife", "published"] = "jackknife",
-    data: Matrix | None = None,
+    method: Literal["jackknife", "asymptotic"] = "jackknife",
+    X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparison:
@@ -131,9 +131,9 @@ def compare(
     paired : bool, optional
         Whether run ``i`` of both used the same resample. Left out, equal labels of the runs mean yes (they are brought
         into one order), labels without any in common mean no; without labels it must be said.
-    method : {"jackknife", "published"}
+    method : {"jackknife", "asymptotic"}
         Pseudo-values of the jackknife, or the statistic T_M of the 2018 paper (``nogueira`` only).
-    data, undefined, **parameters
+    X, undefined, **parameters
         As for :func:`holdfast.stability`.
 
     Examples
@@ -145,11 +145,11 @@ def compare(
     >>> hf.compare(steady, shaky, paired=False)
     nogueira: 0.796 - 0.475 = 0.320 [0.212, 0.429] (95% CI, independent), p = 1.79e-06
     """
-    if method not in ("jackknife", "published"):
-        raise ValueError(f"Expected method 'jackknife' or 'published', got {method!r}.")
+    if method not in ("jackknife", "asymptotic"):
+        raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find(measure).bind(**parameters)
-    law: Any = "asymptotic" if method == "published" else "jackknife"
-    one, two = _sides([first, second], chosen, data, undefined, law)
+    law: Any = "asymptotic" if method == "asymptotic" else "jackknife"
+    one, two = _sides([first, second], chosen, X, undefined, law)
     return _comparison(one, two, _are_paired(one.runs, two.runs, paired), method)
 
 
@@ -162,13 +162,13 @@ class Side(NamedTuple):
 
 
 def _sides(
-    selections: Iterable[Preferences | Matrix], measure: Measure, data: Matrix | None, undefined: Undefined, law: Any
+    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, law: Any
 ) -> list[Side]:
     """Evaluate every selection once; a similarity made from data serves all of them."""
     sides = []
     for selection in selections:
         runs = _in_label_order(as_preferences(selection, [measure]))
-        (measure,) = with_similarity([measure], runs, data)
+        (measure,) = with_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
         kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
         sides.append(Side(stability(runs, measure, method=law, undefined=undefined), kernel, runs))
@@ -213,9 +213,9 @@ def _comparison(first: Side, second: Side, together: bool, method: str) -> Compa
         if estimate.pseudo_values.size < 2:
             raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
     design: Design
-    if method == "published":
+    if method == "asymptotic":
         variance, degrees = sum(_published_variance(side) for side in (first, second)), math.inf
-        design = "published"
+        design = "asymptotic"
     elif together:
         kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
         differences = one.pseudo_values - two.pseudo_values  # of runs, or of the blocks that they form
@@ -224,7 +224,7 @@ def _comparison(first: Side, second: Side, together: bool, method: str) -> Compa
     else:
         variance, degrees = _welch(first, second)
         design = "independent"
-    if method != "published":
+    if method != "asymptotic":
         variance += variance_for_unseen(one if one.value >= two.value else two)
     error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
     return Comparison(measure=one.measure, first=one, second=two, design=design, standard_error=error, degrees=degrees)
@@ -329,7 +329,7 @@ def compare_many(
     *,
     paired: bool | None = None,
     level: float = 0.95,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
@@ -341,7 +341,7 @@ def compare_many(
         At least two selections.
     level : float
         Confidence level; selections whose corrected p-value is at most its complement get different letters.
-    measure, paired, data, undefined, **parameters
+    measure, paired, X, undefined, **parameters
         As for :func:`compare`.
 
     Examples
@@ -361,7 +361,7 @@ def compare_many(
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
     chosen = find(measure).bind(**parameters)
-    sides = _sides(selections.values(), chosen, data, undefined, "jackknife")
+    sides = _sides(selections.values(), chosen, X, undefined, "jackknife")
     return all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from holdfast.data.features import prepared
-from holdfast.data.plan import Categorical, Missing, Plan, Task, check_plan, listed, named, number_of
-from holdfast.data.target import as_labels, as_target
-from holdfast.frames import ENDINGS, as_number, ending_of, path_of, read_frame
-from holdfast.intake import texts_of
+from holdfast.checks import texts_of
+from holdfast.io.features import prepared
+from holdfast.io.files import ENDINGS, as_number, ending_of, path_of, read_frame
+from holdfast.io.options import Categorical, Missing, TableOptions, Task, check_options, listed, named, number_of
+from holdfast.io.target import as_labels, as_target
 
 GAPS = ("?", " ?")  # as in files of the UCI repository
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -131,14 +131,14 @@ def read_table(
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
     ignored = (ignore,) if isinstance(ignore, str) else texts_of(ignore, "ignore=")
     groups, index = (None if name is None else str(name) for name in (groups, index))
-    plan = Plan(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
-    check_plan(plan)
-    frame, notes = _named(_frame(path), plan)
-    roles = frame[[name for name in (plan.target, groups) if name is not None]]
-    X, roles, changes = prepared(frame.drop(columns=[*roles.columns, *ignored]), roles, plan)
-    y, likely, told = as_target(roles[plan.target], plan)
-    labels = _groups(roles, plan)
-    return Table(X=X, y=y, target=plan.target, task=likely, groups=labels, notes=(*notes, *changes, *told))
+    options = TableOptions(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
+    check_options(options)
+    frame, notes = _named(_frame(path), options)
+    roles = frame[[name for name in (options.target, groups) if name is not None]]
+    X, roles, changes = prepared(frame.drop(columns=[*roles.columns, *ignored]), roles, options)
+    y, likely, told = as_target(roles[options.target], options)
+    labels = _groups(roles, options)
+    return Table(X=X, y=y, target=options.target, task=likely, groups=labels, notes=(*notes, *changes, *told))
 
 
 def _frame(path: Path | pd.DataFrame) -> pd.DataFrame:
@@ -149,26 +149,26 @@ def _frame(path: Path | pd.DataFrame) -> pd.DataFrame:
     return read_frame(path, row="sample", gaps=GAPS)
 
 
-def _named(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def _named(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with their names and the columns with theirs, once it is sure that all are there."""
-    frame, notes = _row_names(frame, plan)
+    frame, notes = _row_names(frame, options)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     twice = [f"{name!r} ({times} times)" for name, times in Counter(frame.columns).items() if times > 1]
     if twice:
-        raise ValueError(f"Expected different column names in {plan.where}, got {listed(twice)}; rename them.")
-    asked = [("target", plan.target), ("groups", plan.groups), ("index", plan.index)]
-    for argument, name in [*asked, *(("ignore", name) for name in plan.ignore)]:
+        raise ValueError(f"Expected different column names in {options.where}, got {listed(twice)}; rename them.")
+    asked = [("target", options.target), ("groups", options.groups), ("index", options.index)]
+    for argument, name in [*asked, *(("ignore", name) for name in options.ignore)]:
         if name is not None:
-            _check_there(name, argument, frame, plan)
+            _check_there(name, argument, frame, options)
     if frame.empty:
-        raise ValueError(f"Expected one row per sample in {plan.where}, got no rows; add some.")
-    if plan.index is not None:
-        frame = frame.set_index(plan.index)
+        raise ValueError(f"Expected one row per sample in {options.where}, got no rows; add some.")
+    if options.index is not None:
+        frame = frame.set_index(options.index)
     return frame, notes
 
 
-def _row_names(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
-    asked = {plan.target, plan.groups, plan.index, *plan.ignore} - {None}
+def _row_names(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    asked = {options.target, options.groups, options.index, *options.ignore} - {None}
     if {str(name) for name in frame.index.names if name is not None} & asked:
         return frame.reset_index(), []
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
@@ -181,19 +181,19 @@ def _row_names(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]
     return frame, []
 
 
-def _groups(roles: pd.DataFrame, plan: Plan) -> NDArray[Any] | None:
-    if plan.groups is None:
+def _groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
+    if options.groups is None:
         return None
-    labels = as_labels(roles[plan.groups])
+    labels = as_labels(roles[options.groups])
     if len(np.unique(labels)) < 2:
         raise ValueError(
-            f"Expected at least two groups in {plan.groups!r} of {plan.where}, got only {labels[0].item()!r}; leave "
-            "groups= out, or name another column."
+            f"Expected at least two groups in {options.groups!r} of {options.where}, got only {labels[0].item()!r}; "
+            "leave groups= out, or name another column."
         )
     return labels
 
 
-def _check_there(name: str, argument: str, frame: pd.DataFrame, plan: Plan) -> None:
+def _check_there(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
     if name in frame.columns:
         return
     folded = {column.strip().lower(): column for column in reversed(frame.columns)}
@@ -202,5 +202,5 @@ def _check_there(name: str, argument: str, frame: pd.DataFrame, plan: Plan) -> N
     if not near and all(isinstance(as_number(column), float) for column in frame.columns):
         advice = "these are numbers: add a header."
     raise ValueError(
-        f"Expected the {argument} column {name!r} in {plan.where}, got the columns {named(frame.columns)}; {advice}"
+        f"Expected the {argument} column {name!r} in {options.where}, got the columns {named(frame.columns)}; {advice}"
     )

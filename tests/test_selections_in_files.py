@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
-from holdfast.frames import read_frame
-from holdfast.tables import read_names, read_preferences, write_preferences
+from holdfast.io.files import read_frame
+from holdfast.io.selections import read_names, read_preferences, write_preferences
 
 ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 FEATURES, LABELS = ("age", "dose", "sex"), ("r", "s")
@@ -63,7 +63,7 @@ def selections(preferences):
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", OWN_NAMES.values(), ids=OWN_NAMES)
-@pytest.mark.parametrize("labels", [None, LABELS], ids=["unlabelled", "labelled"])
+@pytest.mark.parametrize("labels", [None, LABELS], ids=["unlabeled", "labeled"])
 def test_files_give_back_what_was_written(tmp_path, ending, kind, names, labels):
     make, values = KINDS[kind]
     preferences = make(values, features=names, labels=labels)
@@ -84,7 +84,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(
 
 
 def names_of_length(n):
-    # a single run labelled "" is written like one without a label
+    # a single run labeled "" is written like one without a label
     return st.none() | st.lists(TEXT, min_size=n, max_size=n, unique=True).filter(lambda names: names != [""])
 
 

@@ -25,8 +25,8 @@ class About:
         Paper that used it.
     source : str
         Where the values are from.
-    licence : str
-        Licence as the source states it, mostly of a package and not of the data: look before you pass data on.
+    license : str
+        License as the source states it, mostly of a package and not of the data: look before you pass data on.
     notes : tuple of str
         What one should know before using it.
     sha256 : str or None
@@ -39,7 +39,7 @@ class About:
     classes: dict[str, int] | None
     used_by: str
     source: str
-    licence: str
+    license: str
     notes: tuple[str, ...] = ()
     sha256: str | None = None
 
@@ -60,7 +60,7 @@ class About:
         facts = [
             f"{self.name}: {self.n_samples} samples of {self.n_features} features ({classes}).",
             f"Used by {self.used_by}." if self.used_by else "",
-            f"Source: {self.source}. Licence: {self.licence}.",
+            f"Source: {self.source}. License: {self.license}.",
             *self.notes,
         ]
         return " ".join(filter(None, facts))
@@ -74,7 +74,7 @@ ROWS = (
         classes={"benign": 357, "malignant": 212},
         used_by="",
         source="scikit-learn, load_breast_cancer (UCI, Breast Cancer Wisconsin, Diagnostic)",
-        licence="BSD-3-Clause (package)",
+        license="BSD-3-Clause (package)",
     ),
     About(
         name="alon",
@@ -83,7 +83,7 @@ ROWS = (
         classes={"n": 22, "t": 40},
         used_by=MICROARRAY,
         source="ramhiser/datamicroarray@a95f6f6, data/alon.RData",
-        licence="MIT (package)",
+        license="MIT (package)",
         notes=("Nine columns repeat others.",),
         sha256="b2da49357bddda8971b3c6bdbaa74bc6641d581b795615c7f93df5c70c9341f7",
     ),
@@ -94,7 +94,7 @@ ROWS = (
         classes={"control": 14, "symptomatic": 17},
         used_by=MICROARRAY,
         source="ramhiser/datamicroarray@a95f6f6, data/borovecki.RData",
-        licence="MIT (package)",
+        license="MIT (package)",
         notes=(BLOCKS,),
         sha256="1cdcc4ca373d94c695b437123c16bc2dc15d26afe473ffe325259caae6dadab4",
     ),
@@ -105,7 +105,7 @@ ROWS = (
         classes={"Normal": 50, "Tumor": 52},
         used_by=MICROARRAY,
         source="ramhiser/datamicroarray@a95f6f6, data/singh.RData",
-        licence="MIT (package)",
+        license="MIT (package)",
         notes=(
             BLOCKS,
             "Row 52 (counting from 0) holds fractions, all other rows whole numbers; so in the source.",
@@ -119,7 +119,7 @@ ROWS = (
         classes={"good": 111, "poor": 57},
         used_by=MICROARRAY,
         source="ramhiser/datamicroarray@a95f6f6, data/gravier.RData",
-        licence="MIT (package)",
+        license="MIT (package)",
         sha256="a14600a68fd994b46bcf8b77585975070cc3c8cd7e803a0c2539c8d0d2228179",
     ),
     About(
@@ -129,7 +129,7 @@ ROWS = (
         classes={"BCR/ABL": 37, "NEG": 74},
         used_by=MICROARRAY,
         source="Bioconductor ALL 1.40.0 (Debian r-bioc-all), rows with mol.biol BCR/ABL or NEG",
-        licence="Artistic-2.0",
+        license="Artistic-2.0",
         notes=("That these are the rows and labels of the paper is inferred from their number, not checked.",),
         sha256="f7efdece6148222e5fe57b42d69364ba2b913832dab843d889c97460845d8893",
     ),
@@ -140,7 +140,7 @@ ROWS = (
         classes={"bad": 126, "good": 225},
         used_by=GULGEZEN,
         source="cran/mlbench@a6ad5ce, data/Ionosphere.rda",
-        licence="GPL-2 (package)",
+        license="GPL-2 (package)",
         notes=("Column V2 is constant, and one row repeats another.",),
         sha256="a17dea96fc36efc1789305b1a1193327b0bf8318a173fb45565ddc5a992946ee",
     ),
@@ -151,7 +151,7 @@ ROWS = (
         classes={"M": 111, "R": 97},
         used_by="Gulgezen et al. (2009) and Nogueira et al. (2018)",
         source="cran/mlbench@a6ad5ce, data/Sonar.rda",
-        licence="GPL-2 (package)",
+        license="GPL-2 (package)",
         notes=(BLOCKS,),
         sha256="cfe4674e39d57a78cbae7f96f2ddf8f878bb85aa56cf46d29f67ba38065d07f2",
     ),
@@ -162,7 +162,7 @@ ROWS = (
         classes={"healthy": 48, "parkinsons": 147},
         used_by=GULGEZEN,
         source="peratonlabs/LUPI@5daecc1, parkinsons.data",
-        licence="none stated",
+        license="none stated",
         notes=(
             "Several recordings per subject (32 subjects), whose ids are not in the file: plain splits of rows leak.",
         ),
@@ -175,7 +175,7 @@ ROWS = (
         classes={"musk": 207, "non-musk": 269},
         used_by=GULGEZEN,
         source="cran/kernlab@d8f05c9, data/musk.rda",
-        licence="GPL-2 (package)",
+        license="GPL-2 (package)",
         notes=(
             BLOCKS,
             "Several conformations per molecule (92), whose ids are not in the file: plain splits of rows leak.",
@@ -189,7 +189,7 @@ ROWS = (
         classes={"0": 200, "1": 200, "2": 200, "3": 200, "4": 200, "5": 200, "6": 200, "7": 200, "8": 200, "9": 200},
         used_by=GULGEZEN,
         source="jiajunsi/RCML@c9c5ab4, data/handwritten.mat",
-        licence="none stated",
+        license="none stated",
         notes=(BLOCKS, "Three columns and six rows repeat others."),
         sha256="4dc5d107e7d16f999b1627962a7ebb469e19a9337291f3d9c7684af9f3d40690",
     ),
@@ -200,7 +200,7 @@ ROWS = (
         classes={"0": 376, "1": 389, "2": 380, "3": 389, "4": 387, "5": 376, "6": 377, "7": 387, "8": 380, "9": 382},
         used_by=GULGEZEN,
         source="logicalapple/cs7641-Supervised-Learning@62f33c6, optdigits.tra",
-        licence="none stated",
+        license="none stated",
         notes=("Columns block_01 and block_40 are constant.",),
         sha256="d4632ef24bab0bb8e1e7fa9f14b1057c2865218099aa705bb86deb0134cc78e2",
     ),
@@ -211,7 +211,7 @@ ROWS = (
         classes={"1": 59, "2": 71, "3": 48},
         used_by=GULGEZEN,
         source="scikit-learn 1.9.1, load_wine",
-        licence="not looked up",
+        license="not looked up",
         notes=(BLOCKS,),
         sha256="16560d6b4f614435350ad559683befae91c0fcbd9f9262aaa97263475e9ee17b",
     ),
@@ -222,7 +222,7 @@ ROWS = (
         classes={"classical": 100, "hiphop": 100, "jazz": 100, "pop": 100, "reggae": 100},
         used_by="Gulgezen et al. (2009), with other features",
         source="madkan/Music-Genre-Classifier@8b17247, features_30_sec.csv (5 of 10 genres; filename, length dropped)",
-        licence="none stated",
+        license="none stated",
         notes=(
             "The five genres of the paper with 57 other features, as the paper's own 50 are not to be had.",
             "Five rows repeat others.",
@@ -236,7 +236,7 @@ ROWS = (
         classes={"nonspam": 2788, "spam": 1813},
         used_by=NOGUEIRA,
         source="cran/kernlab@d8f05c9, data/spam.rda",
-        licence="GPL-2 (package)",
+        license="GPL-2 (package)",
         notes=(BLOCKS, "394 rows repeat others."),
         sha256="e76aaa15536c20843a27a37f8f234f56a668352674d721a00c254b0b1de893e8",
     ),
@@ -247,7 +247,7 @@ ROWS = (
         classes={"-1": 1300, "1": 1300},
         used_by=NOGUEIRA,
         source="jundongl/scikit-feature@48cffad, skfeature/data/madelon.mat",
-        licence="GPL-2 (repo)",
+        license="GPL-2 (repo)",
         notes=(
             "Rows 0 to 1999 are the training split of the NIPS 2003 challenge, rows 2000 to 2599 its validation split.",
         ),
@@ -260,7 +260,7 @@ ROWS = (
         classes=None,
         used_by=NOGUEIRA,
         source="cran/mlbench@a6ad5ce, data/BostonHousing.rda",
-        licence="GPL-2 (package)",
+        license="GPL-2 (package)",
         notes=("No longer part of scikit-learn, for what its column b assumes about people.",),
         sha256="25f76675a769bff2e3cd533bcd4f506c1dad2ef23b65e94e35cc8b867baca81c",
     ),
@@ -271,7 +271,7 @@ ROWS = (
         classes={"cancer": 162, "control": 91},
         used_by="Kalousis et al. (2005)",
         source="MsAlgorith/MS-ALGORITHM-ROI@51be8fb, raw files of OvarianDataset8-7-02",
-        licence="none stated",
+        license="none stated",
         notes=(
             BLOCKS,
             "Raw intensities, rounded to single precision; the paper's own preprocessing is not applied.",

@@ -13,7 +13,7 @@ Categorical = Literal["error", "one-hot", "codes", "drop"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class TableOptions:
     """What the caller asked for; ``where`` is what messages call the data."""
 
     where: str
@@ -32,16 +32,16 @@ class Plan:
         return f"the target {self.target!r} of {self.where}"
 
 
-def check_plan(plan: Plan) -> None:
+def check_options(options: TableOptions) -> None:
     """Raise unless all options are known and no column is to be two things."""
     for argument, value, choices in (
-        ("missing", plan.missing, get_args(Missing)),
-        ("categorical", plan.categorical, get_args(Categorical)),
-        ("task", plan.task, (*get_args(Task), None)),
+        ("missing", options.missing, get_args(Missing)),
+        ("categorical", options.categorical, get_args(Categorical)),
+        ("task", options.task, (*get_args(Task), None)),
     ):
         if value not in choices:
             raise ValueError(f"Expected {argument} to be {named(choices)}, got {value!r}.")
-    asked = [name for name in (plan.target, plan.groups, plan.index, *plan.ignore) if name is not None]
+    asked = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
     name, times = Counter(asked).most_common(1)[0]
     if times > 1:
         raise ValueError(f"Expected one use of a column, got {name!r} in two of target, groups, index and ignore.")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.checks import Matrix
 from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
@@ -17,7 +18,6 @@ from holdfast.inference.estimate import (
     stability,
     with_similarity,
 )
-from holdfast.intake import Matrix
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.preferences import Preferences, stacked
 
@@ -57,7 +57,7 @@ def agreement(
     b: Preferences | Matrix,
     measure: str | Measure = "nogueira",
     *,
-    data: Matrix | None = None,
+    X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Agreement:
@@ -72,7 +72,7 @@ def agreement(
         Equally many runs over the same features; if both have labels, the labels must be equal.
     measure : str or Measure
         What to measure.
-    data : matrix, optional
+    X : matrix, optional
         Samples × features for measures that need a similarity of features.
     undefined : {"nan", "raise", "skip"} or float
         What to do with undefined runs: make the mean ``nan``, raise, leave them out, or take this number.
@@ -88,7 +88,7 @@ def agreement(
     >>> import holdfast as hf
     >>> full = hf.Preferences.from_sets([{0, 1}, {0, 2}], n_features=4)
     >>> half = hf.Preferences.from_sets([{0, 1}, {0, 3}], n_features=4)
-    >>> hf.agreement(full, half, "jaccard")
+    >>> hf.inference.agreement(full, half, "jaccard")
     jaccard = 0.667 (mean agreement of 2 pairs of runs)
     """
     chosen = find(measure).bind(**parameters)
@@ -106,7 +106,7 @@ def agreement(
         runs = range(a.n_runs)
         per_run = np.concatenate([ready[i].form.between(a.take([i]), b.take([i]), ready[i]) for i in runs])
     else:
-        (ready_one,) = with_similarity([chosen], a, data)
+        (ready_one,) = with_similarity([chosen], a, X)
         per_run = ready_one.form.between(a, b, ready_one)
     return _settled(chosen, per_run, undefined)
 
@@ -166,7 +166,7 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     --------
     >>> import holdfast as hf
     >>> from holdfast.datasets import load_example
-    >>> hf.kalousis(load_example(), k=10).ranks
+    >>> hf.inference.kalousis(load_example(), k=10).ranks
     spearman = 0.943 [0.718, 0.959] (95% CI, 20 runs)
     """
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)

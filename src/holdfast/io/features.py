@@ -7,22 +7,24 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from holdfast.data.plan import Plan, counted, listed, named, number_of
-from holdfast.frames import as_number
+from holdfast.io.files import as_number
+from holdfast.io.options import TableOptions, counted, listed, named, number_of
 
 FEW_ROWS = 10  # texts that all differ are identifiers, but for so few rows
 
 
-def prepared(features: pd.DataFrame, roles: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+def prepared(
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return finite floats, the target and groups of the rows that are left, and notes on what was changed."""
     features, typed = _typed(features)
-    features, left_out = _without_categories(features, plan)
-    _check_infinite(features, plan)
-    features, roles, filled = _without_gaps(features, roles, plan)
-    X, encoded = _encoded(features, plan)
-    X, constant = _constants(X, plan)
+    features, left_out = _without_categories(features, options)
+    _check_infinite(features, options)
+    features, roles, filled = _without_gaps(features, roles, options)
+    X, encoded = _encoded(features, options)
+    X, constant = _constants(X, options)
     if not X.shape[1]:
-        raise ValueError(f"Expected at least one feature beside the target in {plan.where}, got none; add a column.")
+        raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
     return X, roles, [*typed, *left_out, *filled, *encoded, *constant]
 
 
@@ -72,34 +74,35 @@ def _floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
 
 
-def _without_categories(features: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def _without_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     """Leave out the columns that are no numbers, or raise, if the policy says so or nothing can be made of them."""
     others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
-    if plan.categorical == "drop" and others:
+    if options.categorical == "drop" and others:
         note = f"Left out columns that are no numbers: {named(others)}."
         return features.drop(columns=others), [note]
     for name in others:
-        _check_categories(features[name], plan)
-    if plan.categorical == "error" and others:
+        _check_categories(features[name], options)
+    if options.categorical == "error" and others:
         texts = listed([_first_text(features[name]) for name in others])
         raise ValueError(
-            f"Expected numbers in {plan.where}, got text in {number_of(len(others), 'column')}: {texts}; pass "
+            f"Expected numbers in {options.where}, got text in {number_of(len(others), 'column')}: {texts}; pass "
             "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=."
         )
     return features, []
 
 
-def _check_categories(column: "pd.Series[Any]", plan: Plan) -> None:
+def _check_categories(column: "pd.Series[Any]", options: TableOptions) -> None:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         raise ValueError(
-            f"Expected numbers or categories in {plan.where}, got {column.dtype} in {column.name!r}; make it a number, "
-            f"or leave it out with ignore={column.name!r}."
+            f"Expected numbers or categories in {options.where}, got {column.dtype} in {column.name!r}; make it a "
+            f"number, or leave it out with ignore={column.name!r}."
         )
     present = column.dropna()
     if len(present) > FEW_ROWS and present.is_unique:
         raise ValueError(
-            f"Expected numbers or categories in {plan.where}, got another text in each row of {column.name!r}, such as "
-            f"{present.iloc[0]!r}: identifiers are no feature; pass index={column.name!r} or ignore={column.name!r}."
+            f"Expected numbers or categories in {options.where}, got another text in each row of {column.name!r}, "
+            f"such as {present.iloc[0]!r}: identifiers are no feature; pass index={column.name!r} or "
+            f"ignore={column.name!r}."
         )
 
 
@@ -109,14 +112,14 @@ def _first_text(column: "pd.Series[Any]") -> str:
     return f"{column.name!r} ({column.iloc[row]!r} at row {row})"
 
 
-def _check_infinite(features: pd.DataFrame, plan: Plan) -> None:
+def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
     numbers = features.select_dtypes("float64")
     infinite = np.isinf(numbers.to_numpy())
     for place in np.flatnonzero(infinite.any(axis=0)):
         name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
         raise ValueError(
-            f"Expected finite numbers in {plan.where}, got {features[name].iloc[rows[0]]} in {name!r} at row {rows[0]} "
-            f"({number_of(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+            f"Expected finite numbers in {options.where}, got {features[name].iloc[rows[0]]} in {name!r} at row "
+            f"{rows[0]} ({number_of(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
         )
 
 
@@ -124,46 +127,46 @@ def _check_infinite(features: pd.DataFrame, plan: Plan) -> None:
 
 
 def _without_gaps(
-    features: pd.DataFrame, roles: pd.DataFrame, plan: Plan
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     gaps = pd.concat([roles, features], axis=1).isna()
     counts = gaps.sum()[gaps.any()]
     if counts.empty:
         return features, roles, []
-    if plan.missing == "drop":
+    if options.missing == "drop":
         keep = ~gaps.any(axis=1).to_numpy()
-        _check_rows_left(keep, counts, plan)
+        _check_rows_left(keep, counts, options)
         dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
         return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {counted(counts)}."]
-    _check_gaps(gaps, counts, roles, plan)
+    _check_gaps(gaps, counts, roles, options)
     features, notes = _filled(features, counts)
     return features, roles, notes
 
 
-def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", plan: Plan) -> None:
+def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", options: TableOptions) -> None:
     if not keep.any():
         raise ValueError(
-            f"Expected some rows without missing values in {plan.where}, got none; leave out the columns that lack "
+            f"Expected some rows without missing values in {options.where}, got none; leave out the columns that lack "
             f"most with ignore=: {counted(counts.sort_values(ascending=False, kind='stable'))}."
         )
 
 
-def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, plan: Plan) -> None:
+def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
     for name in roles.columns.intersection(counts.index):
-        role = "target" if name == plan.target else "group"
+        role = "target" if name == options.target else "group"
         raise ValueError(
-            f"Expected a {role} in every row of {plan.where}, got {counts[name]} missing in {name!r}, first at row "
+            f"Expected a {role} in every row of {options.where}, got {counts[name]} missing in {name!r}, first at row "
             f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'."
         )
-    if plan.missing == "error":
+    if options.missing == "error":
         raise ValueError(
-            f"Expected no missing values in {plan.where}, got some in {number_of(len(counts), 'column')}: "
+            f"Expected no missing values in {options.where}, got some in {number_of(len(counts), 'column')}: "
             f"{counted(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
             "missing='impute-median' or 'drop', or leave columns out with ignore=."
         )
     for name in counts.index[counts == len(gaps)]:
         raise ValueError(
-            f"Expected some values in {name!r} of {plan.where}, got none; leave it out with ignore={name!r}."
+            f"Expected some values in {name!r} of {options.where}, got none; leave it out with ignore={name!r}."
         )
 
 
@@ -182,21 +185,21 @@ def _filled(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFr
 # Categories as numbers
 
 
-def _encoded(features: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def _encoded(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     categories = features.select_dtypes("category").columns
     if categories.empty:
         return features, []
-    encode = _one_hot if plan.categorical == "one-hot" else _codes
+    encode = _one_hot if options.categorical == "one-hot" else _codes
     pieces = {name: encode(features[name].cat.remove_unused_categories()) for name in categories}
     X = pd.concat([pieces[name][0] if name in pieces else features[[name]] for name in features], axis=1)
     twice = X.columns[X.columns.duplicated()]
     if len(twice):
         raise ValueError(
-            f"Expected different names of features, got {twice[0]!r} both from {plan.where} and for a category; rename "
-            "the column."
+            f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
+            "rename the column."
         )
     shown = listed([f"{name!r} ({told})" for name, (_, told) in pieces.items()])
-    what = "Made 0/1 columns of" if plan.categorical == "one-hot" else "Numbered"
+    what = "Made 0/1 columns of" if options.categorical == "one-hot" else "Numbered"
     return X, [f"{what} the categories of {shown}."]
 
 
@@ -213,11 +216,11 @@ def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
     return column.cat.codes.astype(np.float64).to_frame(column.name), told
 
 
-def _constants(X: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def _constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
     if constant.empty:
         return X, []
     shown = f"{number_of(len(constant), 'column')} with a single value: {named(constant)}"
-    if plan.drop_constant:
+    if options.drop_constant:
         return X.drop(columns=constant), [f"Left out {shown}."]
     return X, [f"Kept {shown}; drop_constant=True leaves such columns out."]

@@ -308,7 +308,7 @@ ROWS = (
         properties=Properties("yes", "no", "yes", "no", "no"),
         undefined="an empty set",
         parameters={"similarity": REQUIRED},
-        similarity="uncertainty",
+        similarity="symmetrical_uncertainty",
         reference="Gulgezen, Cataltepe and Yu (2009)",
     ),
     Measure(

@@ -6,21 +6,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.data.plan import Plan, Task, named, number_of
-from holdfast.frames import as_number
+from holdfast.io.files import as_number
+from holdfast.io.options import TableOptions, Task, named, number_of
 
 FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
 
 
-def as_target(column: "pd.Series[Any]", plan: Plan) -> tuple[NDArray[Any], Task, list[str]]:
+def as_target(column: "pd.Series[Any]", options: TableOptions) -> tuple[NDArray[Any], Task, list[str]]:
     """Return the target, what it asks for, and notes."""
     labels = as_labels(column)
     truth = set(column.map(type)) <= {bool, np.bool_}
-    notes = [f"Made 1 and 0 of true and false in {plan.target!r}."] if truth else []
-    task, guess = (plan.task, []) if plan.task else _likely_task(labels, plan)
+    notes = [f"Made 1 and 0 of true and false in {options.target!r}."] if truth else []
+    task, guess = (options.task, []) if options.task else _likely_task(labels, options)
     if task == "regression":
-        return _quantities(column, plan), task, notes + guess
-    return labels, task, notes + guess + _about_classes(labels, plan)
+        return _quantities(column, options), task, notes + guess
+    return labels, task, notes + guess + _about_classes(labels, options)
 
 
 def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
@@ -38,54 +38,57 @@ def _is_number(entry: Any) -> bool:
     return isinstance(number, float) and not (isinstance(entry, int) and abs(entry) >= 2**63)
 
 
-def _likely_task(labels: NDArray[Any], plan: Plan) -> tuple[Task, list[str]]:
+def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, list[str]]:
     if labels.dtype.kind == "f":
-        note = f"Took {plan.target!r} for numbers to predict (regression), as there are fractions"
+        note = f"Took {options.target!r} for numbers to predict (regression), as there are fractions"
         return "regression", [f"{note} such as {_fraction(labels):g}."]
     n_classes = len(np.unique(labels))
     if labels.dtype.kind == "U" or n_classes <= 2:
         return "classification", []
     if n_classes > min(FEW_CLASSES, len(labels) / 2):
         raise ValueError(
-            f"Expected texts, fractions or few whole numbers in {plan.the_target}, got {n_classes} different whole "
+            f"Expected texts, fractions or few whole numbers in {options.the_target}, got {n_classes} different whole "
             f"numbers in {len(labels)} rows; pass task='regression' or task='classification'."
         )
-    return "classification", [f"Took the {n_classes} whole numbers of {plan.target!r} for classes, not for quantities."]
+    return "classification", [
+        f"Took the {n_classes} whole numbers of {options.target!r} for classes, not for quantities."
+    ]
 
 
-def _about_classes(labels: NDArray[Any], plan: Plan) -> list[str]:
+def _about_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
     """Raise unless these can be classes; tell about rare ones."""
     if labels.dtype.kind == "f":
         raise ValueError(
-            f"Expected classes in {plan.the_target}, got fractions such as {_fraction(labels):g}; pass "
+            f"Expected classes in {options.the_target}, got fractions such as {_fraction(labels):g}; pass "
             "task='regression', or write the classes as text."
         )
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         raise ValueError(
-            f"Expected at least two classes in {plan.the_target}, got only {classes[0].item()!r} in "
+            f"Expected at least two classes in {options.the_target}, got only {classes[0].item()!r} in "
             f"{number_of(len(labels), 'row')}; add samples of another class, or name another target."
         )
     if len(classes) > max(2, len(labels) / 2):
         raise ValueError(
-            f"Expected at least two rows per class in {plan.the_target}, got {len(classes)} classes in {len(labels)} "
-            "rows; pass task='regression' if these are quantities, name another target if they are identifiers."
+            f"Expected at least two rows per class in {options.the_target}, got {len(classes)} classes in "
+            f"{len(labels)} rows; pass task='regression' if these are quantities, name another target if they are "
+            "identifiers."
         )
     single = classes[counts == 1].tolist()
     return [f"Found one row only of class {named(single)}: no split can stratify it."] if single else []
 
 
-def _quantities(column: "pd.Series[Any]", plan: Plan) -> NDArray[np.float64]:
+def _quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[np.float64]:
     entries = [as_number(entry) for entry in column]
     wrong = [entry for entry in entries if not (isinstance(entry, float) and np.isfinite(entry))]
     if wrong:
         raise ValueError(
-            f"Expected finite numbers in {plan.the_target} for regression, got {wrong[0]!r} "
+            f"Expected finite numbers in {options.the_target} for regression, got {wrong[0]!r} "
             f"({number_of(len(wrong), 'such entry')}); mend them, or pass task='classification'."
         )
     if len(set(entries)) < 2:
         raise ValueError(
-            f"Expected different numbers in {plan.the_target}, got only {entries[0]:g} in "
+            f"Expected different numbers in {options.the_target}, got only {entries[0]:g} in "
             f"{number_of(len(entries), 'row')}; name another target."
         )
     return np.array(entries)

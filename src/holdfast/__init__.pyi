@@ -1,0 +1,50 @@
+# What `import holdfast as hf` offers: the one list of public names. `__init__.py` reads it, so that a name is imported
+# when it is first used, and editors and type checkers see every one.
+from . import datasets as datasets
+from . import inference as inference
+from . import io as io
+from . import measures as measures
+from . import plots as plots
+from . import report as report
+from . import resampling as resampling
+from . import selectors as selectors
+from . import similarity as similarity
+from . import study as study
+from . import testing as testing
+from . import tradeoff as tradeoff
+from .inference import compare as compare
+from .inference import compare_many as compare_many
+from .inference import feature_swaps as feature_swaps
+from .inference import feature_table as feature_table
+from .inference import runs_needed as runs_needed
+from .inference import stability as stability
+from .io import read_preferences as read_preferences
+from .io import read_table as read_table
+from .io import write_preferences as write_preferences
+from .measures import MEASURES as MEASURES
+from .measures import Measure as Measure
+from .measures import UndefinedStabilityError as UndefinedStabilityError
+from .measures import UndefinedStabilityWarning as UndefinedStabilityWarning
+from .measures import corrected as corrected
+from .preferences import Preferences as Preferences
+from .resampling import Bootstrap as Bootstrap
+from .resampling import ComplementaryPairs as ComplementaryPairs
+from .resampling import Folds as Folds
+from .resampling import NestedFolds as NestedFolds
+from .resampling import NestedSubsamples as NestedSubsamples
+from .resampling import NewSeeds as NewSeeds
+from .resampling import Noise as Noise
+from .resampling import Subsample as Subsample
+from .study import Candidates as Candidates
+from .study import Study as Study
+from .study import StudyError as StudyError
+from .study import StudyResult as StudyResult
+from .study import TargetPrecision as TargetPrecision
+from .study import from_cross_validate as from_cross_validate
+from .study import from_rfecv as from_rfecv
+from .study import load_study as load_study
+from .tradeoff import check_features as check_features
+from .tradeoff import nested_choice as nested_choice
+from .tradeoff import optimize as optimize
+
+__version__: str

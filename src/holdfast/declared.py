@@ -1,0 +1,158 @@
+"""What is said of everything that has a name, said once: by a record beside the code that does it.
+
+Measures, perturbations, selectors, models, scores and rules are kept in registries. The command line, the method
+section of a report, the tables of the documentation and the tests read these; nothing else lists a name.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What users are told of something that they can name.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line and in configuration files.
+    summary : str
+        One line that says what it does.
+    methods : str
+        Phrase for the method section of a paper; what may stand in braces depends on the kind of thing.
+    scope : str
+        What an interval over its results describes.
+    caution : str
+        What may not be concluded from its results.
+    reference : str or None
+        Key of what to cite for it, in :data:`holdfast.references.REFERENCES`.
+    needs : tuple of str
+        What it cannot do without, in words: ``"two classes"``, ``"classes"``, ``"numbers to predict"``.
+    """
+
+    name: str
+    summary: str
+    methods: str = ""
+    scope: str = ""
+    caution: str = ""
+    reference: str | None = None
+    needs: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {**asdict(self), "needs": list(self.needs)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "About":
+        """Return what :meth:`to_dict` wrote."""
+        return cls(**{**values, "needs": tuple(values["needs"])})
+
+
+class Declared(Protocol):
+    """Anything that says of itself what users need to know."""
+
+    @property
+    def about(self) -> About: ...
+
+
+Thing = TypeVar("Thing", bound=Any)
+
+
+@dataclass(eq=False)
+class Registry(Mapping[str, Thing], Generic[Thing]):
+    """Things of one kind by name. Hyphens and underscores in a name are the same; a misspelled name gets a hint.
+
+    Parameters
+    ----------
+    kind : str
+        What they are, in words: ``"rule"``.
+    things : iterable
+        What is there from the start.
+    about : callable
+        What is told of a thing; by default its ``about``.
+    where : str
+        Where a user finds the list; ends the message about an unknown name.
+
+    Examples
+    --------
+    >>> from holdfast.declared import About, Registry
+    >>> from types import SimpleNamespace
+    >>> fruit = Registry("fruit", [SimpleNamespace(about=About(name="crab-apple", summary="Small and sour."))])
+    >>> fruit["crab_apple"].about.summary
+    'Small and sour.'
+    >>> fruit["crab_aple"]
+    Traceback (most recent call last):
+    ...
+    KeyError: "Expected the name of a fruit, got 'crab_aple'; did you mean 'crab-apple'?"
+    """
+
+    kind: str
+    things: Iterable[Thing] = ()
+    about: Callable[[Thing], About] = field(default=lambda thing: thing.about)
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        self._things: dict[str, Thing] = {}
+        for thing in self.things:
+            self.add(thing)
+
+    def add(self, thing: Thing) -> Thing:
+        """Register a thing and return it, so that ``add`` can decorate a class; its name must be new."""
+        name = self.about(thing).name
+        if self.spelled(name) is not None:
+            raise ValueError(f"Expected a new name for a {self.kind}, got {name!r}, which is taken.")
+        self._things[name] = thing
+        return thing
+
+    def remove(self, name: str) -> None:
+        """Forget a thing."""
+        self._things = {known: thing for known, thing in self._things.items() if thing is not self[name]}
+
+    def spelled(self, name: object) -> str | None:
+        """Return the name as it was declared; None if there is none such."""
+        plain = str(name).replace("-", "_")
+        return next((known for known in self._things if known.replace("-", "_") == plain), None)
+
+    def find(self, name: str) -> Thing:
+        """Return the thing of this name, or raise a ValueError that lists the names."""
+        spelled = self.spelled(name)
+        if spelled is None:
+            raise ValueError(f"Expected {a(self.kind)} ({', '.join(self)}), got {name!r}{did_you_mean(name, self)}")
+        return self._things[spelled]
+
+    def __getitem__(self, name: str) -> Thing:
+        spelled = self.spelled(name)
+        if spelled is None:
+            hint = did_you_mean(name, self) + (f" {self.where} lists them." if self.where else "")
+            raise KeyError(f"Expected the name of {a(self.kind)}, got {name!r}{hint}")
+        return self._things[spelled]
+
+    def __contains__(self, name: object) -> bool:
+        return self.spelled(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def abouts(self) -> dict[str, About]:
+        """Return what is told of each."""
+        return {name: self.about(thing) for name, thing in self._things.items()}
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {about.summary}" for name, about in self.abouts().items())
+
+
+def a(noun: str) -> str:
+    """Return a noun with its article."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: a hint at the closest known one, if there is one."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
