@@ -17,7 +17,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"preferences", "similarity"},
     {"selection"},
     {"io"},
-    {"datasets", "measures", "resampling"},
+    {"datasets", "measures", "models", "resampling"},
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots", "tradeoff"},

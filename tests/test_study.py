@@ -338,9 +338,9 @@ def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
 @pytest.mark.parametrize(
     ("few", "many"),
     [
-        (hf.Folds(3), hf.Folds(3, repeats=2)),
+        (hf.Folds(3), hf.Folds(3, n_repeats=2)),
         (hf.ComplementaryPairs(2), hf.ComplementaryPairs(3)),
-        (hf.NestedFolds(2, 2), hf.NestedFolds(2, 2, repeats=2)),
+        (hf.NestedFolds(2, 2), hf.NestedFolds(2, 2, n_repeats=2)),
         (hf.NestedSubsamples(2, (0.5,)), hf.NestedSubsamples(3, (0.5,))),
         (hf.Noise(2), hf.Noise(4)),
         (hf.NewSeeds(2), hf.NewSeeds(4)),
@@ -353,7 +353,7 @@ def test_every_perturbation_grows_and_never_shrinks(few, many, tmp_path):
     grown = study_of(perturbation=many).run(X, Y, store=store)
     assert_same(grown, study_of(perturbation=many).run(X, Y))
     again = study_of({"anova": anova(), "two": anova(2)}, perturbation=few).run(X, Y, store=store)
-    assert len(again.stored.splits) == many.n_splits
+    assert len(again.stored.splits) == many.get_n_splits()
     assert again.complete
     assert_same(again, grown, candidates=["anova"])
 
@@ -667,7 +667,7 @@ class OnlyFits:
         (lambda: study_of(estimator=LogisticRegression(), keep=list(X)).run(X, Y), "Expected features to choose from"),
         (lambda: study_of({"a": OnlyFits()}), "; derive its class from sklearn.base.BaseEstimator."),
         (lambda: study_of(scoring=[own_score, own_score]).run(X, Y), "got 'own_score' twice; give a mapping from name"),
-        (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names that sklearn.metrics"),
+        (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names (accuracy, balanced_accuracy,"),
         (lambda: study_of(perturbation=hf.Folds(70)).run(X, Y), "Expected at least 70 rows for Folds("),
         (lambda: study_of(perturbation=hf.Noise(2)).run(sp.csr_matrix(X), Y), "Expected a dense X for Noise("),
         (
@@ -708,7 +708,7 @@ def test_several_measures_are_rows_of_a_summary():
     found = result.summary(["nogueira", "jaccard", "zucknick"], X=X, threshold=0.8)
     assert found.index.names == ["candidate", "measure"]
     assert found.index.get_level_values("measure").tolist() == ["nogueira", "jaccard", "zucknick(threshold=0.8)"] * 3
-    for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "data": X})):
+    for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "X": X})):
         alone = result.summary(measure, **parameters)
         label = result.stability("anova", measure, **parameters).measure
         mine = found.xs(label, level="measure")

@@ -156,10 +156,10 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
     [
         (
             "UPDATE meta SET value = replace(value, 'strap', 'strip') WHERE key = 'plan'",
-            "1 of 9 entries of the plan lost: plan",
+            "1 of 10 entries of the plan lost: plan",
         ),
-        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 9 entries of the plan lost: plain"),
-        ("DELETE FROM meta WHERE key = 'plan'", "1 of 9 entries of the plan lost"),
+        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 10 entries of the plan lost: plain"),
+        ("DELETE FROM meta WHERE key = 'plan'", "1 of 10 entries of the plan lost"),
         ("UPDATE families SET selector = '{}' WHERE family = 'anova'", "1 of 3 selectors lost: anova"),
         ("UPDATE candidates SET name = 'other' WHERE candidate = 2", "1 of 4 candidates lost: 2"),
         ("DELETE FROM candidates WHERE candidate = 4", "1 of 4 candidates lost"),
@@ -252,7 +252,7 @@ def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
 )
 def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     rewritten(copy, schema.META, (key, value))
-    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 9 entries of the plan lost: .*{key}.*\), and this part"):
+    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 10 entries of the plan lost: .*{key}.*\), and this part"):
         hf.load_study(copy)
 
 

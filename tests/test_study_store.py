@@ -56,7 +56,8 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     whole[place : place + 200] = b"\xa5" * 200
     path.write_bytes(whole)
     assert_refused(
-        path, r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(9 of 9 entries of the plan"
+        path,
+        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(10 of 10 entries of the plan",
     )
 
 
@@ -132,7 +133,7 @@ def test_a_store_that_was_never_begun_says_so(tmp_path):
     assert quietly(study_of(), X, Y, store=path).complete
 
 
-@pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
 def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatch):
     path, study = tmp_path / "s.db", robust_study(60, 0.001)
     whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), opening._prepare

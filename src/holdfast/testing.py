@@ -326,7 +326,9 @@ def check_batches(
     name = type(selector).__name__
     sized = isinstance(selector.get_params(deep=False).get("n_features"), int)
     settings: list[dict[str, Any]] = [{"n_features": size} for size in (1, 4)] if sized else [{}]
-    splits = [perturbation.split(at, Samples.of(len(y)), random_state) for at in range(perturbation.n_splits)]
+    splits = [
+        perturbation.make_split(at, Samples.of(len(y)), random_state) for at in range(perturbation.get_n_splits())
+    ]
     shared = selector.prepare(X, y, settings)
     found = list(selector.refit_many(shared, X, y, splits, settings))
     assert [len(one) for one in found] == [len(settings)] * len(splits), (

@@ -34,6 +34,16 @@ def parse_measure(text: str) -> "Measure":
     return measure.bind(**parameters)
 
 
+def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a rule with its parameters; both are checked."""
+    from holdfast.cli.records import registry
+
+    name, parameters = parse_named(text, "rule")
+    rule = registry("rules").find(name)
+    rule.check(parameters)
+    return rule.about.name, parameters
+
+
 def as_options(text: str) -> str:
     """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
     names = "categorical|groups|ignore|index|missing|task"

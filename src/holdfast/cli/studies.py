@@ -1,4 +1,4 @@
-"""Commands that run studies and show what they found: study, resume, show, verify, export, selectors."""
+"""Commands that run studies and show what they found: study, resume, show, verify, export."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -72,7 +72,7 @@ def study(
 
     `holdfast study patients.csv --target status -s sklearn.feature_selection.SelectFpr:alpha=0.01`
 
-    `holdfast study breast_cancer -s forest:sizes=10 --perturb folds:k=5,repeats=10`
+    `holdfast study breast_cancer -s forest:sizes=10 --perturb folds:n_splits=5,n_repeats=10`
 
     `holdfast study --config study.toml --dry-run`
     """
@@ -191,27 +191,6 @@ def export(
         print_json(files)
     else:
         write("\n".join(files))
-
-
-@app.command("selectors", rich_help_panel=STUDIES)
-def list_selectors(as_json: Json = False) -> None:
-    """List the selectors and estimators that have names; classes can be given by their dotted path too."""
-    from holdfast.study.named import ESTIMATORS, SELECTORS, parameters_of
-
-    both = {"selector": SELECTORS, "estimator": ESTIMATORS}
-    found: list[dict[str, Any]] = [
-        {"kind": kind, "name": name, "parameters": parameters_of(one), "summary": one.summary}
-        for kind, known in both.items()
-        for name, one in known.items()
-    ]
-    if as_json:
-        print_json(found)
-        return
-    rows = table("name", "for", "parameters", "what it is")
-    for one in found:
-        given = ", ".join(f"{key}={value}" for key, value in one["parameters"].items())
-        rows.add_row(one["name"], f"--{'select' if one['kind'] == 'selector' else 'estimator'}", given, one["summary"])
-    console().print(rows)
 
 
 # Running

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
+from holdfast.declared import About
 from holdfast.inference.agreements import agreement
 from holdfast.inference.comparison import Comparisons, Side, all_pairs, compare_many
 from holdfast.inference.estimate import (
@@ -30,17 +31,7 @@ from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabili
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
 
-SCOPES = {
-    "folds": "this data set in folds, which share most of their rows: the interval is a rough guide",
-    "pairs": "disjoint halves of this data set: how far two studies of half its size would agree",
-    "nested": "this data set in folds inside each training fold, which share most of their rows",
-    "shrink": "bootstrap samples of this data set beside smaller parts of themselves",
-}
-NO_INTERVAL = {"pairs": "pairs of halves of one data set do not show how much new data sets would differ"}
-SAME_ROWS = {
-    "Noise": "this data set with noise added to it, not new data sets",
-    "NewSeeds": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
-}
+UNKNOWN = About(name="unknown", summary="Resamples of which nothing more is known.")
 
 
 @dataclass(frozen=True)
@@ -57,8 +48,8 @@ class DesignedRuns:
         Block of each run.
     fractions : sequence of float
         Size of each run's sample as a share of the whole one of its block.
-    perturbation : str
-        Name of the perturbation, if it is known.
+    about : About
+        What their perturbation says of itself: what an interval describes, and why there may be none.
     sizes : tuple of float or None
         Of shrinking samples, the smaller sizes to average over; None for those that the runs have.
     """
@@ -67,7 +58,7 @@ class DesignedRuns:
     design: str
     blocks: Sequence[int]
     fractions: Sequence[float]
-    perturbation: str = ""
+    about: About = UNKNOWN
     sizes: tuple[float, ...] | None = None
 
     @property
@@ -260,8 +251,8 @@ def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, und
             raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
     law: Law = Student(values, *measure.range)
-    if designed.design in NO_INTERVAL:
-        law = NoLaw(NO_INTERVAL[designed.design])
+    if designed.about.no_interval:
+        law = NoLaw(designed.about.no_interval)
     elif math.isnan(value) or values.size < 2:
         law = NoLaw(reason or "one block has no uncertainty, two are needed")
     runs = designed.runs
@@ -275,7 +266,7 @@ def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, und
         mean_size=_mean_size(designed),
         reason=reason,
         has_strength=measure.has_strength,
-        scope=SCOPES[designed.design],
+        scope=designed.about.scope or SCOPE,
     )
 
 
@@ -316,9 +307,11 @@ def _no_blocks(designed: DesignedRuns) -> str:
 
 def _told(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:
     """The estimate with what it speaks about; overlapping runs are never called validated."""
-    if designed.design in SCOPES:
-        return replace(estimate, scope=SCOPES[designed.design], validated=False)
-    return replace(estimate, scope=SAME_ROWS.get(designed.perturbation, estimate.scope))
+    return replace(
+        estimate,
+        scope=designed.about.scope or estimate.scope,
+        validated=estimate.validated and designed.design == "runs",
+    )
 
 
 def _only(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:

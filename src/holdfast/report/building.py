@@ -1,6 +1,5 @@
 """From a study to a summary: which candidate, its features, the others beside it, the choice."""
 
-import inspect
 import math
 import warnings
 from collections.abc import Mapping
@@ -117,14 +116,7 @@ def _check(
     threshold: float,
 ) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
-    if rule not in RULES:
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}.")
-    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
-    for name in rule_options:
-        if name not in known:
-            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
-    if rule == "at-least" and "stability" not in rule_options:
-        raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
+    RULES.find(rule).check(rule_options)
     if metric is not None and metric not in result.metrics:
         raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
     if not 0 < threshold < 1:

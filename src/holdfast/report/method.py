@@ -11,31 +11,14 @@ from holdfast.report.references import references
 from holdfast.report.summary import Features, Method, Reference, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing
+from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
-DESIGNS = {
-    "Bootstrap": "bootstrap samples of the data",
-    "Subsample": "random parts of the rows",
-    "ComplementaryPairs": "random halves of the rows, in pairs that share no row",
-    "Folds": "training sets of repeated cross-validation",
-    "NestedFolds": "inner folds of the training folds of a nested cross-validation",
-    "Noise": "copies of the data with added noise",
-    "NestedSubsamples": "bootstrap samples and smaller parts of them",
-    "NewSeeds": "repetitions on all rows with new random numbers",
-}
 MEASURES = {
     "nogueira": "the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as agreement by "
     "chance, 1: all runs select the same features)",
     "spearman": "the mean rank correlation of the runs (Kalousis, Prados and Hilario, 2005)",
     "weight_correlation": "the mean correlation of the runs' weights (Kalousis, Prados and Hilario, 2005)",
-}
-RULES = {
-    "one-se": "as the most stable one within one standard error of the best {metric}",
-    "not-worse": "as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
-    "accuracy": "by the best {metric}",
-    "knee": "at the knee of the front of {metric} and stability",
-    "at-least": "by the best {metric} among those that are stable enough",
-    "weighted": "by a weighted sum of {metric} and stability",
 }
 
 
@@ -64,21 +47,22 @@ def method_of(
 
 
 def references_of(result: StudyResult, tradeoff: Tradeoff, stability: Stability) -> tuple[Reference, ...]:
-    """What to cite, with what for."""
-    used = {}
+    """What to cite, with what for: what the measure, the rule, the selectors and the perturbation refer to."""
+    used: dict[str | None, str] = {}
     measure = (stability.measure or "").split("(")[0]
-    classes = " ".join(result.stored.meta["selectors"].values())
     if measure in ("nogueira", ""):
         used["nogueira2018"] = "the measure of stability"
-    if tradeoff.rule == "not-worse" or measure in ("spearman", "weight_correlation"):
-        used["kalousis2005"] = "the rule of the choice" if tradeoff.rule == "not-worse" else "the measure of stability"
-    if measure == "gulgezen" or "MRMR" in classes:
-        used["gulgezen2009"] = "the stability of mRMR"
-    if "HybridRFE" in classes:
-        used["hamer2020"] = "the hybrid elimination, and accuracy and stability as a front"
+    if measure in ("spearman", "weight_correlation"):
+        used["kalousis2005"] = "the measure of stability"
+    if measure == "gulgezen":
+        used["gulgezen2009"] = "the measure of stability"
+    if tradeoff.rule and len(result.candidates) > 1:
+        used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
+    for about in (*result.records.selectors.values(), result.records.perturbation):
+        used.setdefault(about.reference, about.methods.removeprefix("{n} "))
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
-    return references(used)
+    return references({key: purpose for key, purpose in used.items() if key is not None})
 
 
 def footing_in_words(result: StudyResult, footing: Footing) -> str | None:
@@ -134,11 +118,11 @@ def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Informa
     told = []
     if not tradeoff.missing:
         told.append(
-            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
+            f"Prediction was measured as {_score(result, tradeoff.metric)} of {_model(result)} on the rows held out "
             "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
         )
         if len(result.candidates) > 1:
-            rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
+            rule = RULES[str(tradeoff.rule)].about.methods.format(metric=tradeoff.metric)
             told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
     if information.untested:
         told.append(f"Whether the features carry information was not tested: {information.untested}.")
@@ -153,14 +137,19 @@ def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Informa
     return told
 
 
+def _score(result: StudyResult, metric: str | None) -> str:
+    """The score in words, with its name if that is another."""
+    about = result.records.scores.get(str(metric))
+    return str(metric) if about is None or about.methods == metric else f"{about.methods} ({metric})"
+
+
 def _p_text(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
 
 
 def design_in_words(result: StudyResult) -> str:
     """How many runs there were, and what they were trained on; those that only serve the score do not count."""
-    name = str(result.stored.meta["plan"]["perturbation"].get("perturbation"))
-    return f"{int(result.stored.splits['measured'].sum())} {DESIGNS.get(name, 'given training sets')}"
+    return result.records.perturbation.methods.format(n=int(result.stored.splits["measured"].sum()))
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -32,19 +32,6 @@ UNTESTED_STANDINGS: dict[Standing, Standing] = {
 }
 MANY = 100
 """Number of runs with which rare kinds of runs are likely to be seen."""
-SHARED = (
-    "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
-    "noise this stability stays above 0 and some features come back often; shuffle the target and run the study "
-    "again to see how much noise alone gives."
-)
-SCOPES = {
-    "pairs": "Runs are compared on disjoint halves of the data, which share no rows: the stability tells how far two "
-    "studies of half this size would agree, and on pure noise it would be about 0.",
-    "Noise": "Runs differ by noise that was added to the data, not by their samples: other samples would usually agree "
-    "less.",
-    "NewSeeds": "Runs differ only by the selector's own random numbers, not by their data: this says nothing about "
-    "other samples.",
-}
 
 
 def verdict_of(
@@ -190,8 +177,7 @@ def _sizes(result: StudyResult) -> str:
 
 
 def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information) -> list[str]:
-    perturbation = result.stored.meta["plan"]["perturbation"].get("perturbation")
-    told = [SCOPES.get(result.design) or SCOPES.get(str(perturbation)) or SHARED]
+    told = [result.records.perturbation.caution]
     if stability.scope and result.design in ("folds", "nested", "shrink"):
         told.append(f"The interval describes {stability.scope}.")
     if math.isnan(stability.low) and not math.isnan(stability.value) and stability.reason:

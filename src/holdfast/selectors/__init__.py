@@ -2,6 +2,7 @@
 
 from holdfast.selectors.base import Selector
 from holdfast.selectors.baseline import RandomSelector
+from holdfast.selectors.catalog import SELECTORS, NamedSelector
 from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
 from holdfast.selectors.ensemble import EnsembleSelector
@@ -21,6 +22,7 @@ from holdfast.selectors.stability_selection import StabilitySelection
 
 __all__ = [
     "MRMR",
+    "SELECTORS",
     "SVMRFE",
     "AnovaF",
     "ElasticNetCV",
@@ -32,6 +34,7 @@ __all__ = [
     "HybridRFE",
     "InformationGain",
     "LinearSVMWeights",
+    "NamedSelector",
     "RandomSelector",
     "ReliefF",
     "Selector",

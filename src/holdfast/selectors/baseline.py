@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from holdfast.declared import About
 from holdfast.selectors.base import Found, Selector
 from holdfast.selectors.rows import Floats, Ints, Target
 
@@ -19,6 +20,12 @@ class RandomSelector(Selector):
     random_state : int, optional
         Seed. In a study, each run gets its own unless this is set.
     """
+
+    about: ClassVar[About] = About(
+        name="random",
+        summary="any, at random: a baseline",
+        methods="random choice, as a baseline",
+    )
 
     needs_classes: ClassVar[bool] = False
     draws: ClassVar[bool] = True

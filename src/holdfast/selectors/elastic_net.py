@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
+from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selectors.base import FitsTogether, Found, Selector, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
@@ -137,6 +138,13 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     >>> list(ElasticNetPath(n_features=2).fit(X, y).get_feature_names_out())
     ['worst perimeter', 'worst concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="lasso",
+        summary="a weight in a lasso of the given penalty_strength, or the first n_features to enter its path",
+        methods="the lasso",
+        reference="tibshirani1996",
+    )
 
     served: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
@@ -284,6 +292,13 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
     model_ : object
         The model at that lambda.
     """
+
+    about: ClassVar[About] = About(
+        name="lasso_cv",
+        summary="a weight in a lasso whose strength is chosen inside the split",
+        methods="the lasso with its penalty chosen by cross-validation",
+        reference="tibshirani1996",
+    )
 
     served: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"

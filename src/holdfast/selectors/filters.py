@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
@@ -88,6 +89,12 @@ class Variance(_Moments):
         Seed of the random choice. In a study, each resample has its own unless this is set.
     """
 
+    about: ClassVar[About] = About(
+        name="variance",
+        summary="largest variance",
+        methods="the features of largest variance",
+    )
+
     needs_classes: ClassVar[bool] = False
     uninformative: ClassVar[str | None] = "a variance of 0"
 
@@ -110,6 +117,13 @@ class AnovaF(_Moments):
         As for :class:`Variance`.
     """
 
+    about: ClassVar[About] = About(
+        name="anova",
+        summary="largest F value of an analysis of variance",
+        methods="the largest F statistics of an analysis of variance",
+        needs=("classes",),
+    )
+
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     nothing: ClassVar[float] = ROUNDING**2
 
@@ -127,6 +141,14 @@ class Golub(_Moments):
     n_features, ties, random_state
         As for :class:`Variance`.
     """
+
+    about: ClassVar[About] = About(
+        name="golub",
+        summary="largest signal-to-noise ratio, two classes",
+        methods="the signal-to-noise ratio of Golub et al. (1999)",
+        reference="golub1999",
+        needs=("two classes",),
+    )
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
@@ -150,6 +172,14 @@ class GolubVariance(_Moments):
     ties, random_state
         As for :class:`Variance`.
     """
+
+    about: ClassVar[About] = About(
+        name="golub_variance",
+        summary="largest sum of signal-to-noise ratio and lambda_v times variance, two classes",
+        methods="a weighted sum of signal-to-noise ratio and variance",
+        reference="hamer2020",
+        needs=("two classes",),
+    )
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a sum of 0"
@@ -180,6 +210,14 @@ class InformationGain(Filter):
         As for :class:`Variance`.
     """
 
+    about: ClassVar[About] = About(
+        name="information_gain",
+        summary="most information about the class, bins by the MDL rule",
+        methods="information gain",
+        reference="kalousis2005",
+        needs=("classes",),
+    )
+
     uninformative: ClassVar[str | None] = "an information gain of 0"
 
     def _shared(self, X: Floats, target: Target) -> Sorted:
@@ -204,6 +242,14 @@ class SymmetricalUncertaintyFilter(Filter):
     ties, random_state
         As for :class:`Variance`.
     """
+
+    about: ClassVar[About] = About(
+        name="symmetrical_uncertainty",
+        summary="largest symmetrical uncertainty with the class",
+        methods="symmetrical uncertainty with the class",
+        reference="gulgezen2009",
+        needs=("classes",),
+    )
 
     uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
 
@@ -255,6 +301,14 @@ class ReliefF(Filter):
     ties, random_state
         As for :class:`Variance`.
     """
+
+    about: ClassVar[About] = About(
+        name="relieff",
+        summary="differs between near rows of other classes; ranges=full is fast",
+        methods="ReliefF",
+        reference="kononenko1994",
+        needs=("classes",),
+    )
 
     uninformative: ClassVar[str | None] = "a weight of 0"
 

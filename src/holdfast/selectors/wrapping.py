@@ -245,7 +245,7 @@ def inner_splits(
     samples = Samples(rows.size, classes, units)
     resampling.check(samples)
     start = int(rng_of(random_state, INNER).integers(2**31))
-    return [_on_rows(resampling.split(index, samples, start), rows) for index in range(resampling.n_splits)]
+    return [_on_rows(resampling.make_split(index, samples, start), rows) for index in range(resampling.get_n_splits())]
 
 
 def _on_rows(split: Split, rows: Ints) -> Split:
@@ -258,12 +258,11 @@ def _on_rows(split: Split, rows: Ints) -> Split:
 class Halves(ComplementaryPairs):
     """Half of the rows, drawn anew for each split: the first halves of complementary pairs."""
 
-    @property
-    def n_splits(self) -> int:
-        return self.n
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return self.n_pairs
 
-    def split(self, index: int, samples: Samples, seed: int) -> Split:
-        half = super().split(2 * index, samples, seed)
+    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
+        half = super().make_split(2 * index, samples, seed)
         return replace(half, index=index, label=f"subsample {index}", block=index)
 
 

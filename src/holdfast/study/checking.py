@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.declared import is_about
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
@@ -153,6 +154,12 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
         and "perturbation" in value["perturbation"]
     ),
     "design": lambda value, _: value in get_args(Design),
+    "declared": lambda value, _: (
+        isinstance(value, dict)
+        and all(isinstance(value.get(kind), dict) for kind in ("perturbation", "selectors", "scores"))
+        and all(is_about(record) for record in (value["perturbation"], *value["selectors"].values()))
+        and all(is_about(record) for record in value["scores"].values())
+    ),
     "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
     "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
     "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),

@@ -25,7 +25,7 @@ from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.footing import USUAL, Footing, choose_footing
 from holdfast.study.opening import opened_to_read
-from holdfast.study.stored import Stored, read
+from holdfast.study.stored import Records, Stored, read
 
 if TYPE_CHECKING:
     from holdfast import tradeoff
@@ -67,6 +67,11 @@ class StudyResult:
     def features(self) -> Sequence[str] | range:
         """The universe: all columns that were handed to the study, covariates left out."""
         return self.stored.features
+
+    @property
+    def records(self) -> Records:
+        """What perturbation, selectors and scores say of themselves, as it was when the study ran."""
+        return self.stored.records
 
     @property
     def design(self) -> str:

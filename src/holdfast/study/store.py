@@ -149,6 +149,9 @@ class Store:
                 self._check_plan(stored, plan)
                 if about.get("command") is not None:
                     self.put("command", about["command"])
+                declared = self.get("declared") or about["declared"]
+                selectors = {**declared["selectors"], **about["declared"]["selectors"]}
+                self.put("declared", {**declared, "selectors": selectors})
             for family in families:
                 self._add_family(family)
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.checking import Checks, check_tables, parse_meta, refuse_damage, refuse_unusable
@@ -24,6 +25,14 @@ class UnansweredError(ValueError):
     def __init__(self, message: str, plain: str) -> None:
         super().__init__(message)
         self.plain = plain
+
+
+class Records(NamedTuple):
+    """What is said of the perturbation, of every family's selector and of every score."""
+
+    perturbation: About
+    selectors: dict[str, About]
+    scores: dict[str, About]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,6 +98,16 @@ class Stored:
             raise ValueError(f"Expected one of the sizes {', '.join(f'{size:g}' for size in known)}, got {fraction!r}.")
         return tuple(size for size in known if size < 1) if fraction is None else (float(fraction),)
 
+    @property
+    def records(self) -> Records:
+        """What perturbation, selectors and scores say of themselves."""
+        declared = self.meta["declared"]
+        selectors, scores = (
+            {name: About.from_dict(values) for name, values in declared[kind].items()}
+            for kind in ("selectors", "scores")
+        )
+        return Records(About.from_dict(declared["perturbation"]), selectors, scores)
+
     def designed(self, candidate: str, before: int | None = None, fraction: float | None = None) -> DesignedRuns:
         """The measured runs of a candidate with their place in the design; only those before a split, if said.
 
@@ -113,7 +132,7 @@ class Stored:
             self.meta["design"],
             splits["block"].tolist(),
             splits["fraction"].tolist(),
-            self.meta["plan"]["perturbation"]["perturbation"],
+            self.records.perturbation,
             None if sizes is None else tuple(size for size in sizes if size < 1),
         )
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -11,6 +11,7 @@ import numpy as np
 
 from holdfast.inference.intervals import check_level
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
+from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
 from holdfast.study.data import PredictionTask, StudyData, study_data
 from holdfast.study.families import Candidates, Family
@@ -23,7 +24,7 @@ from holdfast.study.progress import Report, reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_requirements
 from holdfast.study.result import StudyResult
-from holdfast.study.scoring import named_scoring, scorers_of
+from holdfast.study.scoring import describe_score, named_scoring, scorers_of
 from holdfast.study.store import Store, stored_bytes
 from holdfast.study.stored import read
 from holdfast.study.work import Context, Outcome, Task, one_thread, work
@@ -252,7 +253,7 @@ class Study:
             for place in places
             for one in work(context, Task(place, (0,), tuple(range(len(run.families[place].settings)))))
         ]
-        seconds, splits = monotonic() - begun, run.perturbation.n_splits
+        seconds, splits = monotonic() - begun, run.perturbation.get_n_splits()
         return {
             "candidates": len(outcomes),
             "splits": splits,
@@ -303,12 +304,21 @@ class _Run:
         data = self.data
         return {
             "design": self.perturbation.design,
+            "declared": self.declared(),
             "names": data.names if data.named else None,
             "n_features": len(data.names),
             "classes": None if data.classes is None else [described(one) for one in data.classes.tolist()],
             "target": data.target.tolist(),
             "prefilter": self.study.prefilter,
             "command": None if command is None else dict(command),
+        }
+
+    def declared(self) -> dict[str, Any]:
+        """What perturbation, selectors and scores say of themselves: a report needs no more than the store."""
+        return {
+            "perturbation": self.perturbation.about.to_dict(),
+            "selectors": {family.name: SELECTORS.describe(family.selector).to_dict() for family in self.families},
+            "scores": {name: describe_score(name, scoring).to_dict() for name, scoring in self.scoring.items()},
         }
 
     # How many runs
@@ -318,13 +328,13 @@ class _Run:
         if until is None:
             yield _grown(self.perturbation, store)
             return
-        if self.perturbation.grows != "n" or self.perturbation.design != "runs":
+        if self.perturbation.grows is None or self.perturbation.design != "runs":
             without = "; pairs of halves have no interval to narrow" if self.perturbation.design == "pairs" else ""
             raise ValueError(
                 f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}"
                 f"{without}."
             )
-        yield replace(self.perturbation, n=until.pilot)  # type: ignore[type-var]
+        yield self.perturbation.grown(until.pilot)
         with store.transaction():
             store.put("until", {**vars(until)})
         asked = StudyResult(read(store)).pilot_runs
@@ -335,12 +345,12 @@ class _Run:
                 UserWarning,
                 stacklevel=4,
             )
-        yield _grown(replace(self.perturbation, n=max(until.pilot, min(asked, until.cap))), store)  # type: ignore[type-var]
+        yield _grown(self.perturbation.grown(max(until.pilot, min(asked, until.cap))), store)
 
     def splits(self, perturbation: Perturbation) -> Iterator[Any]:
         """All splits, in order."""
         seed = int(self.study.random_state)
-        return (perturbation.split(index, self.samples, seed) for index in range(perturbation.n_splits))
+        return (perturbation.make_split(index, self.samples, seed) for index in range(perturbation.get_n_splits()))
 
     # The work
 
@@ -366,7 +376,7 @@ class _Run:
         on_error: str,
     ) -> None:
         """Run what is missing and keep it as it comes."""
-        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None, self.only)
+        queue = Queue(store, self.families, perturbation.get_n_splits(), time_limit is not None, self.only)
         report(queue.progress)
         context = self.context(perturbation, queue.needed)
         guesses = Guesses(store, context)
@@ -387,10 +397,10 @@ class _Run:
 def _grown(perturbation: Perturbation, store: Store) -> Perturbation:
     """The perturbation with at least as many splits as the store has: a study never shrinks."""
     stored = store.n_splits
-    if perturbation.grows is None or perturbation.n_splits >= stored:
+    if perturbation.grows is None or perturbation.get_n_splits() >= stored:
         return perturbation
-    unit = perturbation.n_splits // getattr(perturbation, perturbation.grows)
-    return replace(perturbation, **{perturbation.grows: -(-stored // unit)})  # type: ignore[type-var]
+    unit = perturbation.get_n_splits() // getattr(perturbation, perturbation.grows)
+    return perturbation.grown(-(-stored // unit))
 
 
 def _raise_first(families: Sequence[Family], perturbation: Perturbation, outcomes: Sequence[Outcome]) -> None:

@@ -92,7 +92,7 @@ class Context:
 
     def split(self, index: int) -> Split:
         """Make a split again."""
-        return self.perturbation.split(index, self.samples, self.seed)
+        return self.perturbation.make_split(index, self.samples, self.seed)
 
 
 def work(context: Context, task: Task) -> list[Outcome]:

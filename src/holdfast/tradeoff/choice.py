@@ -1,7 +1,5 @@
 """One candidate, chosen by a rule, with the sentence that says why."""
 
-import difflib
-import inspect
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -123,9 +121,9 @@ def choose(
         )
     own, parameters = _split_options(rule, options)
     points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
-    if rule == "not-worse":
+    if "level" in RULES[rule].parameters:
         own.setdefault("level", level)
-    return _made(points, rule, RULES[rule](points, **own))
+    return _made(points, RULES[rule].about.name, RULES[rule](points, **own))
 
 
 def check_rule(rule: str, options: dict[str, Any]) -> None:
@@ -135,15 +133,9 @@ def check_rule(rule: str, options: dict[str, Any]) -> None:
 
 def _split_options(rule: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options of the rule, and those of the measure."""
-    if rule not in RULES:
-        close = difflib.get_close_matches(str(rule), RULES, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}{meant}")
-    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
-    others = {name for one in RULES.values() for name in inspect.signature(one).parameters} - {"points"} - known
-    for name in options:
-        if name in others:
-            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
+    known = set(RULES.find(rule).parameters)
+    others = {name for other in RULES.values() for name in other.parameters} - known
+    RULES[rule].check([name for name in options if name in known | others])
     own = {name: value for name, value in options.items() if name in known}
     return own, {name: value for name, value in options.items() if name not in known}
 

@@ -113,7 +113,7 @@ def _outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list
     data, seed = study_data(X, y, groups, study.keep, study.task, study.estimator), int(study.random_state)
     perturbation = as_perturbation(outer).bind(data.X, data.y, data.groups, seed)
     perturbation.check(data.samples)
-    splits = [perturbation.split(index, data.samples, seed) for index in range(perturbation.n_splits)]
+    splits = [perturbation.make_split(index, data.samples, seed) for index in range(perturbation.get_n_splits())]
     splits = [split for split in splits if split.measured or split.test.size]
     if not splits or not all(split.test.size for split in splits):
         raise ValueError(f"Expected outer splits that hold out rows, such as hf.Folds(5), got {outer!r}.")
@@ -149,5 +149,5 @@ def _stability(selected: list[Preferences], measure: str | Measure | None) -> St
         together = Preferences.from_weights(np.vstack([runs.matrix() for runs in cut]))
     else:
         together = Preferences.from_rankings(np.vstack([runs.to_ranking().matrix() for runs in cut]))
-    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected))
+    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected), Folds.about)
     return design_stability(runs, footing.measure)

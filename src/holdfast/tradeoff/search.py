@@ -116,7 +116,7 @@ def _name(selector: Any) -> str:
 
 def _checked(perturbation: Any) -> Perturbation:
     found = as_perturbation(perturbation)
-    if found.design != "runs" or found.grows != "n":
+    if found.design != "runs" or found.grows is None:
         raise ValueError(
             f"Expected runs that stand beside each other for a search, such as hf.Bootstrap(100) or hf.Subsample(100), "
             f"got {perturbation!r}."
@@ -193,7 +193,7 @@ class _Race:
 
     def run(self, grid: Any, risk: float) -> StudyResult:
         """Race the settings of a grid to the end."""
-        total = as_perturbation(self.plan.perturbation).n_splits
+        total = as_perturbation(self.plan.perturbation).get_n_splits()
         looks = stages(self.first, total) if risk > 0 else [total]
         names = self._study(grid, total).families[0].names
         before = read_meta(self.path) if self.path.exists() else {}
@@ -215,7 +215,7 @@ class _Race:
 
     def _study(self, grid: Any, n: int) -> Study:
         family = {_name(self.selector): Candidates(self.selector, grid, self.sizes)}
-        resamples = replace(as_perturbation(self.plan.perturbation), n=n)  # type: ignore[type-var]
+        resamples = as_perturbation(self.plan.perturbation).grown(n)
         return replace(self.plan, selectors=family, perturbation=resamples)
 
     def _run(self, study: Study, only: Sequence[str]) -> StudyResult:
