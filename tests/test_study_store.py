@@ -152,7 +152,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatc
             study.run(X, Y, store=path)
     part = hf.load_study(path)
     assert part.n_outcomes < whole.n_outcomes
-    assert share < 0.5 or part.n_outcomes > 0
+    assert share < 0.6 or part.n_outcomes > 0
     assert_same(quietly(study, X, Y, store=path), whole)
 
 

@@ -90,7 +90,7 @@ def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
         out.print(f"The choice: {summary.tradeoff.reason}", soft_wrap=True)
     if summary.features is not None:
         out.print(f"\nHow often {summary.candidate} selected each feature", style="bold")
-        for one in summary.features.shown:
-            bar = "█" * round(20 * one.frequency)
-            out.print(f"{one.feature:>24}  {bar:<20} {one.frequency:>4.0%}  {one.verdict}")
+        for row in summary.features.shown:
+            bar = "█" * round(20 * row.frequency)
+            out.print(f"{row.feature:>24}  {bar:<20} {row.frequency:>4.0%}  {row.verdict}")
     out.print(f"\nThe report is in {output}: open it in a browser.", soft_wrap=True)

@@ -15,7 +15,7 @@ def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"Expected NAME:param=value,param=value for a {what}, got {text!r}.")
-        values = [literal(one.strip()) for one in value.split("|")]
+        values = [literal(part.strip()) for part in value.split("|")]
         parameters[key.strip()] = values if len(values) > 1 else values[0]
     return name.strip(), parameters
 
@@ -47,7 +47,7 @@ def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
 def as_options(text: str) -> str:
     """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
     names = "categorical|groups|ignore|index|missing|task"
-    return re.sub(rf"\b({names})=([\w'])?", lambda one: f"--{one[1]}" + (f" {one[2]}" if one[2] else ""), text)
+    return re.sub(rf"\b({names})=([\w'])?", lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""), text)
 
 
 def literal(text: str) -> Any:

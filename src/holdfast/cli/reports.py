@@ -50,7 +50,7 @@ def report(
     from holdfast.study import load_study
 
     name, parameters = parse_rule(rule)
-    asked: dict[str, Any] = {
+    options_given: dict[str, Any] = {
         "candidate": candidate, "rule": name, "metric": metric, "level": level, "threshold": threshold,
         "measure": None if measure is None else parse_measure(measure), **({} if title is None else {"title": title}),
         **parameters,
@@ -60,9 +60,9 @@ def report(
     with notes(quiet):
         result = load_study(store)
         if as_json:
-            write_json(render(result, "json", **asked).removesuffix("\n"))
+            write_json(render(result, "json", **options_given).removesuffix("\n"))
             return
         path = output or Path(f"report.{format or 'html'}")
-        written = write_report(result, path, format=format, **asked)  # type: ignore[arg-type]
+        written = write_report(result, path, format=format, **options_given)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))

@@ -9,7 +9,7 @@ from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import interval_text, notes, number, print_json
-from holdfast.cli.studies import DEFAULTS, given, ran
+from holdfast.cli.studies import DEFAULTS, ran, typed_options
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def tradeoff(
     `holdfast tradeoff breast_cancer --rule at-least:stability=0.8`
     """
     decision = _decision(rule, metric, measure, level)
-    typed = given(ctx, STUDY)
-    wanted = {**DEFAULTS, **USUAL, **typed}
-    if metric is not None and metric not in (wanted["score"] or [metric]):
-        raise ValueError(f"Expected one of the scores ({', '.join(wanted['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(wanted, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
+    typed = typed_options(ctx, STUDY)
+    chosen = {**DEFAULTS, **USUAL, **typed}
+    if metric is not None and metric not in (chosen["score"] or [metric]):
+        raise ValueError(f"Expected one of the scores ({', '.join(chosen['score'])}) as --metric, got {metric!r}.")
+    _decide(ran(chosen, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
 
 
 @app.command(rich_help_panel=DECIDE)

@@ -121,7 +121,7 @@ class NestedFolds(Perturbation):
         if place == 0:
             return split_of_rows(f"outer {outer}", index, samples, seed, train, block=outer, measured=False)
         inside = Samples.of(
-            train.size, *(None if one is None else one[train] for one in (samples.classes, samples.groups))
+            train.size, *(None if labels is None else labels[train] for labels in (samples.classes, samples.groups))
         )
         inner_of = deal_into_folds(inside, self.n_inner, self.stratify, rng_of(seed, repeat, fold, ROWS))
         rows = train[inner_of != place - 1]

@@ -71,12 +71,12 @@ class Noise(Perturbation):
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class NewSeeds(Perturbation):
-    """All rows, a new ``random_state`` in each run: how far a selector's own randomness goes; nothing is held out.
+    """All rows, a new ``random_state`` in each resample: how far a selector's own randomness goes; nothing is held out.
 
     Parameters
     ----------
     n_splits : int
-        Number of runs.
+        Number of resamples.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
     """
