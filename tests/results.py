@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.study.result import StudyResult
-from holdfast.study.store import packed
+from holdfast.study.store import pack_rows
 from holdfast.study.stored import Stored
 
 
@@ -78,7 +78,7 @@ def made(
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
-            tests={run: packed(np.asarray(test)) for run, test in enumerate(tests)},
+            tests={run: pack_rows(np.asarray(test)) for run, test in enumerate(tests)},
         )
     )
 

@@ -691,7 +691,7 @@ class OnlyFits:
             "Expected parameters of jaccard (none), got 'beta'.",
         ),
         (
-            lambda: study_of().run(X, Y).shrinkage("anova"),
+            lambda: study_of().run(X, Y).fraction_profile(["anova"]),
             "Expected a study with hf.NestedSubsamples, got one of runs.",
         ),
         (lambda: hf.load_study("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
@@ -722,7 +722,7 @@ def test_several_measures_are_rows_of_a_summary():
 def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
     selectors = {"three": anova(3), "lost": Raising(-9), "six": anova(6)}
     result = quietly(study_of(selectors, perturbation=perturbation), X, Y)
-    with pytest.warns(UserWarning, match=r"lost finished no two runs and is left out of the comparison; the table"):
+    with pytest.warns(UserWarning, match=r"lost has fewer than two finished fits and is left out of"):
         found = result.compare()
     assert list(found.estimates) == ["three", "six"]
     pd.testing.assert_frame_equal(found.pairs, result.compare(["three", "six"]).pairs)

@@ -113,7 +113,7 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study.stored import read_meta
+    from holdfast.study.store import read_meta
 
     command = read_meta(store)["command"]
     if command is None:
@@ -156,7 +156,7 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
     `holdfast verify study.db`
     """
-    from holdfast.study.mending import verify
+    from holdfast.study.store import verify
 
     found = verify(store)
     if as_json:
@@ -266,7 +266,7 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
             found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
-    if result.stored.outcomes.empty:
+    if not result.finished:
         raise ValueError(f"Expected some fits to work, got none that did; the first one: {result.failures['error'][0]}")
     return result
 
@@ -318,11 +318,11 @@ def _print_plan(study: "Study", found: Any, as_json: bool) -> None:
     if as_json:
         print_json(cost)
         return
-    from holdfast.study.progress import spoken
+    from holdfast.study.progress import format_duration
 
     console().print(
         f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
-        f"About {spoken(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
+        f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
 
 
@@ -336,7 +336,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
         print_json(
             {
                 "design": result.design,
-                "splits": len(result.stored.splits),
+                "splits": result.n_splits,
                 "complete": result.complete,
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
@@ -353,7 +353,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} "
+        f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
         f"({result.design_in_words}), "
         f"{counted(len(result.features), 'feature')}{unfinished}"
     )

@@ -1,6 +1,5 @@
 """From a study to a summary: which candidate, its features, the others beside it, the choice."""
 
-import inspect
 import math
 import warnings
 from collections.abc import Mapping
@@ -23,7 +22,8 @@ from holdfast.report.verdict import as_the_headline_says, verdict_of
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing, best, common_size
 from holdfast.study.stored import UnansweredError
-from holdfast.tradeoff import RULES, check_features, final_features
+from holdfast.tradeoff import check_features, final_features
+from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.information import Information, carried_information, why_no_scores
 
 MOST_SHOWN = 100
@@ -86,7 +86,7 @@ def summarize(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
     )
     if candidate is not None:
-        result.stored.row(candidate)  # or a sentence that names those there are
+        result.family(candidate)  # or a sentence that names those there are
     footing = result.footing(measure=measure)
     estimates = {name: _estimate(result, name, footing, X) for name in result.candidates}
     tradeoff, why_not = _tradeoff(result, asked, rule_options)
@@ -117,12 +117,7 @@ def _check(
     threshold: float,
 ) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
-    if rule not in RULES:
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}.")
-    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
-    for name in rule_options:
-        if name not in known:
-            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
+    check_rule(rule, rule_options, summarize)
     if rule == "at-least" and "stability" not in rule_options:
         raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
     if metric is not None and metric not in result.metrics:
@@ -182,11 +177,10 @@ def _subject(result: StudyResult, asked: Question, estimates: Estimates, tradeof
     """The candidate that the report is about."""
     if asked.candidate is not None or tradeoff.candidate is not None:
         return asked.candidate or tradeoff.candidate
-    finished = [name for name in result.candidates if len(result.stored.outcomes_of(name))]
     known = {name: one.value for name, one in estimates.items() if not isinstance(one, str) and one.value == one.value}
     if known:
         return max(known, key=lambda name: known[name])
-    return finished[0] if finished else None
+    return next(iter(result.finished), None)
 
 
 def _information(result: StudyResult, candidate: str | None, asked: Question) -> Information:
@@ -259,7 +253,7 @@ def _tradeoff(
     result: StudyResult, asked: Question, rule_options: Mapping[str, Any]
 ) -> tuple[Tradeoff, Mapping[str, str]]:
     options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "X": asked.X}
-    if not result.metrics or result.stored.scores["value"].isna().all():
+    if not result.metrics or not result.has_scores:
         return Tradeoff(missing=why_no_scores(result)), {}
     try:
         with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
-from holdfast.tradeoff.points import Points, points_of
+from holdfast.tradeoff.points import Points, make_points
 
 SURFACE_POINTS = 200
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
@@ -158,7 +158,7 @@ def pareto(
     check_level(level)
     if by not in ("family", None):
         raise ValueError(f"Expected by='family' or None, got {by!r}.")
-    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
+    points = make_points(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
     frame = _with_fronts(frame, scores, stabilities, rule)

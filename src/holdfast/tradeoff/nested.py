@@ -17,7 +17,7 @@ from holdfast.resampling.split import take
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
 from holdfast.study.footing import choose_footing
-from holdfast.study.result import corrected_error
+from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.refit import alone
 
