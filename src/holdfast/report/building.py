@@ -207,7 +207,7 @@ def _features(result: StudyResult, candidate: str, footing: Footing, asked: Ques
         shown = _checked(names, result, candidate, asked, top)
     return Features(
         n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
-        table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.X is not None,
+        table=_plain_table(table, cut), bound=final.bound.sentence, top=top, alike_checked=asked.X is not None,
         chance=float(cut.density),
     )  # fmt: skip
 

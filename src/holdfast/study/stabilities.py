@@ -80,7 +80,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> result = hf.Study(selectors=[hf.selectors.AnovaF(2)], perturbation=hf.Bootstrap(20)).run(X, y)
         >>> result.stability("anova", "jaccard")
-        jaccard = 1.000 [0.737, 1.000] (95% CI, 20 runs)
+        jaccard = 1.000 [0.761, 1.000] (95% CI, 20 runs)
         """
         designed = Footing("", top).cut(self.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)

@@ -16,6 +16,7 @@ from holdfast.study.data import PredictionTask, StudyData, study_data
 from holdfast.study.families import Candidates, Family
 from holdfast.study.guessing import Guesses
 from holdfast.study.interruption import report_interruption
+from holdfast.study.naming import name_selectors
 from holdfast.study.plan import described, fingerprint, versions
 from holdfast.study.progress import Report, make_reporter
 from holdfast.study.queue import Queue
@@ -74,9 +75,9 @@ class Study:
 
     Parameters
     ----------
-    selectors : mapping from name to estimator or Candidates
+    selectors : mapping from name to estimator or Candidates, list of them, or a single one
         Any scikit-learn estimator or Pipeline that has a support, ranking, coefficients or importances after fitting;
-        :class:`Candidates` adds a grid of settings or several sizes.
+        :class:`Candidates` adds a grid of settings or several sizes. Without names, they are named after their classes.
     perturbation : Perturbation or scikit-learn splitter
         How the data are perturbed; 100 bootstrap samples by default.
     estimator : estimator, optional
@@ -111,7 +112,7 @@ class Study:
     nogueira = 0.905 [0.689, 0.965] (95% CI, 20 runs)
     """
 
-    selectors: Mapping[str, Any]
+    selectors: Any
     perturbation: Any = field(default_factory=Bootstrap)
     estimator: Any = None
     scoring: Any = None
@@ -121,9 +122,11 @@ class Study:
     prefilter: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.selectors, Mapping) or not self.selectors:
+        object.__setattr__(self, "selectors", name_selectors(self.selectors))
+        if not self.selectors:
             raise ValueError(
-                f"Expected at least one selector, as a mapping from name to estimator, got {self.selectors!r}."
+                "Expected at least one selector: a mapping from name to estimator, a list, or a single one; got "
+                f"{self.selectors!r}."
             )
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -149,8 +152,8 @@ class Study:
     def families(self) -> list[Family]:
         """The selectors, each with its candidates."""
         return [
-            Family(str(name), one if isinstance(one, Candidates) else Candidates(one))
-            for name, one in self.selectors.items()
+            Family(name, selector if isinstance(selector, Candidates) else Candidates(selector))
+            for name, selector in self.selectors.items()
         ]
 
     def run(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
 
@@ -27,7 +28,7 @@ STRATEGIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Information:
+class Information(ResultMixin):
     """What is known of whether a candidate predicts better than guessing without any feature.
 
     Attributes

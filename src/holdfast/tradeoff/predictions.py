@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 
 STEADY = 0.75  # a stability from which sets count as alike ("excellent")
@@ -14,7 +15,7 @@ SAME = 0.6  # an agreement above chance from which predictions count as alike ("
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictionAgreement:
+class PredictionAgreement(ResultMixin):
     """How far the predictions of different runs agree on rows that both held out.
 
     Attributes

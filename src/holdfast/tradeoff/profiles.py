@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,18 +18,22 @@ from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
+from holdfast.results import ResultMixin
 from holdfast.study.footing import USUAL
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
 from holdfast.tradeoff.points import make_points, metric_of
 
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
+
 SIZES = 30
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SizeProfile:
+class SizeProfile(ResultMixin):
     """Stability against the number of features.
 
     Attributes
@@ -54,6 +58,26 @@ class SizeProfile:
     frame: pd.DataFrame
     knots: list[int]
     tolerance: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per size (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
+    def plot(self) -> "AnyChart":
+        """Draw stability against the number of features (see :func:`holdfast.plots.plot_profile`).
+
+        Returns
+        -------
+        altair.Chart
+        """
+        from holdfast.plots import plot_profile
+
+        return plot_profile(self)
 
     def __repr__(self) -> str:
         knots = ", ".join(map(str, self.knots)) or "none"
