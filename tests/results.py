@@ -7,7 +7,7 @@ import pandas as pd
 
 from holdfast.resampling import PERTURBATIONS
 from holdfast.study.result import StudyResult
-from holdfast.study.store import packed
+from holdfast.study.store import pack_rows
 from holdfast.study.stored import Stored
 
 ABOUT = {kind.__name__: kind.about for kind in PERTURBATIONS.values()}
@@ -87,7 +87,7 @@ def made(
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
-            tests={run: packed(np.asarray(test)) for run, test in enumerate(tests)},
+            tests={run: pack_rows(np.asarray(test)) for run, test in enumerate(tests)},
         )
     )
 

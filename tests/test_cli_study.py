@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app, run
-from holdfast.study.opening import opened_to_write
-from holdfast.study.schema import OUTCOMES
+from holdfast.study.store import open_to_write
+from holdfast.study.store.schema import OUTCOMES
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -257,7 +257,7 @@ def hf_fits(store):
 def test_resume_goes_on_with_what_was_asked_for_last(folder):
     call(*STUDY, "-s", "anova:k=3", "-n", 3, "--store", "s.db")
     call(*STUDY, "-s", "anova:k=3", "-s", "golub:k=3", "-n", 3, "--store", "s.db")
-    with opened_to_write("s.db") as opened, opened.transaction():  # as if it had been stopped
+    with open_to_write("s.db") as opened, opened.transaction():  # as if it had been stopped
         opened.remove(OUTCOMES, "split = ?", [2])
     assert not told("show", "s.db")["complete"]
     assert told("resume", "s.db", "-q")["complete"]

@@ -122,14 +122,14 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
     found = made({"a": {"sets": TURNS}}, **more).final_features("a", threshold=threshold)
-    assert found.bound.told.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
+    assert found.bound.sentence.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
     assert np.isnan(found.bound.value) == told.startswith("no bound")
 
 
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
     found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
-    assert "runs that all select equally many features" in found.bound.told
+    assert "runs that all select equally many features" in found.bound.sentence
 
 
 def test_a_list_is_checked_name_by_name():

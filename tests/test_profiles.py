@@ -7,6 +7,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
+from holdfast.inference.designs import shrink_values
 from holdfast.tradeoff.knots import entering, knots_of
 from results import made, noisy, subsets
 
@@ -134,7 +135,8 @@ def test_agreement_and_score_by_fraction():
     result = plan.run(X, y)
     found = result.fraction_profile()
     assert found["fraction"].tolist() == [0.25, 0.75, 1.0]
-    assert found["agreement"].tolist()[:2] == result.shrinkage("k")["agreement"].tolist()
+    agreements = shrink_values(result.designed("k"), hf.MEASURES["nogueira"])
+    assert found["agreement"].tolist()[:2] == [agreements[fraction].mean() for fraction in (0.25, 0.75)]
     assert np.isnan(found["agreement"].iloc[2])
     assert found["agreement"].iloc[0] < found["agreement"].iloc[1]
     whole = result.scores[result.scores["run"].str.endswith("at 1")]["accuracy"]

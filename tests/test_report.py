@@ -136,7 +136,8 @@ def test_a_candidate_can_be_asked_for(study):
     [
         ({"rule": "best"}, "Expected a rule"),
         ({"rule": "at-least"}, "Expected stability="),
-        ({"weight": 0.3}, "Expected parameters of rule one-se"),
+        ({"weight": 0.3}, "the rule one-se .none., got 'weight'"),
+        ({"treshold": 0.6}, r"Expected options of .*threshold.*got 'treshold'; did you mean 'threshold'"),
         ({"metric": "auc"}, "Expected one of the study's scores"),
         ({"measure": "nogueria"}, "nogueria"),
         ({"candidate": "lasso"}, "Expected one of the candidates"),

@@ -17,8 +17,10 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import holdfast as hf
+from holdfast.io.estimators import selection_of
 from holdfast.selection import Selection
 from holdfast.study import queue
 from results import made
@@ -615,7 +617,7 @@ class OnlyFits:
     [
         (
             lambda: hf.Study(selectors={}),
-            "Expected at least one selector, as a mapping from name to estimator, got {}.",
+            "Expected at least one selector: a mapping from name to estimator, a list, or a single one; got {}.",
         ),
         (lambda: hf.Study(selectors=[anova()]), "Expected at least one selector, as a mapping"),
         (lambda: study_of({"a": SelectKBest}), "make one of it by calling the class."),
@@ -691,7 +693,7 @@ class OnlyFits:
             "Expected parameters of jaccard (none), got 'beta'.",
         ),
         (
-            lambda: study_of().run(X, Y).shrinkage("anova"),
+            lambda: study_of().run(X, Y).fraction_profile(["anova"]),
             "Expected a study with hf.NestedSubsamples, got one of runs.",
         ),
         (lambda: hf.load_study("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
@@ -722,7 +724,7 @@ def test_several_measures_are_rows_of_a_summary():
 def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
     selectors = {"three": anova(3), "lost": Raising(-9), "six": anova(6)}
     result = quietly(study_of(selectors, perturbation=perturbation), X, Y)
-    with pytest.warns(UserWarning, match=r"lost finished no two runs and is left out of the comparison; the table"):
+    with pytest.warns(UserWarning, match=r"lost has fewer than two finished fits and is left out of"):
         found = result.compare()
     assert list(found.estimates) == ["three", "six"]
     pd.testing.assert_frame_equal(found.pairs, result.compare(["three", "six"]).pairs)
@@ -747,3 +749,37 @@ def test_scores_have_rows_for_what_was_scored_alone():
     assert len(result.failures) == 3
     assert len(result.scores) == 2 * 12 - 3
     assert result.scores.notna().all(axis=None)
+
+
+def test_selectors_without_names_are_named_after_their_classes():
+    selectors = [hf.selectors.AnovaF(3), SelectKBest(k=3), hf.Candidates(SelectKBest(), {"k": [1, 2]})]
+    study = study_of(selectors)
+    assert list(study.selectors) == ["anova", "select_k_best", "select_k_best_2"]
+    names = [name for family in study.families for name in family.names]
+    assert names == ["anova", "select_k_best", "select_k_best_2(k=1)", "select_k_best_2(k=2)"]
+    piped = make_pipeline(StandardScaler(), SelectKBest(k=3), KNeighborsClassifier())
+    assert list(study_of(piped).selectors) == ["select_k_best"]
+    assert list(study_of(iter([piped])).selectors) == ["select_k_best"]
+    assert quietly(study_of(SelectKBest(k=3)), X, Y).candidates == ["select_k_best"]
+
+
+class SupportAlone(BaseEstimator):
+    """Selects as some packages outside scikit-learn tell it: by ``support_`` and no ``get_support``."""
+
+    def fit(self, X, y):
+        self.support_ = np.arange(np.shape(X)[1]) < 3
+        self.ranking_ = np.arange(1, np.shape(X)[1] + 1)
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, self.support_]
+
+
+def test_a_support_alone_is_understood_but_not_that_of_a_support_vector_machine():
+    found = selection_of(SupportAlone().fit(X, Y), [f"x{place}" for place in range(X.shape[1])])
+    assert found.kind == "subset"
+    assert found.values.tolist() == [0, 1, 2]
+    names = [f"x{place}" for place in range(X.shape[1])]
+    piped = make_pipeline(SupportAlone(), LogisticRegression()).fit(X, Y)
+    assert selection_of(piped, names).values.tolist() == [0, 1, 2]
+    assert selection_of(SVC(kernel="linear").fit(X, Y), names).kind == "weighting"  # support_ are rows

@@ -13,7 +13,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study import opening, queue, schema
+from holdfast.study import queue
+from holdfast.study.store import opening, schema
 from study_parts import Raising, X, Y, anova, assert_same, quietly, robust_study
 
 
@@ -75,7 +76,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     )
     future = tmp_path / "future.db"
     study_of({"anova": anova()}).run(X, Y, store=future)
-    with opening.opened_to_write(future) as opened, opened.transaction():
+    with opening.open_to_write(future) as opened, opened.transaction():
         opened.put("format", 99)
     assert_refused(future, r"Expected a store of format 2, got format 99 in .*future.db; use the holdfast that wrote")
     former = tmp_path / "former.db"
@@ -126,7 +127,7 @@ def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
 
 def test_a_store_that_was_never_begun_says_so(tmp_path):
     path = tmp_path / "new.db"
-    with opening.opened_to_write(path):
+    with opening.open_to_write(path):
         pass
     with pytest.raises(hf.study.StoreError, match="got a store that was never begun"):
         hf.load_study(path)
@@ -163,7 +164,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
     with monkeypatch.context() as small:
         small.setattr(os, "write", full)
         with (
-            opening.opened_to_write(tmp_path / "s.db"),
+            opening.open_to_write(tmp_path / "s.db"),
             pytest.raises(hf.study.StoreError, match=r"at work \(process unknown\)"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
@@ -232,7 +233,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, reques
 def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, read_only, tmp_path, request):
     shutil.copy(finished, tmp_path / "s.db")
     read_only.chmod(0o755)
-    with opening.opened_to_write(tmp_path / "s.db") as opened:
+    with opening.open_to_write(tmp_path / "s.db") as opened:
         with opened.transaction():
             opened.remove(schema.SCORES, "candidate > ?", [0])
         for name in ("", "-wal", "-shm"):

@@ -1,10 +1,11 @@
 """What a feature selector preferred in each of its runs: subsets, rankings or weights."""
 
+import html
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -26,13 +27,17 @@ from holdfast.checks import (
     two_dimensional,
     universe_of,
 )
+from holdfast.results import ResultMixin
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Kind = Literal["subset", "ranking", "weighting"]
 Ties = Literal["average", "random"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Preferences:
+class Preferences(ResultMixin):
     """The preferences of several runs over the same features; read-only.
 
     Make one with :meth:`from_matrix`, :meth:`from_sets`, :meth:`from_rankings` or :meth:`from_weights`. Subsets are
@@ -352,6 +357,15 @@ class Preferences:
 
     def __len__(self) -> int:
         return self.n_runs
+
+    def plot(self) -> "AnyChart":
+        """Draw which run selected which feature (see :func:`holdfast.plots.plot_selection_map`)."""
+        from holdfast.plots import plot_selection_map
+
+        return plot_selection_map(self)
+
+    def _repr_html_(self) -> str:  # a table of runs × features may be large
+        return f"<p>{html.escape(repr(self))}</p>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Preferences):

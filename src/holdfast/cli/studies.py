@@ -121,7 +121,7 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study.stored import read_meta
+    from holdfast.study.store import read_meta
 
     command = read_meta(store)["command"]
     if command is None:
@@ -165,7 +165,7 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
     `holdfast verify study.db`
     """
-    from holdfast.study.mending import verify
+    from holdfast.study.store import verify
 
     verification = verify(store)
     if as_json:
@@ -261,7 +261,7 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
             data.X, data.y, groups=data.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
-    if result.stored.outcomes.empty:
+    if not result.finished:
         most_common = result.failures["error"].value_counts().index[0]
         raise ValueError(f"Every fit failed; the most common error was: {most_common}")
     return result
@@ -314,11 +314,11 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
     if as_json:
         print_json(cost)
         return
-    from holdfast.study.progress import spoken
+    from holdfast.study.progress import format_duration
 
     console().print(
         f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
-        f"About {spoken(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
+        f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
 
 
@@ -332,7 +332,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
         print_json(
             {
                 "design": result.design,
-                "splits": len(result.stored.splits),
+                "splits": result.n_splits,
                 "complete": result.complete,
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
@@ -349,7 +349,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} "
+        f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
         f"({result.design_in_words}), "
         f"{counted(len(result.features), 'feature')}{unfinished}"
     )

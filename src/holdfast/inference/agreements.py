@@ -2,10 +2,12 @@
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
@@ -20,10 +22,11 @@ from holdfast.inference.estimate import (
 )
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.preferences import Preferences, stacked
+from holdfast.results import ResultMixin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class Agreement(ResultMixin):
     """How far run ``i`` of one selection agrees with run ``i`` of another.
 
     Attributes
@@ -47,6 +50,10 @@ class Agreement:
     def n_runs(self) -> int:
         """Number of pairs of runs."""
         return self.per_run.size
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per pair of runs with its ``agreement``."""
+        return pd.DataFrame({"agreement": self.per_run}, index=pd.RangeIndex(self.n_runs, name="run"))
 
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
@@ -141,12 +148,33 @@ def _settled(measure: Measure, per_run: NDArray[np.float64], undefined: Undefine
     return Agreement(measure=measure.label, value=value, per_run=per_run, reason=reason)
 
 
-class Kalousis(NamedTuple):
-    """The three stabilities of Kalousis, Prados and Hilario (2005)."""
+@dataclass(frozen=True)
+class Kalousis(ResultMixin):
+    """The three stabilities of Kalousis, Prados and Hilario (2005).
 
-    weights: StabilityEstimate  # S_W, Pearson correlation
-    ranks: StabilityEstimate  # S_R, Spearman correlation
-    subsets: StabilityEstimate  # S_S, Jaccard index of the best k
+    Attributes
+    ----------
+    weights : StabilityEstimate
+        S_W, the mean Pearson correlation of weights.
+    ranks : StabilityEstimate
+        S_R, the mean Spearman correlation of ranks.
+    subsets : StabilityEstimate
+        S_S, the mean Jaccard index of the best k.
+    """
+
+    weights: StabilityEstimate
+    ranks: StabilityEstimate
+    subsets: StabilityEstimate
+
+    def __iter__(self) -> Iterator[StabilityEstimate]:
+        return iter((self.weights, self.ranks, self.subsets))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each of the three."""
+        return pd.concat([estimate.to_frame() for estimate in self], ignore_index=True)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
 
 
 def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Kalousis:

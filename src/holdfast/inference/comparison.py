@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,10 @@ from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find
 from holdfast.measures.record import FEW_RUNS, Floats, roughness_of
 from holdfast.preferences import Preferences
+from holdfast.results import ResultMixin, to_plain
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 Kernel: TypeAlias = Floats | None
@@ -34,7 +38,7 @@ ENOUGH_DEVIATIONS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(ResultMixin):
     """The difference of two stabilities, first minus second, and whether it is more than chance.
 
     Attributes
@@ -95,7 +99,11 @@ class Comparison:
             "difference": self.difference, "low": low, "high": high, "standard_error": self.standard_error,
             "p_value": self.p_value, "design": self.design, "level": level,
         }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        return to_plain(record)
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return what there is to know as a frame of one row."""
+        return pd.DataFrame([self.to_dict(level)])
 
     def __repr__(self) -> str:
         low, high = self.ci()
@@ -282,7 +290,7 @@ def _published_variance(side: Side) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparisons:
+class Comparisons(ResultMixin):
     """All pairwise comparisons of several selections.
 
     Attributes
@@ -318,6 +326,16 @@ class Comparisons:
                 }
             )
         return pd.DataFrame(rows)
+
+    def plot(self) -> "AnyChart":
+        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`)."""
+        from holdfast.plots import plot_comparisons
+
+        return plot_comparisons(self)
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self.estimates)} selections; those that share a letter do not differ significantly"
 
     def __repr__(self) -> str:
         return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")

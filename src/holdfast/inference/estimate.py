@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,11 @@ from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabili
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences, from_numbers
+from holdfast.results import ResultMixin, to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
@@ -26,7 +30,7 @@ SCOPE = "this data set resampled, not new data sets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilityTest:
+class StabilityTest(ResultMixin):
     """A one-sided test that a stability is greater than a given value.
 
     Attributes
@@ -48,7 +52,7 @@ class StabilityTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilityEstimate:
+class StabilityEstimate(ResultMixin):
     """How stable a selection is by one measure, and how sure that is.
 
     Attributes
@@ -140,12 +144,8 @@ class StabilityEstimate:
 
     def test(self, *, greater_than: float) -> StabilityTest:
         """Test whether the stability is greater than a value, one-sided."""
-        return StabilityTest(
-            greater_than=greater_than,
-            p_value=self.law.p_value(greater_than),
-            method=self.method,
-            statistic=self.law.statistic(greater_than),
-        )
+        p_value, statistic = self.law.p_value(greater_than), self.law.statistic(greater_than)
+        return StabilityTest(greater_than=greater_than, p_value=p_value, method=self.method, statistic=statistic)
 
     @property
     def strength(self) -> str | None:
@@ -169,11 +169,17 @@ class StabilityEstimate:
             "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
             "reason": self.note, "scope": self.scope,
         }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        return to_plain(record)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return what there is to know as a frame of one row."""
         return pd.DataFrame([self.to_dict(level)])
+
+    def plot(self, *, level: float = 0.95) -> "AnyChart":
+        """Draw the stability with its interval (see :func:`holdfast.plots.plot_forest`)."""
+        from holdfast.plots import plot_forest
+
+        return plot_forest(self, level=level)
 
     def __repr__(self) -> str:
         runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")

@@ -17,6 +17,7 @@ from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
+from holdfast.results import ResultMixin
 
 SIMULATED_RUNS = 4000
 SURPRISE = 1.25
@@ -24,7 +25,7 @@ SURPRISE = 1.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pilot:
+class Pilot(ResultMixin):
     """What a pilot asks for by Stein's rule: run to ``n_runs`` once, then report the value ± the half width.
 
     Looking again and again until the interval is narrow enough loses coverage; this rule does not, because the width is
@@ -76,7 +77,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(ResultMixin):
     """Runs needed before any was made, under two models of how features are selected.
 
     Both numbers are large enough that no more than the half width is left to runs that were not drawn.

@@ -28,9 +28,10 @@ def selection_of(fitted: Any, names: Sequence[str], *, ordered: bool = False) ->
     """
     columns, last, chosen = _followed(fitted, np.arange(len(names)), names)
     model = fitted if hasattr(fitted, "predict") else None
-    if chosen and not ordered and not hasattr(last, "get_support"):
+    if chosen and not ordered and _read_support(last, columns.size) is None:
         return Selection.subset(columns, model)
-    for kind, found in (_orders(last), _supports(last)) if ordered else (_supports(last), _orders(last)):
+    support: Found = "subset", _read_support(last, columns.size)
+    for kind, found in (_orders(last), support) if ordered else (support, _orders(last)):
         if found is not None:
             if kind == "subset":
                 return Selection.subset(columns[np.flatnonzero(found)], model)
@@ -57,13 +58,14 @@ def _followed(fitted: Any, columns: NDArray[np.int64], names: Sequence[str]) -> 
 
 
 def _selects(step: Any) -> bool:
-    return hasattr(step, "get_support") or any(_selects(inner) for _, inner in getattr(step, "steps", ()))
+    return _read_support(step) is not None or any(_selects(inner) for _, inner in getattr(step, "steps", ()))
 
 
 def _columns_after(step: Any, columns: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.int64]:
     """Follow the columns through one step, which may drop some but not make new ones."""
-    if hasattr(step, "get_support"):
-        return columns[step.get_support()]
+    support = _read_support(step, columns.size)
+    if support is not None:
+        return columns[support]
     if getattr(step, "n_features_in_", columns.size) == columns.size and _keeps_columns(step):
         return columns
     if not hasattr(step, "get_feature_names_out"):
@@ -89,8 +91,16 @@ def _keeps_columns(step: Any) -> bool:
 Found = tuple[Kind, NDArray[Any] | None]
 
 
-def _supports(fitted: Any) -> Found:
-    return "subset", fitted.get_support() if hasattr(fitted, "get_support") else None
+def _read_support(fitted: Any, n_columns: int | None = None) -> NDArray[np.bool_] | None:
+    """The mask of selected columns: ``get_support()``, or ``support_`` alone; None if there is neither.
+
+    The ``support_`` of a support vector machine holds numbers of rows, and is none.
+    """
+    if hasattr(fitted, "get_support"):
+        return fitted.get_support()
+    support = np.asarray(getattr(fitted, "support_", None))
+    is_mask = support.dtype == np.bool_ and support.ndim == 1 and support.size == (n_columns or support.size)
+    return support if is_mask else None
 
 
 def _orders(fitted: Any) -> Found:

@@ -1,8 +1,8 @@
 """The selection map: which run selected which feature (Figure 1 of Kalousis, Prados and Hilario, 2005)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from holdfast.plots.sources import BLOCKS, Source, subsets_of
 from holdfast.plots.text import counted, shown
 from holdfast.plots.theme import altair, finished, inline, records, sentence
 from holdfast.preferences import Preferences
+from holdfast.results import ResultMixin
 from holdfast.similarity import Correlation, aligned
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ GROUPED_FROM = 0.7
 WIDTH = 640
 
 
-class SelectionMap(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SelectionMap(ResultMixin):
     """A selection map as three tidy frames.
 
     Attributes
@@ -45,6 +47,13 @@ class SelectionMap(NamedTuple):
     cells: pd.DataFrame
     columns: pd.DataFrame
     rows: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per cell (see :attr:`cells`)."""
+        return self.cells
+
+    def __repr__(self) -> str:
+        return f"Selection map of {len(self.rows)} rows and {len(self.columns)} columns, {len(self.cells)} cells"
 
 
 def selection_map_data(

@@ -102,7 +102,7 @@ def _quantities(
     if score:
         reach = ndtri((1 + level) / 2) * row[f"{score}_se"]
         yield score, row[score], row[score] - reach, row[score] + reach
-    if len(result.stored.outcomes_of(name)) and not math.isnan(row["size"]):
+    if name in result.kinds and not math.isnan(row["size"]):
         sizes = result.preferences(name).sizes
         low, high = np.quantile(sizes, [(1 - level) / 2, (1 + level) / 2])
         yield SIZE, float(sizes.mean()), float(low), float(high)

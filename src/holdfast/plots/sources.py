@@ -21,7 +21,7 @@ BLOCKS = {"folds": "repeat", "pairs": "pair", "nested": "outer fold", "shrink": 
 def runs_of(source: Source, candidate: str | None) -> DesignedRuns:
     """The runs of a selection, or of a candidate of a study, with their place in the design."""
     if isinstance(source, StudyResult):
-        return source.stored.designed(only_candidate(source, candidate))
+        return source.designed(only_candidate(source, candidate))
     if candidate is not None:
         raise ValueError(f"Expected a study to take candidate {candidate!r} from, got {type(source).__name__}.")
     runs = source if isinstance(source, Preferences) else Preferences.from_matrix(source)

@@ -22,7 +22,8 @@ from holdfast.report.verdict import as_the_headline_says, verdict_of
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing, best, common_size
 from holdfast.study.stored import UnansweredError
-from holdfast.tradeoff import RULES, check_features, final_features
+from holdfast.tradeoff import check_features, final_features
+from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.information import Information, carried_information, why_no_scores
 
 MOST_SHOWN = 100
@@ -85,7 +86,7 @@ def summarize(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
     )
     if candidate is not None:
-        result.stored.row(candidate)  # or a sentence that names those there are
+        result.family(candidate)  # or a sentence that names those there are
     footing = result.footing(measure=measure)
     estimates = {name: _estimate(result, name, footing, X) for name in result.candidates}
     tradeoff, why_not = _tradeoff(result, asked, rule_options)
@@ -116,7 +117,7 @@ def _check(
     threshold: float,
 ) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
-    RULES.find(rule).check(rule_options)
+    check_rule(rule, rule_options, summarize)
     if metric is not None and metric not in result.metrics:
         raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
     if not 0 < threshold < 1:
@@ -174,11 +175,10 @@ def _subject(result: StudyResult, asked: Question, estimates: Estimates, tradeof
     """The candidate that the report is about."""
     if asked.candidate is not None or tradeoff.candidate is not None:
         return asked.candidate or tradeoff.candidate
-    finished = [name for name in result.candidates if len(result.stored.outcomes_of(name))]
     known = {name: one.value for name, one in estimates.items() if not isinstance(one, str) and one.value == one.value}
     if known:
         return max(known, key=lambda name: known[name])
-    return finished[0] if finished else None
+    return next(iter(result.finished), None)
 
 
 def _information(result: StudyResult, candidate: str | None, asked: Question) -> Information:
@@ -205,7 +205,7 @@ def _features(result: StudyResult, candidate: str, footing: Footing, asked: Ques
         shown = _checked(names, result, candidate, asked, top)
     return Features(
         n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
-        table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.X is not None,
+        table=_plain_table(table, cut), bound=final.bound.sentence, top=top, alike_checked=asked.X is not None,
         chance=float(cut.density),
     )  # fmt: skip
 
@@ -251,7 +251,7 @@ def _tradeoff(
     result: StudyResult, asked: Question, rule_options: Mapping[str, Any]
 ) -> tuple[Tradeoff, Mapping[str, str]]:
     options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "X": asked.X}
-    if not result.metrics or result.stored.scores["value"].isna().all():
+    if not result.metrics or not result.has_scores:
         return Tradeoff(missing=why_no_scores(result)), {}
     try:
         with warnings.catch_warnings():

@@ -139,7 +139,7 @@ def _changing_size(result: StudyResult, candidate: str) -> Cause | None:
 
 
 def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
-    data = result.stored.meta["plan"]["data"]
+    data = result.plan["data"]
     rows, columns = data["n_samples"], data["n_features"]
     if not stability.high < 0.75 or (rows >= 100 and rows >= columns):
         return None
@@ -161,7 +161,7 @@ def _stable_but_worse(
     result: StudyResult, stability: Stability, selectors: Sequence[Selector], tradeoff: Tradeoff
 ) -> Cause | None:
     """Another candidate is clearly more stable, but predicts worse: a hybrid may have both."""
-    used = " ".join(result.stored.meta["selectors"].values())
+    used = str(result.selectors)
     if tradeoff.missing or "HybridRFE" in used or not stability.high < 0.75:
         return None
     for one in selectors:

@@ -88,8 +88,7 @@ def _sentences(
     features: Features | None,
     level: float,
 ) -> list[str]:
-    meta = result.stored.meta
-    data, seed = meta["plan"]["data"], meta["plan"]["random_state"]
+    data, seed = result.plan["data"], result.plan["random_state"]
     what = f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}"
     names = ", ".join(short(name, 40) for name in result.families)
     told = [
@@ -149,7 +148,7 @@ def _p_text(p_value: float) -> str:
 
 def design_in_words(result: StudyResult) -> str:
     """How many runs there were, and what they were trained on; those that only serve the score do not count."""
-    return result.records.perturbation.methods.format(n=int(result.stored.splits["measured"].sum()))
+    return result.records.perturbation.methods.format(n=int(result.splits["measured"].sum()))
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -162,7 +161,7 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
         *([("Settings of the runs", _settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Model that was scored", _model(result)),
-        ("Scores", ", ".join(result.metrics) if len(result.stored.scores) else "none"),
+        ("Scores", ", ".join(result.metrics) if len(result.scores) else "none"),
     ]
     if plan["keep"]:
         told.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
@@ -181,9 +180,9 @@ def _settings(settings: Mapping[str, Any]) -> str:
 
 def _model(result: StudyResult) -> str:
     """The classes of the model that was scored, without their parameters."""
-    estimator = result.stored.meta["plan"]["estimator"]
+    estimator = result.plan["estimator"]
     if estimator is None:
-        return "the selector's own model" if len(result.stored.scores) else "none"
+        return "the selector's own model" if len(result.scores) else "none"
     own = [name for name, kind in result.kinds.items() if kind != "subset"]
     apart = f" (of {listed(own, 4)}: of the selector's own model)" if own else ""
     return (" after ".join(reversed(_classes(estimator))) or "a model of one's own") + apart

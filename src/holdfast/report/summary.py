@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 
+import pandas as pd
+
+from holdfast.results import ResultMixin
 from holdfast.tradeoff.final import HOLDS, OFTEN
 from holdfast.tradeoff.information import Information
 
@@ -200,7 +203,7 @@ class Method:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class Summary(ResultMixin):
     """All that a report says.
 
     Attributes
@@ -261,6 +264,22 @@ class Summary:
         if self.stability.low >= 0.75:
             return "There is little to explain: the selection is stable."
         return "The numbers of this study point to no particular cause."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, the most stable first: stability with its interval, size, failures."""
+        rows = [
+            {
+                "candidate": selector.candidate, "family": selector.family, "stability": selector.stability.value,
+                "low": selector.stability.low, "high": selector.stability.high, "size": selector.size,
+                "failures": selector.failures, "chosen": selector.chosen,
+            }
+            for selector in self.selectors
+        ]  # fmt: skip
+        return pd.DataFrame(rows).set_index("candidate")
+
+    def __repr__(self) -> str:
+        about = "" if self.candidate is None else f"{self.candidate}: "
+        return "\n".join([f"{about}{self.verdict.headline}", *self.verdict.sentences])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None."""

@@ -173,7 +173,7 @@ def _above(features: Features, level: float) -> str:
 
 
 def _sizes(result: StudyResult) -> str:
-    return ", ".join(percent(size) for size in result.stored.sizes() or ())
+    return ", ".join(percent(size) for size in result.fractions)
 
 
 def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information) -> list[str]:
@@ -187,7 +187,7 @@ def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, inf
     if not result.complete:
         told.append(
             f"The study is not finished: {result.n_outcomes:,} of "
-            f"{len(result.candidates) * len(result.stored.splits):,} fits have ended. All numbers may still change."
+            f"{len(result.candidates) * result.n_splits:,} fits have ended. All numbers may still change."
         )
     failed = len(result.failures)
     if failed:
@@ -203,7 +203,7 @@ def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, inf
             f"The candidate was chosen and its {tradeoff.metric} measured on the same resamples, so the "
             f"{tradeoff.metric} is optimistic."
         )
-    if result.stored.meta["prefilter"]:
+    if result.prefilter:
         told.append(
             "Features were filtered before the study, on all rows; if that filter saw the target, scores and stability "
             "look better than they are, and features of noise can seem to carry information."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,13 @@ from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
-from holdfast.tradeoff.points import Points, points_of
+from holdfast.tradeoff.points import Points, make_points
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 SURFACE_POINTS = 200
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
@@ -21,7 +25,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pareto:
+class Pareto(ResultMixin):
     """Which candidates are the best compromises of accuracy and stability.
 
     Attributes
@@ -86,13 +90,38 @@ class Pareto:
         surface = pd.DataFrame({"score": at, "stability": attainment(self.scores, self.stabilities, at, level)})
         return surface.dropna().reset_index(drop=True)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
     def to_dict(self) -> dict[str, Any]:
-        """Return what there is to know, ready for JSON but for ``nan``."""
-        return {
-            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": list(self.reference),
-            "level": self.level, "areas": self.areas, "scope": self.scope,
-            "candidates": self.frame.reset_index().to_dict(orient="records"),
+        """Return axes, areas and candidates as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        record = {
+            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": self.reference,
+            "level": self.level, "areas": self.areas, "scope": self.scope, "candidates": self.frame,
         }  # fmt: skip
+        return to_plain(record)
+
+    def plot(self) -> "AnyChart":
+        """Draw accuracy against stability with the front (see :func:`holdfast.plots.plot_pareto`).
+
+        Returns
+        -------
+        altair.Chart
+        """
+        from holdfast.plots import plot_pareto
+
+        return plot_pareto(self, score=self.metric, level=self.level)
 
     def __repr__(self) -> str:
         front = self.front
@@ -158,7 +187,7 @@ def pareto(
     check_level(level)
     if by not in ("family", None):
         raise ValueError(f"Expected by='family' or None, got {by!r}.")
-    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
+    points = make_points(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
     frame = _with_fronts(frame, scores, stabilities, rule)

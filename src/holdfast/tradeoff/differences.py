@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr
 
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.result import StudyResult
+from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.points import Point, Points
 
 Test: TypeAlias = Literal["mcnemar", "resampled-t"]
@@ -78,7 +79,7 @@ def usual_test(points: Points) -> Test:
 
     Pooling repeated predictions of one row for McNemar's test would reject a true null in two thirds of cases.
     """
-    if points.metric != "accuracy" or points.result.stored.meta["classes"] is None:
+    if points.metric != "accuracy" or points.result.classes is None:
         return "resampled-t"
     return "mcnemar" if all(_once(points.result, name) for name in points.names) else "resampled-t"
 

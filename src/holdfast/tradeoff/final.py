@@ -10,6 +10,7 @@ import pandas as pd
 
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
 from holdfast.tradeoff.information import Information, carried_information
@@ -28,11 +29,11 @@ class ErrorBound(NamedTuple):
     """A bound on how many features of a consensus are there by chance, or why there is none."""
 
     value: float  # expected number at the most; nan if there is no bound
-    told: str
+    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FinalFeatures:
+class FinalFeatures(ResultMixin):
     """The features of a candidate, as one would report them.
 
     Attributes
@@ -71,6 +72,24 @@ class FinalFeatures:
         """The features that at least a share ``threshold`` of the runs selected, the most frequent first."""
         return self.frame["feature"][self.frame["consensus"]].tolist()
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per feature (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return features, consensus and bound as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        return {**super().to_dict(), "bound": to_plain(self.bound._asdict())}
+
     def __repr__(self) -> str:
         fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
         head = f"Features of {self.candidate}: {fit}; frequencies over {self.n_runs} runs"
@@ -80,7 +99,7 @@ class FinalFeatures:
         if self.selected_on is None:
             shown = shown.drop(columns="selected")
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
-        return f"{head}\n{table}\nConsensus at {self.threshold:g}: {self.bound.told}"
+        return f"{head}\n{table}\nConsensus at {self.threshold:g}: {self.bound.sentence}"
 
 
 def final_features(

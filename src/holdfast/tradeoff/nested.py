@@ -14,16 +14,17 @@ from holdfast.measures import Measure
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import study_data
 from holdfast.study.footing import choose_footing
-from holdfast.study.result import corrected_error
+from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.refit import alone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NestedChoice:
+class NestedChoice(ResultMixin):
     """A choice, and what choosing so is worth on rows that took no part in it.
 
     Attributes
@@ -47,6 +48,25 @@ class NestedChoice:
     promised: float
     stability: StabilityEstimate
     result: StudyResult
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per outer fold (see :attr:`folds`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.folds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return choice, folds and stability as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        record = {"choice": self.choice, "folds": self.folds, "promised": self.promised, "stability": self.stability}
+        return to_plain(record)
 
     def __repr__(self) -> str:
         times = self.folds["candidate"].value_counts()

@@ -18,8 +18,9 @@ from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similar
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.study.footing import Footing
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.result import StudyResult
 from holdfast.study.stored import UnansweredError
+from holdfast.study.summary import corrected_error
 
 Floats = NDArray[np.float64]
 
@@ -149,7 +150,7 @@ class Points:
     @cached_property
     def _units(self) -> NDArray[np.int64]:
         """What is drawn: splits, or blocks of them."""
-        splits = self.result.stored.splits
+        splits = self.result.splits
         return splits.index.to_numpy() if self._stand_alone else np.unique(splits["block"])
 
     @property
@@ -182,8 +183,8 @@ class Points:
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = Footing(self.measure, self.top).cut(self.result.stored.designed(candidate))
-        splits = self.result.stored.splits
+        designed = Footing(self.measure, self.top).cut(self.result.designed(candidate))
+        splits = self.result.splits
         place = pd.Series(splits.index, index=splits["label"])
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
 
@@ -210,7 +211,7 @@ def _by_pseudo_values(estimate: StabilityEstimate, times: Floats) -> Floats:
     return estimate.value + _weighted(times, pseudo - pseudo.mean())
 
 
-def points_of(
+def make_points(
     result: StudyResult,
     metric: str | None = None,
     measure: str | Measure | None = None,
@@ -257,8 +258,7 @@ def _higher_is_better(chosen: Measure) -> Measure:
 
 
 def _point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, X: Matrix | None) -> Point:
-    row, stored = result.stored.row(name), result.stored
-    scores, splits = stored.scores_of(name, metric)
+    scores, splits = result.split_scores(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
@@ -271,6 +271,6 @@ def _point(result: StudyResult, name: str, metric: str, footing: Footing, level:
     if not len(scores):
         reason = reason or "no run has a score"
     return Point(
-        candidate=name, family=str(row["family"]), scores=scores, splits=splits,
+        candidate=name, family=result.family(name), scores=scores, splits=splits,
         estimate=estimate, low=ends.low, high=ends.high, reason=reason,
     )  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 
 STEADY = 0.75  # a stability from which sets count as alike ("excellent")
@@ -14,7 +15,7 @@ SAME = 0.6  # an agreement above chance from which predictions count as alike ("
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictionAgreement:
+class PredictionAgreement(ResultMixin):
     """How far the predictions of different runs agree on rows that both held out.
 
     Attributes
@@ -70,8 +71,8 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
         value = observed = expected = math.nan
         verdict = "no row was held out by two runs; repeat folds, or use bootstraps or subsamples"
     else:
-        numbers = result.stored.meta["classes"] is None
-        value, observed, expected = _of_numbers(found) if numbers else _of_classes(found)
+        agree = _agree_on_numbers if result.classes is None else _agree_on_classes
+        value, observed, expected = agree(found)
         verdict = _verdict(value, stability)
     return PredictionAgreement(
         candidate=candidate, value=value, observed=observed, expected=expected, stability=stability,
@@ -79,7 +80,7 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
     )  # fmt: skip
 
 
-def _of_classes(found: pd.DataFrame) -> tuple[float, float, float]:
+def _agree_on_classes(found: pd.DataFrame) -> tuple[float, float, float]:
     """Equal predictions of one row, over all pairs of runs that held it out, above chance."""
     table = pd.crosstab(found["row"], found["predicted"]).to_numpy(dtype=np.float64)
     times = table.sum(axis=1)
@@ -89,7 +90,7 @@ def _of_classes(found: pd.DataFrame) -> tuple[float, float, float]:
     return (observed - expected) / (1 - expected) if expected < 1 else math.nan, observed, expected
 
 
-def _of_numbers(found: pd.DataFrame) -> tuple[float, float, float]:
+def _agree_on_numbers(found: pd.DataFrame) -> tuple[float, float, float]:
     """Share of the variance of predictions that lies between rows: the one-way intraclass correlation."""
     by_row = found["predicted"].astype(float).groupby(found["row"])
     times, means = by_row.size().to_numpy(), by_row.mean().to_numpy()

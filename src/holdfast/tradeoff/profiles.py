@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,22 @@ from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
+from holdfast.results import ResultMixin
 from holdfast.study.footing import USUAL
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.result import StudyResult
+from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
-from holdfast.tradeoff.points import metric_of, points_of
+from holdfast.tradeoff.points import make_points, metric_of
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 SIZES = 30
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SizeProfile:
+class SizeProfile(ResultMixin):
     """Stability against the number of features.
 
     Attributes
@@ -53,6 +58,26 @@ class SizeProfile:
     frame: pd.DataFrame
     knots: list[int]
     tolerance: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per size (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
+    def plot(self) -> "AnyChart":
+        """Draw stability against the number of features (see :func:`holdfast.plots.plot_profile`).
+
+        Returns
+        -------
+        altair.Chart
+        """
+        from holdfast.plots import plot_profile
+
+        return plot_profile(self)
 
     def __repr__(self) -> str:
         knots = ", ".join(map(str, self.knots)) or "none"
@@ -131,7 +156,7 @@ def _cuts(
 ) -> tuple[dict[int, DesignedRuns], pd.DataFrame | None]:
     """Subsets of every size: cut from rankings or weights, or those of a selector's candidates."""
     wanted = None if sizes is None else sorted(set(map(int, sizes)))
-    if name in result.candidates and len(result.stored.outcomes_of(name)):
+    if name in result.kinds:
         whole = _whole(result, name)
         if whole.runs.kind != "subset":
             d = whole.runs.n_features
@@ -151,7 +176,7 @@ def _cuts(
 
 def _whole(result: StudyResult, candidate: str) -> DesignedRuns:
     """The runs of a candidate; of shrinking samples the whole ones, which stand beside each other."""
-    designed = result.stored.designed(candidate)
+    designed = result.designed(candidate)
     if designed.design != "shrink":
         return designed
     kept = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
@@ -165,19 +190,18 @@ def _usual_sizes(d: int) -> list[int]:
 
 def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     """The candidates of a selector by their size, if sizes are all that they differ in."""
-    table = result.stored.candidates
-    names = table["name"][table["family"] == family].tolist()
+    names = [name for name in result.candidates if result.family(name) == family]
     settings = {name: result.settings(name) for name in names}
     key = next((key for key in ("size", "n_features", "k") if all(key in one for one in settings.values())), None)
     others = {tuple(sorted((k, str(v)) for k, v in one.items() if k != key)) for one in settings.values()}
     if key is None or len(others) != 1:
         return {}
-    return {int(settings[name][key]): name for name in names if len(result.stored.outcomes_of(name))}
+    return {int(settings[name][key]): name for name in names if name in result.kinds}
 
 
 def _scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
     try:
-        points = points_of(result, metric, candidates=used.values())
+        points = make_points(result, metric, candidates=used.values())
     except ValueError:
         if metric is not None:
             raise
@@ -253,24 +277,22 @@ def fraction_profile(
 def _fractions(
     result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
-    designed = result.stored.designed(name)
+    designed = result.designed(name)
     chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
     of_kind(designed.runs, chosen.kind, chosen.name)
     (chosen,) = with_similarity([chosen], designed.runs, X)
     agreements = shrink_values(designed, chosen)
-    mine = result.stored.scores[result.stored.scores["candidate"] == result.stored.row(name)["candidate"]]
-    mine = mine[mine["metric"] == metric].dropna(subset="value")
-    splits = result.stored.splits.loc[mine["split"]]
     rows = []
     for fraction in sorted(set(designed.fractions)):
-        values, here = agreements.get(fraction, np.empty(0)), (splits["fraction"] == fraction).to_numpy()
-        scores = mine["value"].to_numpy()[here]
+        values = agreements.get(fraction, np.empty(0))
+        by_split, splits = result.split_scores(name, metric, fraction=fraction)
+        scores = np.asarray(by_split, dtype=np.float64)
         low, high = _interval(values, chosen, level)
         rows.append(
             {
                 "candidate": name, "fraction": fraction, "agreement": values.mean() if values.size else math.nan,
                 "low": low, "high": high, "score": scores.mean() if scores.size else math.nan,
-                "score_se": corrected_error(scores, splits[here]), "samples": max(values.size, scores.size),
+                "score_se": corrected_error(scores, splits), "samples": max(values.size, scores.size),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -356,6 +378,6 @@ def ranked_settings(
 
 
 def _setting(result: StudyResult, name: str, over: str) -> str:
-    family = str(result.stored.row(name)["family"])
+    family = result.family(name)
     others = {key: value for key, value in result.settings(name).items() if key != over}
     return family if not others else f"{family}({', '.join(f'{key}={value}' for key, value in others.items())})"

@@ -13,9 +13,8 @@ from sklearn.model_selection import ParameterSampler
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, StudyResult, load_study
-from holdfast.study.opening import opened_to_write
-from holdfast.study.stored import read_meta
-from holdfast.tradeoff.points import points_of
+from holdfast.study.store import open_to_write, read_meta
+from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.proposals import Values, proposed_by_optuna
 from holdfast.tradeoff.race import Standing, dominated, stages
 
@@ -107,7 +106,7 @@ def optimize(
         else:
             settings = _drawn(space, sampler, n_candidates, random_state)
         result = race.run(settings, risk)
-    return result if store is not None else replace(result, stored=replace(result.stored, path=None))
+    return result if store is not None else result.without_store()
 
 
 def _name(selector: Any) -> str:
@@ -187,7 +186,7 @@ class _Race:
             )
         study = self._study([as_grid(one) for one in settings], self.first)
         names = study.families[0].names
-        points = points_of(self._run(study, names), self.metric, self.measure, candidates=names)
+        points = make_points(self._run(study, names), self.metric, self.measure, candidates=names)
         found = points.frame[["score", "stability"]].to_numpy(dtype=np.float64)
         return [(float(score), float(stability)) for score, stability in found]
 
@@ -210,8 +209,8 @@ class _Race:
         return replace(load_study(self.path), study=self._study(grid, total))
 
     def _keep(self, key: str, value: Any) -> None:
-        with opened_to_write(self.path) as kept, kept.transaction():
-            kept.put(key, value)
+        with open_to_write(self.path) as opened, opened.transaction():
+            opened.put(key, value)
 
     def _study(self, grid: Any, n: int) -> Study:
         family = {_name(self.selector): Candidates(self.selector, grid, self.sizes)}
@@ -229,8 +228,8 @@ class _Race:
 
     def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""
-        points = points_of(result, self.metric, self.measure, candidates=alive)
-        splits = result.stored.splits
+        points = make_points(result, self.metric, self.measure, candidates=alive)
+        splits = result.splits
         scores, pseudo_values = np.full((2, len(alive), len(splits)), np.nan)
         place = {label: number for number, label in enumerate(splits["label"])}
         for row, point in enumerate(points.points):

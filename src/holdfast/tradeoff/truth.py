@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.stand_ins import frequencies_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recovery:
+class Recovery(ResultMixin):
     """False positives and negatives of a candidate, per run and for its consensus.
 
     Attributes
@@ -36,6 +37,15 @@ class Recovery:
     false_positives: list[Any]
     false_negatives: list[Any]
     threshold: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per run (see :attr:`runs`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.runs
 
     def __repr__(self) -> str:
         mean = self.runs.mean()
