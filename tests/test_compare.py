@@ -304,8 +304,8 @@ def test_a_selection_does_not_differ_from_itself(runs, paired):
 def test_runs_that_all_agree_are_not_known_exactly(measure, paired):
     """One run that was not drawn could lower the value: the difference has an error, and it is that of the reach."""
     found = hf.compare(UNANIMOUS, APART, measure, paired=paired)
-    law = found.first.law
-    reach = law.value - law.unseen.value_with(np.exp(-1 / 4))
+    distribution = found.first.distribution
+    reach = distribution.value - distribution.unseen.value_at(np.exp(-1 / 4))
     assert found.standard_error == pytest.approx(reach / stats.t.ppf(0.975, 4))
     assert found.ci() == pytest.approx((found.difference - reach, found.difference + reach))
     assert 0 < found.p_value < 0.05

@@ -53,7 +53,7 @@ def tally_of(runs, measure):
 def test_values_without_each_run_are_those_of_the_other_runs(measure, data):
     runs = data.draw(runs_of(measure))
     measure = complete(measure, runs.n_features)
-    deleted = tally_of(runs, measure).deleted()
+    deleted = tally_of(runs, measure).leave_one_out()
     expected = [hf.stability(without(runs, run), measure).value for run in range(runs.n_runs)]
     assert deleted == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
@@ -233,16 +233,16 @@ def test_runs_that_were_not_drawn_may_be_as_large_as_the_largest():
     spread = p.mean() * (1 - p.mean())
     # seen runs share what they share; unseen ones have nothing to do with any other
     covariance = kept**2 * estimate.value * runs.density * (1 - runs.density)
-    assert estimate.law.unseen.value_with(kept) == pytest.approx(covariance / spread, rel=0.01)
+    assert estimate.distribution.unseen.value_at(kept) == pytest.approx(covariance / spread, rel=0.01)
 
 
 @pytest.mark.parametrize("null", [0.1, 0.5, 0.9])
 def test_the_share_of_unseen_runs_that_leaves_a_value(null):
     runs = hf.Preferences.from_sets([{0, 1, 2, 3}] * 9 + [set(range(12))], n_features=40)
-    unseen = hf.stability(runs).law.unseen
-    share = unseen.share_for(null * unseen.value)
-    assert unseen.value_with(share) == pytest.approx(null * unseen.value)
-    assert unseen.share_for(unseen.value) == 1
+    unseen = hf.stability(runs).distribution.unseen
+    share = unseen.seen_share_for(null * unseen.value)
+    assert unseen.value_at(share) == pytest.approx(null * unseen.value)
+    assert unseen.seen_share_for(unseen.value) == 1
 
 
 def test_runs_that_lie_all_alike_have_an_interval():
@@ -347,8 +347,8 @@ def test_the_bootstrap_interval_is_near_the_others_and_repeats():
 
 def test_bca_is_percentiles_without_bias_and_skew():
     draws = np.sort(np.random.default_rng(7).normal(size=20001))
-    law = intervals.Bootstrap(float(np.median(draws)), draws, 0.0)
-    assert law.ci(0.9) == pytest.approx(np.quantile(draws, [0.05, 0.95]), abs=0.01)
+    distribution = intervals.Bootstrap(float(np.median(draws)), draws, 0.0)
+    assert distribution.ci(0.9) == pytest.approx(np.quantile(draws, [0.05, 0.95]), abs=0.01)
 
 
 # What an estimate tells

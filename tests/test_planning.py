@@ -28,7 +28,8 @@ def test_stein_s_rule_by_hand(half_width, level, measure):
     variance = 20 * estimate.standard_error**2
     excess = max(0.0, stats.kurtosis(estimate.pseudo_values))
     t = stats.t.ppf(0.5 + level / 2, 2 / (2 / 19 + excess / 20))
-    for_unseen = 1 + math.log(1.5 * (1 - level)) / math.log(estimate.law.unseen.share_for(estimate.value - half_width))
+    seen_share = estimate.distribution.unseen.seen_share_for(estimate.value - half_width)
+    for_unseen = 1 + math.log(1.5 * (1 - level)) / math.log(seen_share)
     assert needed.n_runs == max(20, math.ceil(t**2 * variance / half_width**2), math.ceil(for_unseen))
     assert needed == hf.inference.Pilot(n_runs=needed.n_runs, half_width=half_width, estimate=estimate, level=level)
 

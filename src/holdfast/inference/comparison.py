@@ -148,8 +148,7 @@ def compare(
     if method not in ("jackknife", "asymptotic"):
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find(measure).bind(**parameters)
-    law: Any = "asymptotic" if method == "asymptotic" else "jackknife"
-    one, two = _sides([first, second], chosen, X, undefined, law)
+    one, two = _sides([first, second], chosen, X, undefined, method)
     return _comparison(one, two, _are_paired(one.runs, two.runs, paired), method)
 
 
@@ -162,7 +161,7 @@ class Side(NamedTuple):
 
 
 def _sides(
-    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, law: Any
+    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, method: Any
 ) -> list[Side]:
     """Evaluate every selection once; a similarity made from data serves all of them."""
     sides = []
@@ -171,7 +170,7 @@ def _sides(
         (measure,) = with_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
         kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
-        sides.append(Side(stability(runs, measure, method=law, undefined=undefined), kernel, runs))
+        sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
     return sides
 
 
@@ -267,13 +266,13 @@ def variance_for_unseen(estimate: StabilityEstimate) -> float:
     If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
     least (r/t)². Deviations that were seen tell what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
     """
-    law = estimate.law
-    if not isinstance(law, Jackknife):
+    jackknife = estimate.distribution
+    if not isinstance(jackknife, Jackknife):
         return 0.0
-    seen = 0.0 if law.unanimous else law.loss**2 / max(law.variance, ROUNDING**2)
+    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
     fades = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
-    reach = (law.value - law.unseen.value_with(math.exp(-1 / (law.n_runs - 1)))) * fades
-    return max(0.0, float(reach / stdtrit(law.n_runs - 1, 0.975)) ** 2 - law.variance)
+    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * fades
+    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
 
 
 def _published_variance(side: Side) -> float:

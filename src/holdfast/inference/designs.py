@@ -25,7 +25,7 @@ from holdfast.inference.estimate import (
     stability,
     with_similarity,
 )
-from holdfast.inference.intervals import Law, NoLaw, Student
+from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
@@ -259,18 +259,18 @@ def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, und
         if undefined == "raise":
             raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
-    law: Law = Student(values, *measure.range)
+    distribution: SamplingDistribution = Student(values, *measure.range)
     if designed.design in NO_INTERVAL:
-        law = NoLaw(NO_INTERVAL[designed.design])
+        distribution = UnknownDistribution(NO_INTERVAL[designed.design])
     elif math.isnan(value) or values.size < 2:
-        law = NoLaw(reason or "one block has no uncertainty, two are needed")
+        distribution = UnknownDistribution(reason or "one block has no uncertainty, two are needed")
     runs = designed.runs
     return StabilityEstimate(
         measure=measure.label,
         value=value,
         n_runs=runs.n_runs,
         n_features=runs.n_features,
-        law=law,
+        distribution=distribution,
         pseudo_values=np.empty(0) if math.isnan(value) else values,
         mean_size=_mean_size(designed),
         reason=reason,

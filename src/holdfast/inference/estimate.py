@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.intervals import Interval, Jackknife, Law, NoLaw, check_level
-from holdfast.inference.uncertainty import deleted_values, law_of
+from holdfast.inference.intervals import Interval, Jackknife, SamplingDistribution, UnknownDistribution, check_level
+from holdfast.inference.uncertainty import choose_distribution, leave_one_out_values
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
@@ -59,8 +59,8 @@ class StabilityEstimate:
         The stability; ``nan`` if it is undefined.
     n_runs, n_features : int
         Number of runs and of features to choose from.
-    law : Law
-        What is known of the estimate's distribution; :meth:`ci` and :meth:`test` ask it.
+    distribution : SamplingDistribution
+        How the estimate would vary from one set of runs to another; :meth:`ci` and :meth:`test` read it.
     pseudo_values : ndarray
         One number per run whose mean is about the value and whose spread is its uncertainty; paired comparisons need
         them. Empty if there are none.
@@ -86,7 +86,7 @@ class StabilityEstimate:
     value: float
     n_runs: int
     n_features: int
-    law: Law
+    distribution: SamplingDistribution
     pseudo_values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     mean_size: float | None = None
     mean_overlap: float | None = None
@@ -100,22 +100,22 @@ class StabilityEstimate:
     @property
     def method(self) -> str:
         """How interval and test are made: jackknife, bound (all runs agree), asymptotic, bootstrap, blocks or none."""
-        return self.law.method
+        return self.distribution.method
 
     @property
     def standard_error(self) -> float:
         """Standard error of the value; ``nan`` if there is none."""
-        return self.law.standard_error
+        return self.distribution.standard_error
 
     def ci(self, level: float = 0.95) -> Interval:
         """Return the confidence interval at a level; ``nan`` if there is none (see :attr:`no_interval`)."""
         check_level(level)
-        return self.law.ci(level)
+        return self.distribution.ci(level)
 
     @property
     def no_interval(self) -> str | None:
         """Why there is no interval, or None."""
-        return self.law.reason if isinstance(self.law, NoLaw) else None
+        return self.distribution.reason if isinstance(self.distribution, UnknownDistribution) else None
 
     def unseen_share(self, level: float = 0.95) -> float:
         """Return the largest share of all runs that may be unlike any seen; ``nan`` for intervals that ignore it.
@@ -129,7 +129,7 @@ class StabilityEstimate:
         0.13
         """
         check_level(level)
-        return 1 - self.law.kept(level) if isinstance(self.law, Jackknife) else math.nan
+        return 1 - self.distribution.seen_share(level) if isinstance(self.distribution, Jackknife) else math.nan
 
     @property
     def note(self) -> str | None:
@@ -142,9 +142,9 @@ class StabilityEstimate:
         """Test whether the stability is greater than a value, one-sided."""
         return StabilityTest(
             greater_than=greater_than,
-            p_value=self.law.p_value(greater_than),
+            p_value=self.distribution.p_value(greater_than),
             method=self.method,
-            statistic=self.law.statistic(greater_than),
+            statistic=self.distribution.statistic(greater_than),
         )
 
     @property
@@ -369,16 +369,16 @@ def _estimates(
     for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
         value, reason = settle(tally, measure, preferences.n_runs, undefined)
         fill = float(undefined) if isinstance(undefined, (int, float)) else None
-        deleted = deleted_values(tally, measure, value, preferences.n_runs, fill)
+        leave_one_out = leave_one_out_values(tally, measure, value, preferences.n_runs, fill)
         n_runs, runs = preferences.n_runs, of_kind(preferences, measure.kind, measure.name)
-        law = law_of(runs, measure, tally, value, deleted, method)
+        distribution = choose_distribution(runs, measure, tally, value, leave_one_out, method)
         estimates.append(
             StabilityEstimate(
                 measure=measure.label,
                 value=value,
-                law=law,
-                scope=_scope(law),
-                pseudo_values=n_runs * value - (n_runs - 1) * deleted,
+                distribution=distribution,
+                scope=_scope(distribution),
+                pseudo_values=n_runs * value - (n_runs - 1) * leave_one_out,
                 reason=reason,
                 chance_error=tally.chance_error,
                 validated=measure.validated and method == "jackknife",
@@ -389,11 +389,12 @@ def _estimates(
     return estimates
 
 
-def _scope(law: Law) -> str:
+def _scope(distribution: SamplingDistribution) -> str:
     """What an estimate speaks of, and what so few runs cannot show."""
-    if not isinstance(law, Jackknife):
+    if not isinstance(distribution, Jackknife):
         return SCOPE
-    return f"{SCOPE}; kinds of runs that make up less than {1 - law.kept(0.95):.1%} of all may not have been drawn"
+    unseen = f"{1 - distribution.seen_share(0.95):.1%}"
+    return f"{SCOPE}; kinds of runs that make up less than {unseen} of all may not have been drawn"
 
 
 def _about(preferences: Preferences) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
 from holdfast.inference.comparison import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import UNSEEN, Interval, Jackknife, Unseen, check_level
+from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
@@ -61,8 +61,9 @@ class Pilot:
             return estimate.ci(self.level)
         reach /= math.sqrt(estimate.n_runs)
         allowance = 0.0
-        if isinstance(estimate.law, Jackknife):
-            allowance = estimate.value - estimate.law.unseen.value_with(estimate.law.kept(self.level))
+        if isinstance(estimate.distribution, Jackknife):
+            unseen, seen_share = estimate.distribution.unseen, estimate.distribution.seen_share(self.level)
+            allowance = estimate.value - unseen.value_at(seen_share)
         return Interval(
             estimate.value - max(reach, min(allowance, self.half_width)),
             estimate.value + reach,
@@ -150,7 +151,7 @@ def runs_needed(
     likely = make_selections(
         stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
     )
-    unseen = _for_unseen(Unseen(stability), half_width, level)
+    unseen = _for_unseen(UnseenRuns(stability), half_width, level)
     independent, worst = (
         max(unseen, _for_width(half_width, level, runs))
         for runs in (likely, _all_or_nothing(stability, size, n_features))
@@ -174,16 +175,16 @@ def _reach(estimate: StabilityEstimate, level: float) -> float:
 
 def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
     seen = 0 if estimate.method == "bound" else math.ceil((_reach(estimate, level) / half_width) ** 2)
-    law = estimate.law
-    unseen = _for_unseen(law.unseen, half_width, level) if isinstance(law, Jackknife) else 0
+    distribution = estimate.distribution
+    unseen = _for_unseen(distribution.unseen, half_width, level) if isinstance(distribution, Jackknife) else 0
     needed = max(estimate.n_runs, seen, unseen)
     return Pilot(n_runs=needed, half_width=half_width, estimate=estimate, level=level)
 
 
-def _for_unseen(unseen: Unseen, half_width: float, level: float) -> int:
+def _for_unseen(unseen: UnseenRuns, half_width: float, level: float) -> int:
     """How many runs leave no more than the half width to runs that were not drawn."""
-    kept = min(unseen.share_for(unseen.value - half_width), 1 - 1e-12)
-    return 1 + math.ceil(math.log(min(1.0, UNSEEN * (1 - level))) / math.log(kept)) if kept > 0 else 0
+    seen_share = min(unseen.seen_share_for(unseen.value - half_width), 1 - 1e-12)
+    return 1 + math.ceil(math.log(min(1.0, UNSEEN_RISK * (1 - level))) / math.log(seen_share)) if seen_share > 0 else 0
 
 
 def _for_width(half_width: float, level: float, runs: Preferences) -> int:
