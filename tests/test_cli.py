@@ -513,7 +513,7 @@ BAD = {
     "unknown method": (["runs.csv", "--method", "bayes"], "'jackknife', 'asymptotic' or 'bootstrap', got 'bayes'"),
     "method of another measure": (
         ["runs.csv", "-m", "jaccard", "--method", "asymptotic"],
-        "Expected nogueira for method='asymptotic', as published, got jaccard",
+        "The asymptotic interval is published for nogueira only; for jaccard use method='jackknife'.",
     ),
     "level in percent": (["runs.csv", "--level", "95"], "Expected a level between 0 and 1, such as 0.95, got 95"),
     "undefined": (["runs.csv", "--undefined", "zero"], "--undefined nan, skip, raise or a number, got 'zero'"),

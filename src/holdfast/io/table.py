@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from holdfast.checks import texts_of
+from holdfast.checks import as_names
 from holdfast.io.features import prepared
 from holdfast.io.files import ENDINGS, as_number, ending_of, path_of, read_frame
 from holdfast.io.options import Categorical, Missing, TableOptions, Task, check_options, listed, named, number_of
@@ -129,7 +129,7 @@ def read_table(
     if not isinstance(path, pd.DataFrame):
         path = path_of(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    ignored = (ignore,) if isinstance(ignore, str) else texts_of(ignore, "ignore=")
+    ignored = (ignore,) if isinstance(ignore, str) else as_names(ignore, "ignore=")
     groups, index = (None if name is None else str(name) for name in (groups, index))
     options = TableOptions(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
     check_options(options)

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.checks import column_of
+from holdfast.checks import as_column
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
 Places: TypeAlias = NDArray[np.int64]
@@ -157,7 +157,7 @@ class Samples:
 def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Places | None:
     if given is None:
         return None
-    column = column_of(given, name, what)
+    column = as_column(given, name, what)
     if len(column) != n:
         raise ValueError(f"Expected one {what} for each of {n} rows, got {len(column)}.")
     return pd.factorize(column)[0]
@@ -216,7 +216,7 @@ class Perturbation(ABC):
         >>> first.rows, first.counts, first.test
         (array([0, 1, 4, 5]), array([2, 1, 1, 2]), array([2, 3]))
         """
-        samples = Samples.of(len(column_of(y, "y")), y if stratified else None, groups)
+        samples = Samples.of(len(as_column(y, "y")), y if stratified else None, groups)
         self.check(samples)
         yield from (self.split(index, samples, random_state) for index in range(self.n_splits))
 
