@@ -89,10 +89,10 @@ def study(
 
 def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     """What was said on the command line."""
-    from holdfast.io.files import path_of
+    from holdfast.io.files import as_path
 
     said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(path_of(one)) if isinstance(one, Path) else one for key, one in said.items()}
+    return {key: str(as_path(one)) if isinstance(one, Path) else one for key, one in said.items()}
 
 
 @app.command(rich_help_panel=STUDIES)

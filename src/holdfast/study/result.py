@@ -20,7 +20,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.measures import Measure, UndefinedStabilityWarning, find
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.footing import USUAL, Footing, choose_footing
@@ -398,7 +398,7 @@ class StudyResult:
         """
         from holdfast.study.export import write_tables
 
-        return write_tables(self, path_of(folder, "the path of a folder"))
+        return write_tables(self, as_path(folder, "the path of a folder"))
 
     def __repr__(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"

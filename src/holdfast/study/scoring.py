@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
-from holdfast.io.estimators import seed
+from holdfast.io.estimators import set_seeds
 from holdfast.resampling import Split
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -86,7 +86,7 @@ def model_on(
         model = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
         return model.fit(np.zeros((len(train[1]), 1)), train[1])
     model = clone(estimator)
-    seed(model, split.seed)
+    set_seeds(model, split.seed)
     return model.fit(*train)
 
 
