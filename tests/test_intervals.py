@@ -13,9 +13,9 @@ from scipy.stats import t as student
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
 from holdfast.inference import intervals
-from holdfast.inference.estimate import tallies, with_similarity
+from holdfast.inference.estimate import bind_similarity, evaluate
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures.record import FEW_RUNS, mean_over_pairs, roughness_of
+from holdfast.measures.record import FEW_RUNS, mean_over_pairs, pair_roughness
 from strategies import rank_runs, subset_runs, weight_runs
 
 WITH_INTERVAL = [measure for measure in hf.MEASURES.values() if not measure.no_interval]
@@ -42,8 +42,8 @@ def without(runs, run):
 
 
 def tally_of(runs, measure):
-    ready = with_similarity([measure], runs, None)
-    return tallies(runs, ready)[0]
+    ready = bind_similarity([measure], runs, None)
+    return evaluate(runs, ready)[0]
 
 
 @undefined_is_fine
@@ -65,14 +65,14 @@ def test_roughness_is_what_a_least_squares_fit_of_runs_leaves(name):
     weights = hf.Preferences.from_weights(rng.normal(size=(9, 12)) + np.linspace(2, 0, 12))
     measure = complete(hf.MEASURES[name], 12)
     runs = weights.top(5) if measure.kind == "subset" else weights.to_ranking()
-    (ready,) = with_similarity([measure], runs, None)
+    (ready,) = bind_similarity([measure], runs, None)
     kernel = ready.form.kernel(runs, ready)
     first, second = np.triu_indices(9, 1)
     design = np.zeros((first.size, 9))
     design[np.arange(first.size), first] = design[np.arange(first.size), second] = 1
     residual = kernel[first, second] - design @ np.linalg.lstsq(design, kernel[first, second], rcond=None)[0]
     expected = (residual**2).sum() / (first.size - 9)
-    assert roughness_of(kernel) == pytest.approx(expected)
+    assert pair_roughness(kernel) == pytest.approx(expected)
     assert tally_of(runs, measure).roughness == pytest.approx(expected)
 
 
@@ -83,7 +83,7 @@ def test_roughness_of_nogueira_is_the_larger_of_what_features_and_pairs_say(n_ru
     s2 = runs.frequency * (1 - runs.frequency) * n_runs / (n_runs - 1)
     of_features = 2 * (s2**2).sum() / (30 * runs.density * (1 - runs.density)) ** 2
     nogueira = hf.MEASURES["nogueira"]
-    of_pairs = roughness_of(nogueira.form.kernel(runs, nogueira))
+    of_pairs = pair_roughness(nogueira.form.kernel(runs, nogueira))
     expected = max(of_features, of_pairs) if n_runs <= FEW_RUNS else of_features
     assert tally_of(runs, nogueira).roughness == pytest.approx(expected)
 
@@ -92,7 +92,7 @@ def test_roughness_of_features_that_move_together_is_seen_by_pairs():
     rng = np.random.default_rng(1)
     runs = hf.Preferences.from_matrix(np.repeat(rng.random((12, 3)) < 0.5, 10, axis=1))
     nogueira = hf.MEASURES["nogueira"]
-    assert tally_of(runs, nogueira).roughness == pytest.approx(roughness_of(nogueira.form.kernel(runs, nogueira)))
+    assert tally_of(runs, nogueira).roughness == pytest.approx(pair_roughness(nogueira.form.kernel(runs, nogueira)))
 
 
 def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
@@ -100,7 +100,7 @@ def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
     runs = hf.Preferences.from_weights(rng.normal(size=(9, 12)) + np.linspace(2, 0, 12)).top(4)
     ours = tally_of(runs, hf.MEASURES["sechidis"].bind(similarity=np.eye(12))).roughness
     nogueira = hf.MEASURES["nogueira"]
-    assert ours == pytest.approx(roughness_of(nogueira.form.kernel(runs, nogueira)))
+    assert ours == pytest.approx(pair_roughness(nogueira.form.kernel(runs, nogueira)))
 
 
 # The interval

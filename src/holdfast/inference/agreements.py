@@ -13,12 +13,12 @@ from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
     as_preferences,
+    bind_similarity,
     check_undefined,
-    of_kind,
+    convert_kind,
     stability,
-    with_similarity,
 )
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.preferences import Preferences, stacked
 
 
@@ -91,22 +91,22 @@ def agreement(
     >>> hf.inference.agreement(full, half, "jaccard")
     jaccard = 0.667 (mean agreement of 2 pairs of runs)
     """
-    chosen = find(measure).bind(**parameters)
+    chosen = find_measure(measure).bind(**parameters)
     check_undefined(undefined)
     a, b = as_preferences(a, [chosen]), as_preferences(b, [chosen])
     _check_aligned(a, b)
-    a, b = (of_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
+    a, b = (convert_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
     for run in range(a.n_runs if chosen.one_size else 0):
         chosen.check_sizes(stacked(a.take([run]), b.take([run])))
     each = chosen.parameters.get("similarity")
     if isinstance(each, (list, tuple)) and np.ndim(each[0]) != 1:  # not a matrix written as nested lists
         if len(each) != a.n_runs:
             raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(each)}.")
-        ready = with_similarity([chosen.bind(similarity=one) for one in each], a, None)
+        ready = bind_similarity([chosen.bind(similarity=one) for one in each], a, None)
         runs = range(a.n_runs)
         per_run = np.concatenate([ready[i].form.between(a.take([i]), b.take([i]), ready[i]) for i in runs])
     else:
-        (ready_one,) = with_similarity([chosen], a, X)
+        (ready_one,) = bind_similarity([chosen], a, X)
         per_run = ready_one.form.between(a, b, ready_one)
     return _settled(chosen, per_run, undefined)
 

@@ -15,15 +15,15 @@ from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
     as_preferences,
-    of_kind,
+    bind_similarity,
+    convert_kind,
     stability,
-    with_similarity,
 )
 from holdfast.inference.intervals import Interval, Jackknife, check_level
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures import Measure, find
-from holdfast.measures.record import FEW_RUNS, Floats, roughness_of
+from holdfast.measures import Measure, find_measure
+from holdfast.measures.record import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
@@ -147,7 +147,7 @@ def compare(
     """
     if method not in ("jackknife", "asymptotic"):
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
-    chosen = find(measure).bind(**parameters)
+    chosen = find_measure(measure).bind(**parameters)
     one, two = _sides([first, second], chosen, X, undefined, method)
     return _comparison(one, two, _are_paired(one.runs, two.runs, paired), method)
 
@@ -167,9 +167,9 @@ def _sides(
     sides = []
     for selection in selections:
         runs = _in_label_order(as_preferences(selection, [measure]))
-        (measure,) = with_similarity([measure], runs, X)
+        (measure,) = bind_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
-        kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
+        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
         sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
     return sides
 
@@ -235,7 +235,7 @@ def mean_variance(values: Floats, kernel: Kernel) -> float:
     variance = float(values.var(ddof=1)) / n
     if kernel is None or np.isnan(kernel).any():
         return variance
-    return max(variance, 2 * roughness_of(kernel) / (n * (n - 1)))
+    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
 
 
 def degrees_of_freedom(values: Floats) -> Floats:
@@ -359,7 +359,7 @@ def compare_many(
     """
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
-    chosen = find(measure).bind(**parameters)
+    chosen = find_measure(measure).bind(**parameters)
     sides = _sides(selections.values(), chosen, X, undefined, "jackknife")
     return all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
 

@@ -20,13 +20,13 @@ from holdfast.inference.estimate import (
     SCOPE,
     StabilityEstimate,
     Undefined,
+    bind_similarity,
     check_undefined,
-    of_kind,
+    convert_kind,
     stability,
-    with_similarity,
 )
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
 
@@ -118,7 +118,7 @@ def design_stability(
 ) -> StabilityEstimate:
     """Measure the stability as the design of the runs asks for it."""
     if designed.stand_alone:
-        estimate = stability(designed.runs, find(measure), X=X, undefined=undefined, **parameters)
+        estimate = stability(designed.runs, find_measure(measure), X=X, undefined=undefined, **parameters)
         return _told(estimate, designed)
     chosen = _ready(designed.runs, measure, X, parameters)
     return _of_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
@@ -176,7 +176,9 @@ def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
     return [label for label in next(iter(labels.values())) if label in common]
 
 
-def shrink_values(designed: DesignedRuns, measure: Measure, undefined: Undefined = "nan") -> dict[float, Floats]:
+def agreement_by_fraction(
+    designed: DesignedRuns, measure: Measure, undefined: Undefined = "nan"
+) -> dict[float, Floats]:
     """For each smaller size, how far the selection of each smaller sample agrees with that of its whole one."""
     by_size = _by_size(designed, measure, undefined)
     return {fraction: np.array(list(values.values())) for fraction, values in by_size.items()}
@@ -246,9 +248,9 @@ def _agreements(
 
 
 def _ready(runs: Preferences, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]) -> Measure:
-    chosen = find(measure).bind(**parameters)
-    of_kind(runs, chosen.kind, chosen.name)
-    return with_similarity([chosen], runs, X)[0]
+    chosen = find_measure(measure).bind(**parameters)
+    convert_kind(runs, chosen.kind, chosen.name)
+    return bind_similarity([chosen], runs, X)[0]
 
 
 def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined) -> StabilityEstimate:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix
 from holdfast.inference.intervals import Interval, Jackknife, SamplingDistribution, UnknownDistribution, check_level
 from holdfast.inference.uncertainty import choose_distribution, leave_one_out_values
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences, from_numbers
@@ -268,17 +268,17 @@ def stability(
     'between intermediate to good and excellent'
     """
     several = isinstance(measure, Iterable) and not isinstance(measure, str)
-    wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
+    wanted = [find_measure(one) for one in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
         wanted = [corrected_for_chance(one) for one in wanted]
-    wanted = with_parameters(wanted, parameters)
+    wanted = bind_parameters(wanted, parameters)
     runs = as_preferences(preferences, wanted)
-    wanted = with_similarity(wanted, runs, X)
+    wanted = bind_similarity(wanted, runs, X)
     estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
 
-def with_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
+def bind_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
     """Give each parameter to the measures that know it."""
     for name in parameters:
         if not any(name in measure.parameters for measure in measures):
@@ -307,7 +307,7 @@ def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure
     return from_numbers(kinds.pop(), preferences)
 
 
-def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
+def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     """Return the preferences as this kind; weights become rankings, nothing else is converted."""
     if preferences.kind == kind:
         return preferences
@@ -321,7 +321,7 @@ def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     )
 
 
-def with_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
+def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
     """Give the measures that need a similarity of features the one they were bound to, or one made from data."""
     made: dict[str, FeatureSimilarity] = {}
     ready = []
@@ -344,13 +344,13 @@ def with_similarity(measures: Sequence[Measure], preferences: Preferences, X: Ma
     return ready
 
 
-def tallies(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+def evaluate(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
     """Evaluate measures, those of one form together."""
     found: dict[int, Tally] = {}
     order = sorted(range(len(measures)), key=lambda place: (measures[place].kind, type(measures[place].form).__name__))
     for (kind, form), group in groupby(order, key=lambda place: (measures[place].kind, type(measures[place].form))):
         places = list(group)
-        runs = of_kind(preferences, kind, measures[places[0]].name)
+        runs = convert_kind(preferences, kind, measures[places[0]].name)
         for place in places:
             measures[place].check_sizes(runs)
         for place, tally in zip(places, form.tally(runs, [measures[place] for place in places]), strict=True):
@@ -366,11 +366,11 @@ def _estimates(
     check_undefined(undefined)
     about = _about(preferences)
     estimates = []
-    for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
-        value, reason = settle(tally, measure, preferences.n_runs, undefined)
+    for measure, tally in zip(measures, evaluate(preferences, measures), strict=True):
+        value, reason = resolve_undefined(tally, measure, preferences.n_runs, undefined)
         fill = float(undefined) if isinstance(undefined, (int, float)) else None
         leave_one_out = leave_one_out_values(tally, measure, value, preferences.n_runs, fill)
-        n_runs, runs = preferences.n_runs, of_kind(preferences, measure.kind, measure.name)
+        n_runs, runs = preferences.n_runs, convert_kind(preferences, measure.kind, measure.name)
         distribution = choose_distribution(runs, measure, tally, value, leave_one_out, method)
         estimates.append(
             StabilityEstimate(
@@ -423,7 +423,7 @@ def check_undefined(undefined: Undefined) -> None:
         raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
 
 
-def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
+def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
     """Return the value, and why it or a part of it is undefined; do with that what the caller chose."""
     if n_runs < 2:
         reason = "a single run has no stability, two are needed"

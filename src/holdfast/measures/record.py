@@ -175,7 +175,7 @@ def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
     return together / (weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1))
 
 
-def roughness_of(kernel: Floats) -> float:
+def pair_roughness(kernel: Floats) -> float:
     """Return the variance of pairs beyond what their two runs explain, from a runs × runs matrix."""
     between = kernel - np.diag(np.diag(kernel))
     rows, n_runs = between.sum(axis=1), len(between)

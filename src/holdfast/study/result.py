@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
 from holdfast.inference.comparison import Comparisons
-from holdfast.inference.designs import design_comparisons, design_stability, shrink_values
+from holdfast.inference.designs import agreement_by_fraction, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.io.files import as_path
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.footing import USUAL, Footing, choose_footing
 from holdfast.study.opening import opened_to_read
@@ -257,8 +257,8 @@ class StudyResult:
         if self.design != "shrink":
             raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {self.design}.")
         designed = self.stored.designed(candidate)
-        chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
-        values = shrink_values(designed, chosen)
+        chosen = find_measure(measure or USUAL[designed.runs.kind]).bind(**parameters)
+        values = agreement_by_fraction(designed, chosen)
         rows = [
             (size, one.mean(), one.std(ddof=1) if one.size > 1 else np.nan, one.size) for size, one in values.items()
         ]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import with_parameters
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.inference.estimate import bind_parameters
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error
 
@@ -30,7 +30,7 @@ def summary_table(
         footing = result.footing(measure=measure)
         rows = [_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
         return pd.DataFrame(rows).set_index("candidate")
-    measures = with_parameters([find(one) for one in measure], parameters)
+    measures = bind_parameters([find_measure(one) for one in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
     footings = [result.footing(measure=one) for one in measures]
