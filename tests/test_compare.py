@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 import holdfast as hf
 from holdfast.datasets import make_selections
 from holdfast.inference import comparison as module
-from holdfast.inference.comparison import holm, letters
+from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.variance import asymptotic_variance
 
 SHARED = np.random.default_rng(0).normal(size=(12, 15))  # noise that two selectors share
@@ -203,7 +203,7 @@ def test_every_measure_with_an_interval_can_be_compared(measure, paired):
     one, two = RUNS[measure.kind]
     if measure.no_interval:
         assert measure.name in ("davis", "krizek", "cw_rel")
-        with pytest.raises(ValueError, match=f"with an uncertainty to compare, got one without: {measure.name}"):
+        with pytest.raises(ValueError, match=f"need a standard error to be compared, got one without: {measure.name}"):
             hf.compare(one, two, measure, paired=paired)
         return
     found, back = hf.compare(one, two, measure, paired=paired), hf.compare(two, one, measure, paired=paired)
@@ -258,8 +258,8 @@ def test_different_labels_mean_independent_runs():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: hf.compare(ONE, TWO), r"got runs without labels; say paired=True or paired=False \(--paired, --indep"),
-        (lambda: hf.compare(labeled(ONE, LABELS), TWO), "got runs without labels"),
+        (lambda: hf.compare(ONE, TWO), r"have no labels, .* pass paired=True or paired=False \(--paired, --indep"),
+        (lambda: hf.compare(labeled(ONE, LABELS), TWO), "The runs have no labels"),
         (
             lambda: hf.compare(labeled(ONE, LABELS), labeled(TWO, LABELS[:5] + OTHERS[5:])),
             "all equal or all different, got 5 in common of 12 and 12",
@@ -277,7 +277,7 @@ def test_different_labels_mean_independent_runs():
         (lambda: hf.compare(ONE, TWO, paired=True, alpha=1), "parameters of nogueira .none., got 'alpha'"),
         (lambda: hf.compare(ONE, TWO, paired=True).ci(95), "level between 0 and 1, such as 0.95, got 95"),
         (lambda: hf.compare_many({"one": ONE}, paired=True), "at least two selections to compare, got 1"),
-        (lambda: hf.compare_many({"one": ONE, "two": TWO}), "got runs without labels"),
+        (lambda: hf.compare_many({"one": ONE, "two": TWO}), "The runs have no labels"),
         (lambda: hf.compare_many({"one": ONE, "two": TWO}, paired=True, level=1), "level between 0 and 1"),
     ],
 )
@@ -362,7 +362,7 @@ def test_names_share_a_letter_exactly_if_they_do_not_differ(data, n):
     names = data.draw(st.permutations(["lasso", "mrmr", "anova", "boruta", "forest", "relief"]))[:n]
     pairs = list(itertools.combinations(names, 2))
     different = set(data.draw(st.lists(st.sampled_from(pairs), unique=True))) if pairs else set()
-    display = letters(names, different)
+    display = compact_letters(names, different)
     assert list(display) == names
     assert all(display.values())
     for one, two in pairs:
