@@ -196,14 +196,14 @@ class FirstThree(Constant):
 @pytest.mark.parametrize("value", [0.1, 0.7, 1.0, -0.3])
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_equal_values_bound_what_others_could_be(value, n):
-    law = Student(np.full(n, value), -1, 1)
+    distribution = Student(np.full(n, value), -1, 1)
     differ = 1 - 0.05 ** (1 / n)
-    assert law.ci(0.95) == pytest.approx((value - differ * (value + 1), value + differ * (1 - value)))
-    assert law.standard_error == 0
-    assert law.p_value(value) == 1
-    assert law.p_value(-0.5) == pytest.approx((0.5 / (value + 1)) ** n)
-    low = law.ci(0.9).low  # interval and test agree
-    assert law.p_value(low) == pytest.approx(0.1)
+    assert distribution.ci(0.95) == pytest.approx((value - differ * (value + 1), value + differ * (1 - value)))
+    assert distribution.standard_error == 0
+    assert distribution.p_value(value) == 1
+    assert distribution.p_value(-0.5) == pytest.approx((0.5 / (value + 1)) ** n)
+    low = distribution.ci(0.9).low  # interval and test agree
+    assert distribution.p_value(low) == pytest.approx(0.1)
     endless = Student(np.full(n, value), -np.inf, 1)
     assert endless.p_value(-5) == 1
     assert endless.ci(0.95).low == -np.inf
@@ -211,10 +211,10 @@ def test_equal_values_bound_what_others_could_be(value, n):
 
 def test_students_law_is_the_textbooks():
     values = np.array([0.2, 0.5, 0.3, 0.8])
-    law = Student(values, -1, 1)
-    assert law.ci(0.8) == pytest.approx(stats.t.interval(0.8, 3, values.mean(), stats.sem(values)))
-    assert law.p_value(0.1) == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue)
-    assert law.ci(0.999) == (-1, 1)
+    distribution = Student(values, -1, 1)
+    assert distribution.ci(0.8) == pytest.approx(stats.t.interval(0.8, 3, values.mean(), stats.sem(values)))
+    assert distribution.p_value(0.1) == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue)
+    assert distribution.ci(0.999) == (-1, 1)
 
 
 def test_blocks_that_lost_runs_are_left_out():

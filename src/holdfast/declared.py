@@ -175,9 +175,10 @@ def a(noun: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: a hint at the closest known one, if there is one."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
+    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case."""
+    folded = {text.strip().lower(): text for text in reversed(list(known))}
+    close = difflib.get_close_matches(str(name).strip().lower(), folded, n=1)
+    return f"; did you mean {folded[close[0]]!r}?" if close else "."
 
 
 class Parameter(NamedTuple):

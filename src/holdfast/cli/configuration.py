@@ -25,9 +25,9 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
 
 def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     """Read options of a command from a TOML file; its paths are relative to its folder."""
-    from holdfast.io.files import path_of
+    from holdfast.io.files import as_path
 
-    path = path_of(path)
+    path = as_path(path)
     try:
         options = tomllib.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -36,7 +36,7 @@ def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     options = checked_options(options, command, str(path))
     for key in ("data", "store"):
         if key in options:
-            beside = path.parent / path_of(options[key])
+            beside = path.parent / as_path(options[key])
             if key == "store" or beside.exists():
                 options[key] = str(beside)
     return options

@@ -22,10 +22,10 @@ def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
 
 def parse_measure(text: str) -> "Measure":
     """Read a measure with its parameters."""
-    from holdfast.measures import find
+    from holdfast.measures import find_measure
 
     name, parameters = parse_named(text, "measure")
-    measure = find(name)
+    measure = find_measure(name)
     for key, value in parameters.items():
         default = measure.parameters.get(key, "")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

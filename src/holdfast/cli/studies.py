@@ -97,10 +97,10 @@ def study(
 
 def typed_options(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
     """Return the options that stood on the command line."""
-    from holdfast.io.files import path_of
+    from holdfast.io.files import as_path
 
     typed = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(path_of(value)) if isinstance(value, Path) else value for key, value in typed.items()}
+    return {key: str(as_path(value)) if isinstance(value, Path) else value for key, value in typed.items()}
 
 
 @app.command(rich_help_panel=STUDIES)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.plots.embed import PageTheme, page, vegalite_version
 from holdfast.plots.text import clean, drawable
 from holdfast.plots.theme import needed, themed
@@ -44,7 +44,7 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     ...     plots.save(chart, pathlib.Path(folder) / "map.svg").read_text(encoding="utf-8")[:4]
     '<svg'
     """
-    path = path_of(path)
+    path = as_path(path)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"Expected a file that ends in {', '.join(ENDINGS)}, got {path.name!r}.")

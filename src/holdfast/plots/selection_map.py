@@ -110,10 +110,10 @@ def selection_map_data(
     if blocks is not None:
         designed = _blocked(designed, blocks)
     features, groups = _ordered(designed.runs, order, show, X)
-    column_of = _bins(len(features), MOST_COLUMNS)
+    as_column = _bins(len(features), MOST_COLUMNS)
     rows, row_of = _rows(designed)
     return SelectionMap(
-        _cells(designed.runs, features, column_of, row_of), _columns(designed.runs, features, column_of, groups), rows
+        _cells(designed.runs, features, as_column, row_of), _columns(designed.runs, features, as_column, groups), rows
     )
 
 
@@ -162,10 +162,10 @@ def _grouped(features: Places, similarity: NDArray[np.float64]) -> tuple[Places,
     return features[leaves], groups
 
 
-def _columns(runs: Preferences, features: Places, column_of: Places, groups: Places) -> pd.DataFrame:
+def _columns(runs: Preferences, features: Places, as_column: Places, groups: Places) -> pd.DataFrame:
     names = [str(runs.features[feature]) for feature in features]
     table = pd.DataFrame(
-        {"column": column_of, "feature": names, "frequency": runs.frequency[features], "group": groups}
+        {"column": as_column, "feature": names, "frequency": runs.frequency[features], "group": groups}
     )
     table["feature"] = table["feature"].astype(str)  # where there are none, pandas takes them for numbers
     by = table.groupby("column", sort=True)
@@ -212,17 +212,17 @@ def _block_name(designed: DesignedRuns, run: int) -> str:
     return str(block) if name is None else f"{name} {block + 1}"
 
 
-def _cells(runs: Preferences, features: Places, column_of: Places, row_of: Places) -> pd.DataFrame:
+def _cells(runs: Preferences, features: Places, as_column: Places, row_of: Places) -> pd.DataFrame:
     place = np.full(runs.n_features, -1)
-    place[features] = column_of
+    place[features] = as_column
     indices, indptr = runs.lists()
     rows, columns = np.repeat(row_of, np.diff(indptr)), place[indices]
     kept = columns >= 0
-    width = int(column_of.max(initial=0)) + 1
+    width = int(as_column.max(initial=0)) + 1
     cells, counts = np.unique(rows[kept] * width + columns[kept], return_counts=True)
     row, column = cells // width, cells % width
     return pd.DataFrame(
-        {"row": row, "column": column, "share": counts / (np.bincount(row_of)[row] * np.bincount(column_of)[column])}
+        {"row": row, "column": column, "share": counts / (np.bincount(row_of)[row] * np.bincount(as_column)[column])}
     )
 
 

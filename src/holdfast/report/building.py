@@ -12,7 +12,7 @@ import pandas as pd
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
-from holdfast.measures import REQUIRED, Measure, find
+from holdfast.measures import REQUIRED, Measure, find_measure
 from holdfast.plots.text import clean
 from holdfast.preferences import Preferences
 from holdfast.report.causes import causes_of
@@ -81,7 +81,7 @@ def summarize(
     check_level(level)
     _check(result, rule, rule_options, metric, threshold)
     if measure is not None:
-        _check_measure(find(measure), X)
+        _check_measure(find_measure(measure), X)
     asked = Question(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
     )
@@ -147,7 +147,7 @@ def _estimate(result: StudyResult, name: str, footing: Footing, X: Any) -> Stabi
     except UnansweredError as unanswered:
         return unanswered.plain
     except ValueError:
-        return _why_undefined(result, name, find(footing.measure))
+        return _why_undefined(result, name, find_measure(footing.measure))
 
 
 def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from holdfast import __version__
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.plots import embed
 from holdfast.plots.text import clean, number, percent, short
 from holdfast.report.building import summarize
@@ -54,7 +54,7 @@ def write_report(result: StudyResult, path: str | Path, *, format: Format | None
     Path
         The file.
     """
-    path = path_of(path)
+    path = as_path(path)
     wanted = format or ENDINGS.get(path.suffix.lower())
     if wanted is None:
         raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")

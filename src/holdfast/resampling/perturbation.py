@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from holdfast.checks import column_of, is_number
+from holdfast.checks import as_column, is_number
 from holdfast.declared import About, Registry
 from holdfast.resampling.split import Design, Places, Samples, Split
 
@@ -151,7 +151,7 @@ class Perturbation(ABC):
         >>> first.rows, first.counts, first.test
         (array([0, 1, 4, 5]), array([2, 1, 1, 2]), array([2, 3]))
         """
-        samples = Samples.of(len(column_of(y, "y")), y if stratified else None, groups)
+        samples = Samples.of(len(as_column(y, "y")), y if stratified else None, groups)
         self.check(samples)
         yield from (self.make_split(index, samples, random_state) for index in range(self.get_n_splits()))
 

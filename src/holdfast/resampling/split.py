@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.checks import column_of
+from holdfast.checks import as_column
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
 Places: TypeAlias = NDArray[np.int64]
@@ -156,7 +156,7 @@ class Samples:
 def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Places | None:
     if given is None:
         return None
-    column = column_of(given, name, what)
+    column = as_column(given, name, what)
     if len(column) != n:
         raise ValueError(f"Expected one {what} for each of {n} rows, got {len(column)}.")
     return pd.factorize(column)[0]

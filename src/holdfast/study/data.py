@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from holdfast.checks import check_unique, column_of, kind_of
+from holdfast.checks import as_column, check_unique, type_name
 from holdfast.resampling import Samples
 
 PredictionTask = Literal["classification", "regression"]
@@ -71,7 +71,7 @@ def study_data(
     table, names, named = _features(X)
     target = _column(y, table.shape[0], "y", "label or number")
     if target.dtype.kind not in "biufUM":
-        raise ValueError(f"Expected texts or numbers in y, got {kind_of(target[0])} in row 0; make texts of them.")
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; make texts of them.")
     rest, kept = _apart(table, names, [str(name) for name in keep])
     return StudyData(
         X=rest,
@@ -100,7 +100,7 @@ def _features(X: Any) -> tuple[Any, list[str], bool]:
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     """One value for each row, none missing."""
-    column = column_of(values, name, what)
+    column = as_column(values, name, what)
     if len(column) != n:
         raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got {len(column)}.")
     return column

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from holdfast.io.estimators import seed, selection_of
+from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 
@@ -225,9 +225,9 @@ class Family:
             estimator = clone(self.selector).set_params(
                 **{name: clone(value, safe=False) for name, value in setting.items()}
             )
-            seed(estimator, split.seed, always=split.reseed)
+            set_seeds(estimator, split.seed, always=split.reseed)
             estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
-            result: Selection | Exception = selection_of(estimator, names, ordered=self.cuts != [None])
+            result: Selection | Exception = read_selection(estimator, names, ordered=self.cuts != [None])
         except Exception as error:
             result = error
         except SystemExit as leaving:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdfast.inference.designs import DesignedRuns
-from holdfast.measures import Measure, find
+from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Kind, Preferences
 
 USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
@@ -46,7 +46,7 @@ def choose_footing(
     """The footing of candidates that give these kinds; ``size`` tells the mean size of one that gives subsets."""
     found = set(kinds.values())
     if measure is not None:
-        wanted = find(measure).kind
+        wanted = find_measure(measure).kind
     else:
         wanted = "ranking" if found == {"ranking", "weighting"} else found.pop() if len(found) == 1 else "subset"
     chosen = measure or USUAL[wanted]

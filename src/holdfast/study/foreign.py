@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.io.estimators import selection_of
+from holdfast.io.estimators import read_selection
 from holdfast.preferences import Preferences, from_numbers
 
 
@@ -80,7 +80,7 @@ def from_cross_validate(
             "Expected fitted estimators, got none; call cross_validate(…, return_estimator=True) to keep them."
         )
     names, named = _names(estimators[0], features)
-    found = [selection_of(one, names, ordered=top is not None) for one in estimators]
+    found = [read_selection(one, names, ordered=top is not None) for one in estimators]
     if top is not None:
         found = [selection.top(top, random_state=fold) for fold, selection in enumerate(found)]
     labels, given = [f"fold {place}" for place in range(len(found))], names if named else None

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
 from holdfast.declared import About, did_you_mean
-from holdfast.io.estimators import seed
+from holdfast.io.estimators import set_seeds
 from holdfast.models import SCORES
 from holdfast.resampling import Split
 
@@ -96,7 +96,7 @@ def model_on(
         model = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
         return model.fit(np.zeros((len(train[1]), 1)), train[1])
     model = clone(estimator)
-    seed(model, split.seed)
+    set_seeds(model, split.seed)
     return model.fit(*train)
 
 

@@ -14,7 +14,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.results import ResultMixin, to_plain
 from holdfast.study.contents import StudyContents
@@ -331,7 +331,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         list of Path
             The tables ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``.
         """
-        return write_tables(self, path_of(folder, "the path of a folder"))
+        return write_tables(self, as_path(folder, "the path of a folder"))
 
     def __repr__(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import with_parameters
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.inference.estimate import bind_parameters
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def make_summary(
         footing = result.footing(measure=measure)
         rows = [_make_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
         return pd.DataFrame(rows).set_index("candidate")
-    measures = with_parameters([find(name) for name in measure], parameters)
+    measures = bind_parameters([find_measure(name) for name in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
     footings = [result.footing(measure=chosen) for chosen in measures]

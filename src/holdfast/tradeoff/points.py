@@ -14,9 +14,9 @@ from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, block_values
-from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similarity
+from holdfast.inference.estimate import StabilityEstimate, bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult
 from holdfast.study.stored import UnansweredError
@@ -173,8 +173,8 @@ class Points:
         chosen = times[:, np.searchsorted(units, places)]
         alone = (chosen > 0).sum(axis=1) < 2  # one run and its copies have no stability
         chosen[alone] = 1.0
-        runs = of_kind(designed.runs, self.measure.kind, self.measure.name)
-        (measure,) = with_similarity([self.measure], runs, self.X)
+        runs = convert_kind(designed.runs, self.measure.kind, self.measure.name)
+        (measure,) = bind_similarity([self.measure], runs, self.X)
         try:
             drawn = measure.form.resampled(runs, measure, chosen)
         except ValueError:  # no mean over pairs: each run moves the value by its pseudo-value
@@ -189,7 +189,7 @@ class Points:
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
 
     def _drawn_blocks(self, designed: DesignedRuns, units: NDArray[np.int64], times: Floats) -> Floats:
-        (measure,) = with_similarity([self.measure], designed.runs, self.X)
+        (measure,) = bind_similarity([self.measure], designed.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             found = block_values(designed, measure, "nan")
@@ -230,7 +230,7 @@ def make_points(
     everyone = [name for name in result.candidates if name not in stopped]
     names = everyone if candidates is None else [str(name) for name in candidates]
     footing = result.footing(names, measure)
-    chosen = _higher_is_better(find(footing.measure)).bind(**parameters)
+    chosen = _higher_is_better(find_measure(footing.measure)).bind(**parameters)
     metric = metric_of(result, metric)
     points = [_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):

@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns, design_stability, shrink_values
-from holdfast.inference.estimate import of_kind, with_similarity
+from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
+from holdfast.inference.estimate import bind_similarity, convert_kind
 from holdfast.inference.intervals import Student, check_level
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.results import ResultMixin
@@ -137,10 +137,10 @@ def profile(
     if not 0 <= tolerance < 1:
         raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
     by_size, scores = _cuts(result, name, sizes, metric)
-    chosen = find(measure).bind(**parameters)
+    chosen = find_measure(measure).bind(**parameters)
     if chosen.kind != "subset":
         raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
-    (chosen,) = with_similarity([chosen], next(iter(by_size.values())).runs, X)
+    (chosen,) = bind_similarity([chosen], next(iter(by_size.values())).runs, X)
     rows = [_row(size, designed, chosen, level) for size, designed in by_size.items()]
     overlaps = {size: overlaps_of(designed) for size, designed in by_size.items()}
     agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features)
@@ -278,10 +278,10 @@ def _fractions(
     result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.designed(name)
-    chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
-    of_kind(designed.runs, chosen.kind, chosen.name)
-    (chosen,) = with_similarity([chosen], designed.runs, X)
-    agreements = shrink_values(designed, chosen)
+    chosen = find_measure(measure or USUAL[designed.runs.kind]).bind(**parameters)
+    convert_kind(designed.runs, chosen.kind, chosen.name)
+    (chosen,) = bind_similarity([chosen], designed.runs, X)
+    agreements = agreement_by_fraction(designed, chosen)
     rows = []
     for fraction in sorted(set(designed.fractions)):
         values = agreements.get(fraction, np.empty(0))
@@ -364,7 +364,7 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    chosen = None if measure is None else find(measure)
+    chosen = None if measure is None else find_measure(measure)
     values = result.summary(chosen, fraction=fraction, **parameters)[of]
     rows = [(_setting(result, name, over), result.settings(name).get(over), values[name]) for name in result.candidates]
     rows = [row for row in rows if row[1] is not None]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
 from holdfast.study.store.store import Store, StoreError
@@ -51,7 +51,7 @@ def check_path(path: str | Path) -> Path:
             "Expected a file as store, got ':memory:'; leave the store out (store=None, no --store) to keep a study in "
             "memory."
         )
-    expanded = path_of(path, "the path of a study's store")
+    expanded = as_path(path, "the path of a study's store")
     if expanded.is_dir():
         raise StoreError(
             f"Expected a file as store, got the folder {path}; name a file in it, such as {expanded / 'study.db'}."
