@@ -17,7 +17,7 @@ import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.resampling.split import rng_of
-from holdfast.selectors.base import Found, Selector
+from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.error_bounds import (
     BOUNDS,
     expected_false,
@@ -359,7 +359,7 @@ def test_paths_in_a_batch_equal_single_fits(q):
 class Path(Selector):
     """A selector by the size of class differences, with a path over ``penalty_strength`` from one fit."""
 
-    served = ("penalty_strength",)
+    shared_parameters = ("penalty_strength",)
     fits = 0
 
     def __init__(self, penalty_strength=1.0):
@@ -368,14 +368,14 @@ class Path(Selector):
     def _shared(self, X, target):
         return None
 
-    def _found(self, shared, X, target, counts, seed):
-        return self._found_for([self], shared, X, target, counts, seed)[0]
+    def _preference(self, shared, X, target, counts, seed):
+        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
 
-    def _found_for(self, selectors, shared, X, target, counts, seed):
+    def _preferences_by_setting(self, selectors, shared, X, target, counts, seed):
         Path.fits += 1
         rows = np.repeat(np.arange(counts.size), counts)
         gap = np.abs(X[rows][target.values[rows] == 0].mean(axis=0) - X[rows][target.values[rows] == 1].mean(axis=0))
-        return [Found("subset", np.flatnonzero(gap > one.penalty_strength)) for one in selectors]
+        return [Preference("subset", np.flatnonzero(gap > one.penalty_strength)) for one in selectors]
 
 
 def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
@@ -450,9 +450,9 @@ class Witness(of.AnovaF):
 
     seen: list = []  # noqa: RUF012
 
-    def _found(self, shared, X, target, counts, seed):
+    def _preference(self, shared, X, target, counts, seed):
         Witness.seen.append(counts.copy())
-        return super()._found(shared, X, target, counts, seed)
+        return super()._preference(shared, X, target, counts, seed)
 
 
 def rows_seen(selector, X, y, **more):

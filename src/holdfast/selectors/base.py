@@ -1,8 +1,11 @@
 """What all selectors share: the scikit-learn contract, and many resamples as counts on the rows of one data set.
 
-A selector writes two methods: what all resamples share (:meth:`Selector._shared`), and what each resample prefers
-(:meth:`Selector._found`). A single fit is a resample that takes every row once, so that fits one by one and in batches
-cannot differ.
+A selector writes two methods: what all resamples share (:meth:`Selector._shared`), and what one resample prefers
+(:meth:`Selector._preference`). A single fit is a resample that takes every row once, so that fits one by one and in
+batches cannot differ. Two more methods are there to be overridden where work can be shared:
+
+- :meth:`Selector._preferences_by_setting`: one resample, all settings that differ in ``shared_parameters`` only;
+- :meth:`Selector._preferences_by_resample`: all resamples and such settings (:class:`FitsTogether`).
 """
 
 import warnings
@@ -39,8 +42,8 @@ Ties = Literal["auto", "random", "lowest"]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What one resample prefers, before it is cut to a size.
+class Preference:
+    """What one fit prefers: a subset, a ranking or weights of features, before it is cut to a size.
 
     Attributes
     ----------
@@ -66,31 +69,57 @@ class Found:
     note: str = ""
 
     def selection(self) -> Selection:
-        """What was found, not cut to a size."""
+        """Return the preference as a study takes it, without the fitted attributes, not cut to a size."""
         return Selection(self.kind, self.values, self.model, self.note, self.informative)
 
 
-class Group(NamedTuple):
-    """What settings that one fit serves have in common, their places, and the selector with each of them."""
+class SettingGroup(NamedTuple):
+    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
 
-    key: Key
-    places: list[int]
-    selectors: list[Any]
+    key: Key  # the parameters that they have in common
+    places: list[int]  # of the settings, among all
+    selectors: list[Any]  # the selector with each setting
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """Base of all selectors.
+    """Base class of feature selectors that fit many resamples, and many of their settings, together.
 
-    Parameters of a subclass that one fit serves for all their values are named in ``served``; a study takes all such
-    candidates from one fit. ``n_features`` is one where the subclass orders the features.
+    A subclass writes ``_shared`` and ``_preference``; ``fit``, scikit-learn's contract, and what a study calls
+    (``prepare``, ``refit_many``) follow. Parameters of which one fit gives the results for all values are named in
+    ``shared_parameters``; a study takes all such candidates from one fit. ``n_features`` is one where the subclass
+    orders the features.
 
     A feature *without information* is never selected: one that gets in this resample what a constant column would. Each
-    subclass says in ``uninformative`` what that is, and marks the others in what it found; ``n_features`` is the most
-    that are selected. Equally good features at the cut are taken in an order drawn from the seed of the resample, or
-    of ``random_state``; in a plain fit without one, by column. A subclass with a parameter ``ties`` lets the user say.
+    subclass says in ``uninformative`` what that is, and marks the others in ``Preference.informative``; ``n_features``
+    is the most that are selected. Equally good features at the cut are taken in an order drawn from the seed of the
+    resample, or of ``random_state``; in a plain fit without one, by column. A subclass with a parameter ``ties`` lets
+    the user choose.
+
+    See Also
+    --------
+    holdfast.testing.check_selector : Check a selector of your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.selectors.base import Preference, Selector
+    >>> class LargestMean(Selector):
+    ...     needs_classes = False
+    ...
+    ...     def __init__(self, n_features=10):
+    ...         self.n_features = n_features
+    ...
+    ...     def _shared(self, X, target):
+    ...         return None
+    ...
+    ...     def _preference(self, shared, X, target, counts, seed):
+    ...         return Preference("weighting", counts @ X / counts.sum())
+    >>> X = np.array([[1.0, 5, 3], [2, 4, 0], [0, 6, 3]])
+    >>> LargestMean(2).fit(X, [0, 1, 0]).get_support()
+    array([False,  True,  True])
     """
 
-    served: ClassVar[tuple[str, ...]] = ("n_features",)
+    shared_parameters: ClassVar[tuple[str, ...]] = ("n_features",)
     needs_classes: ClassVar[bool] = True
     most_classes: ClassVar[int | None] = None
     uninformative: ClassVar[str | None] = None
@@ -105,8 +134,8 @@ class Selector(SelectorMixin, BaseEstimator):
         """Compute what all resamples share, without labels of rows that they may hold out."""
 
     @abstractmethod
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
-        """Tell what the resample prefers that takes each row so often."""
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        """Return what a resample prefers; ``counts`` says how often it takes each row."""
 
     # One fit
 
@@ -131,8 +160,8 @@ class Selector(SelectorMixin, BaseEstimator):
         counts = whole_counts(sample_weight, X.shape[0])
         self._check(target, counts)
         shared, seed = self._shared_in_groups(X, target, row_groups(groups, X.shape[0])), self._own_seed()
-        found = self._found(shared, X, target, counts, seed)
-        self._keep(found, X.shape[1], seed)
+        preference = self._preference(shared, X, target, counts, seed)
+        self._set_fitted(preference, X.shape[1], seed)
         return self
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Any:
@@ -177,36 +206,36 @@ class Selector(SelectorMixin, BaseEstimator):
         orders = {seed: tie_order(n_features, seed) for seed in own}
         return np.array([orders[self._tie_seed(seed)] for seed in (seeds if len(own) > 1 else seeds[:1])])
 
-    def _keep(self, found: Found, n_features: int, seed: int | None) -> None:
-        """Write down what was found, under scikit-learn's names."""
-        if found.kind == "ranking":
-            self.ranking_ = found.values
-        elif found.kind == "weighting":
-            self.scores_ = found.values
-        for name, value in (found.extras or {}).items():
+    def _set_fitted(self, preference: Preference, n_features: int, seed: int | None) -> None:
+        """Set the fitted attributes, under scikit-learn's names."""
+        if preference.kind == "ranking":
+            self.ranking_ = preference.values
+        elif preference.kind == "weighting":
+            self.scores_ = preference.values
+        for name, value in (preference.extras or {}).items():
             setattr(self, name, value)
-        if found.informative is not None:
-            self.informative_ = found.informative
-        selection = self._cut(found, n_features, seed)
-        self._warn_of_fewer(found, n_features)
+        if preference.informative is not None:
+            self.informative_ = preference.informative
+        selection = self._cut_to_size(preference, n_features, seed)
+        self._warn_of_fewer(preference, n_features)
         self.support_ = np.zeros(n_features, dtype=bool)
         self.support_[selection.values] = True
 
-    def _cut(self, found: Found, n_features: int, seed: int | None) -> Selection:
+    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
         """The best features of an order; a subset as it is."""
-        if found.kind == "subset":
-            return Selection.subset(found.values, found.model, found.note)
-        best = self._best(found, self._wanted(n_features), seed)
-        return Selection.subset(best.values, found.model, best.note)
+        if preference.kind == "subset":
+            return Selection.subset(preference.values, preference.model, preference.note)
+        best = self._take_best(preference, self._wanted_size(n_features), seed)
+        return Selection.subset(best.values, preference.model, best.note)
 
-    def _best(self, found: Found, size: int, seed: int | None) -> Selection:
-        return found.selection().top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
+    def _take_best(self, preference: Preference, size: int, seed: int | None) -> Selection:
+        return preference.selection().top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
 
-    def _warn_of_fewer(self, found: Found, n_features: int) -> None:
-        if found.kind == "subset" and found.note:
-            warnings.warn(FewerFeaturesWarning(found.note, found.note), stacklevel=4)
-        elif found.kind != "subset" and found.informative is not None:
-            wanted, carrying = self._wanted(n_features), int(found.informative.sum())
+    def _warn_of_fewer(self, preference: Preference, n_features: int) -> None:
+        if preference.kind == "subset" and preference.note:
+            warnings.warn(FewerFeaturesWarning(preference.note, preference.note), stacklevel=4)
+        elif preference.kind != "subset" and preference.informative is not None:
+            wanted, carrying = self._wanted_size(n_features), int(preference.informative.sum())
             if carrying < wanted:
                 message = (
                     f"Only {carrying:,} of {n_features:,} features carry information; {carrying:,} instead of "
@@ -214,7 +243,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 )
                 warnings.warn(FewerFeaturesWarning(message, fewer_note(self.uninformative or "")), stacklevel=4)
 
-    def _wanted(self, n_features: int) -> int:
+    def _wanted_size(self, n_features: int) -> int:
         wanted = self.n_features
         if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
             raise ValueError(f"Expected n_features to be a whole number of at least 0, got {wanted!r}.")
@@ -236,29 +265,33 @@ class Selector(SelectorMixin, BaseEstimator):
     def prepare(
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
     ) -> dict[Key, Any]:
-        """Compute what all resamples share, for each group of settings that one fit serves.
+        """Compute what all resamples share, for each group of settings that take their results from one fit.
 
-        Selectors that draw rows again keep those of one of the ``groups`` together.
+        Selectors that draw rows again keep rows of one of the ``groups`` together.
         """
         check_magnitude(X)
         target, numbered = self._target(y), row_groups(groups, len(X))
         return {
-            group.key: group.selectors[0]._shared_in_groups(X, target, numbered) for group in self._groups(settings)
+            group.key: group.selectors[0]._shared_in_groups(X, target, numbered)
+            for group in self._group_settings(settings)
         }
 
     def refit_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
-        """Yield, for each split, what each of some of the prepared settings selects, or the error that stopped it."""
-        return self._each(shared, X, y, splits, settings, cut=True)
+        """Yield, for each split, what each setting selects, or the error that stopped it.
+
+        ``settings`` are all or some of those that were prepared.
+        """
+        return self._select_many(shared, X, y, splits, settings, cut=True)
 
     def prefer_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
-        """Yield the same as :meth:`refit_many`, orders of features as they were found, not cut to a size."""
-        return self._each(shared, X, y, splits, settings, cut=False)
+        """Yield the same as :meth:`refit_many`, with rankings and weights of all features, not cut to a size."""
+        return self._select_many(shared, X, y, splits, settings, cut=False)
 
-    def _each(
+    def _select_many(
         self,
         shared: dict[Key, Any],
         X: Floats,
@@ -268,51 +301,56 @@ class Selector(SelectorMixin, BaseEstimator):
         *,
         cut: bool,
     ) -> Iterator[list[Selection | Exception]]:
-        target, groups = self._target(y), self._groups(settings)
+        target, groups = self._target(y), self._group_settings(settings)
         resamples = Resamples(
             np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
         )
-        found = [_refitted(group, shared[group.key], X, target, resamples, cut) for group in groups]
-        for run in range(len(splits)):
-            chosen: dict[int, Selection | Exception] = {}
-            for group, results in zip(groups, found, strict=True):
-                chosen |= zip(group.places, results[run], strict=True)
-            yield [chosen[place] for place in range(len(settings))]
+        results = [_select_for_group(group, shared[group.key], X, target, resamples, cut) for group in groups]
+        for resample in range(len(splits)):
+            selections: dict[int, Selection | Exception] = {}
+            for group, by_resample in zip(groups, results, strict=True):
+                selections |= zip(group.places, by_resample[resample], strict=True)
+            yield [selections[place] for place in range(len(settings))]
 
-    def _groups(self, settings: Sequence[Setting]) -> list[Group]:
-        """Settings that one fit serves, together."""
-        groups: dict[Key, Group] = {}
+    def _group_settings(self, settings: Sequence[Setting]) -> list[SettingGroup]:
+        """Put settings together that differ in ``shared_parameters`` only."""
+        groups: dict[Key, SettingGroup] = {}
         for place, setting in enumerate(settings):
-            key = tuple((name, repr(value)) for name, value in sorted(setting.items()) if name not in self.served)
-            group = groups.setdefault(key, Group(key, [], []))
+            own = sorted(name for name in setting if name not in self.shared_parameters)
+            key = tuple((name, repr(setting[name])) for name in own)
+            group = groups.setdefault(key, SettingGroup(key, [], []))
             group.places.append(place)
             group.selectors.append(clone(self).set_params(**setting))
         return list(groups.values())
 
-    def _seeds(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
-        """The seed of each resample: its own, unless one was set."""
-        own = getattr(self, "random_state", None)
-        return seeds if own is None else [clone(self)._own_seed()] * len(seeds)
+    def _seed_resamples(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
+        """The seed of each resample: its own, unless ``random_state`` is set."""
+        if getattr(self, "random_state", None) is None:
+            return seeds
+        return [clone(self)._own_seed()] * len(seeds)
 
-    def _chosen(self, found: Found | Exception, n_features: int, seed: int | None, cut: bool) -> Selection | Exception:
-        if isinstance(found, Exception):
-            return found
-        return self._cut(found, n_features, seed) if cut else found.selection()
+    def _to_selection(
+        self, preference: Preference | Exception, n_features: int, seed: int | None, cut: bool
+    ) -> Selection | Exception:
+        if isinstance(preference, Exception):
+            return preference
+        return self._cut_to_size(preference, n_features, seed) if cut else preference.selection()
 
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]:
-        """What each resample prefers, for each of these selectors; a subclass may do all resamples together."""
+    ) -> Sequence[Sequence[Preference | Exception]]:
+        """What each resample prefers, by each of these selectors, which differ in ``shared_parameters`` only."""
         return [
-            self._found_for(selectors, shared, X, target, counts, seed) for counts, seed in zip(*resamples, strict=True)
+            self._preferences_by_setting(selectors, shared, X, target, counts, seed)
+            for counts, seed in zip(*resamples, strict=True)
         ]
 
-    def _found_for(
+    def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Found | Exception]:
-        """What one fit found for each of these selectors, which differ only in parameters that it serves."""
-        found = max(selectors, key=lambda one: getattr(one, "n_features", 0))._found(shared, X, target, counts, seed)
-        return [found] * len(selectors)
+    ) -> Sequence[Preference | Exception]:
+        """What one resample prefers, by each of these selectors, which differ in ``shared_parameters`` only."""
+        largest = max(selectors, key=lambda selector: getattr(selector, "n_features", 0))
+        return [largest._preference(shared, X, target, counts, seed)] * len(selectors)
 
 
 class TakesGroups(Selector):
@@ -336,51 +374,52 @@ class TakesGroups(Selector):
 
 
 class FitsTogether(Selector):
-    """A selector that fits all resamples together: write :meth:`_found_many`, and a single fit follows from it."""
+    """A selector that fits all resamples together: write :meth:`_preferences_by_resample`; a single fit follows."""
 
     @abstractmethod
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]: ...
+    ) -> Sequence[Sequence[Preference | Exception]]: ...
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
-        (found,) = self._found_many([self], shared, X, target, Resamples(counts[None], [seed]))[0]
-        if isinstance(found, Exception):
-            raise found
-        return found
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        (preference,) = self._preferences_by_resample([self], shared, X, target, Resamples(counts[None], [seed]))[0]
+        if isinstance(preference, Exception):
+            raise preference
+        return preference
 
 
-def _refitted(
-    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+def _select_for_group(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
 ) -> list[Sequence[Selection | Exception]]:
-    """For each resample, what each selector of a group chose, or the error that stopped it."""
+    """Return, for each resample, what each selector of a group selects, or the error that stopped it."""
     first = group.selectors[0]
-    resamples = resamples._replace(seeds=first._seeds(resamples.seeds))
+    resamples = resamples._replace(seeds=first._seed_resamples(resamples.seeds))
     results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
-    sound = []
-    for run, counts in enumerate(resamples.counts):
+    valid = []
+    for resample, counts in enumerate(resamples.counts):
         try:
             first._check(target, counts)
             first._tie_seed(None)
-            sound.append(run)
+            valid.append(resample)
         except ValueError as error:
-            results[run] = [error] * len(group.places)
-    for run, founds in zip(sound, _tried(group, shared, X, target, resamples.take(sound)), strict=True):
-        results[run] = [
-            selector._chosen(found, X.shape[1], resamples.seeds[run], cut)
-            for selector, found in zip(group.selectors, founds, strict=True)
+            results[resample] = [error] * len(group.places)
+    fits = _fit_resamples(group, shared, X, target, resamples.take(valid))
+    for resample, preferences in zip(valid, fits, strict=True):
+        results[resample] = [
+            selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
+            for selector, preference in zip(group.selectors, preferences, strict=True)
         ]
     return results
 
 
-def _tried(
-    group: Group, shared: Any, X: Floats, target: Target, resamples: Resamples
-) -> Sequence[Sequence[Found | Exception]]:
-    """Fit all resamples together; where that fails, one by one, so that only those fail that must."""
+def _fit_resamples(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples
+) -> Sequence[Sequence[Preference | Exception]]:
+    """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
     first, n = group.selectors[0], len(resamples.seeds)
     try:
-        return first._found_many(group.selectors, shared, X, target, resamples) if n else []
+        return first._preferences_by_resample(group.selectors, shared, X, target, resamples) if n else []
     except Exception as error:
         if n == 1:
             return [[error] * len(group.places)]
-    return [_tried(group, shared, X, target, resamples.take([run]))[0] for run in range(n)]
+    return [_fit_resamples(group, shared, X, target, resamples.take([resample]))[0] for resample in range(n)]

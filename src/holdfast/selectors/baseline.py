@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from holdfast.declared import About
-from holdfast.selectors.base import Found, Selector
+from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.rows import Floats, Ints, Target
 
 
@@ -39,13 +39,13 @@ class RandomSelector(Selector):
     def _shared(self, X: Floats, target: Target) -> None:
         return None
 
-    def _found_for(
+    def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Found]:
-        return [one._found(shared, X, target, counts, seed) for one in selectors]  # every size draws its own
+    ) -> Sequence[Preference]:
+        return [one._preference(shared, X, target, counts, seed) for one in selectors]  # every size draws its own
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         rng = np.random.default_rng(seed)
         d = X.shape[1]
-        size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted(d)
-        return Found("subset", np.sort(rng.permutation(d)[:size]))
+        size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted_size(d)
+        return Preference("subset", np.sort(rng.permutation(d)[:size]))

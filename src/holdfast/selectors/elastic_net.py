@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selectors.base import FitsTogether, Found, Selector, TakesGroups, Ties
+from holdfast.selectors.base import FitsTogether, Preference, Selector, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
@@ -71,13 +71,13 @@ def solution(paths: Paths, run: int, place: int, code: int) -> Solution:
     return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[run, place]))
 
 
-def found_at(
+def make_preference(
     solutions: Sequence[Solution],
     target: Target,
     counts: Ints,
     penalty_strength: float,
     exchange: Exchange | None = None,
-) -> Found:
+) -> Preference:
     """The columns with a weight in any problem, and the model that they make."""
     if exchange is not None:
         solutions = [Solution(at.code, *exchange.weights(at.columns, at.coef, at.intercept)) for at in solutions]
@@ -93,7 +93,7 @@ def found_at(
         codes = target.present(counts) if len(solutions) == 1 else np.array([one.code for one in solutions])
         model = LinearClassifier(columns, coef, intercept, target.classes[codes])
         extras["classes_"] = model.classes_
-    return Found("subset", columns, model, {**extras, "model_": model})
+    return Preference("subset", columns, model, {**extras, "model_": model})
 
 
 class ElasticNetPath(_ElasticNet, FitsTogether):
@@ -146,7 +146,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
         reference="tibshirani1996",
     )
 
-    served: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
+    shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
 
     def __init__(
@@ -168,14 +168,14 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     def _predicts(self) -> bool:
         return self.penalty_strength is not None
 
-    def _wanted(self, n_features: int) -> int:
+    def _wanted_size(self, n_features: int) -> int:
         if self.n_features is None:
             return min(10, n_features)
-        return super()._wanted(n_features)
+        return super()._wanted_size(n_features)
 
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]:
+    ) -> Sequence[Sequence[Preference | Exception]]:
         both = [one for one in selectors if one.penalty_strength is not None and one.n_features is not None]
         if both:
             raise ValueError(
@@ -198,7 +198,9 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
             for run in range(len(resamples.seeds))
         ]
 
-    def _at(self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples) -> list[list[Found]]:
+    def _at(
+        self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples
+    ) -> list[list[Preference]]:
         """What each resample selects at each lambda."""
         solutions: list[list[list[Solution]]] = [[[] for _ in penalty_strengths] for _ in resamples.seeds]
         for problem in self._problems(target, resamples):
@@ -209,7 +211,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
                     solutions[run][one].append(solution(paths, place, one, problem.code))
         return [
             [
-                found_at(at, target, counts, penalty_strength, exchange)
+                make_preference(at, target, counts, penalty_strength, exchange)
                 for at, penalty_strength in zip(each, penalty_strengths, strict=True)
             ]
             for each, counts, exchange in zip(solutions, resamples.counts, self._exchanges(X, resamples), strict=True)
@@ -218,12 +220,12 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
         return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]
 
-    def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Found]:
+    def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Preference]:
         """The order in which features enter each resample's path, by any of its problems."""
         steps = np.full((len(resamples.seeds), X.shape[1]), self.n_penalty_strengths, dtype=np.float64)
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
-            for run, paths, place in self._found_paths(X, target, problem, resamples.counts):
+            for run, paths, place in self._solve_paths(X, target, problem, resamples.counts):
                 _enter(paths, place, steps[run], weights[run])
         for run, exchange in enumerate(self._exchanges(X, resamples)):
             if exchange is not None:
@@ -234,7 +236,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
             for step, weight, turn in zip(steps, weights, turns, strict=True)
         ]
 
-    def _found_paths(
+    def _solve_paths(
         self, X: Floats, target: Target, problem: Machine, counts: Ints
     ) -> Iterator[tuple[int, Paths, int]]:
         """Each resample of a problem with its path, and its place there; none if no column varies with the target."""
@@ -245,13 +247,13 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
         except NothingVariesError:
             for run in runs if runs.size > 1 else ():
                 alone = problem._replace(runs=np.arange(len(counts)) == run)
-                yield from self._found_paths(X, target, alone, counts)
+                yield from self._solve_paths(X, target, alone, counts)
 
 
-def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Found:
+def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
     """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
     ranks = np.where(entered, ranks_of(np.lexsort((turns, -weights, steps))), float(steps.size))
-    return Found("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
+    return Preference("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
 
 
 def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
@@ -300,7 +302,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         reference="tibshirani1996",
     )
 
-    served: ClassVar[tuple[str, ...]] = ("rule",)
+    shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"
     draws: ClassVar[bool] = True
 
@@ -327,12 +329,12 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
         return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
-        return self._found_for([self], shared, X, target, counts, seed)[0]
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
 
-    def _found_for(
+    def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Found]:
+    ) -> Sequence[Preference]:
         for one in selectors:
             if one.rule not in ("min", "1se"):
                 raise ValueError(f"Expected rule='min' or '1se', got {one.rule!r}.")
@@ -351,7 +353,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
                 for problem in problems
             ]
             solutions = [solution(path, 0, place, problem.code) for path, problem in zip(at, problems, strict=True)]
-            found.append(found_at(solutions, target, counts, float(penalty_strengths[place]), exchange))
+            found.append(make_preference(solutions, target, counts, float(penalty_strengths[place]), exchange))
         return found
 
     def _penalty_strengths(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Floats | None:
@@ -362,11 +364,11 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
                 found.append(self._paths(X, target, problem, counts[None]).lambdas[0])
         return max(found, key=lambda penalty_strengths: penalty_strengths[0], default=None)
 
-    def _empty(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Found:
+    def _empty(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Preference:
         """What is found where no column varies with the target: no feature at any lambda, and intercepts alone."""
         at = [self._paths(X, target, problem, counts[None], lambdas=[1.0]) for problem in problems]
         solutions = [solution(path, 0, 0, problem.code) for path, problem in zip(at, problems, strict=True)]
-        return replace(found_at(solutions, target, counts, np.inf), note="no feature varies with the target")
+        return replace(make_preference(solutions, target, counts, np.inf), note="no feature varies with the target")
 
     def _folds(self, order: Ints, target: Target, counts: Ints, seed: int | None) -> Ints:
         """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""

@@ -10,7 +10,7 @@ from holdfast.declared import About
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
-from holdfast.selectors.base import FitsTogether, Found, Ties
+from holdfast.selectors.base import FitsTogether, Preference, Ties
 from holdfast.selectors.filters import learned_on, tied
 from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest, varying
 
@@ -84,9 +84,9 @@ class LinearSVMWeights(_LinearSVM):
     ) -> None:
         self.n_features, self.C, self.scale, self.ties, self.random_state = n_features, C, scale, ties, random_state
 
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]:
+    ) -> Sequence[Sequence[Preference | Exception]]:
         squares = np.zeros((len(resamples.seeds), X.shape[1]))
         for machine in one_against_rest(target, resamples):
             counts = resamples.counts[machine.runs]
@@ -94,7 +94,7 @@ class LinearSVMWeights(_LinearSVM):
             squares[machine.runs] += fit.weight**2
         informative = (squares > 0) & varying(X, resamples)
         return [
-            [Found("weighting", tied(row), informative=own)] * len(selectors)
+            [Preference("weighting", tied(row), informative=own)] * len(selectors)
             for row, own in zip(squares, informative, strict=True)
         ]
 
@@ -153,10 +153,10 @@ class SVMRFE(_LinearSVM):
         self.n_features, self.C, self.drop, self.scale = n_features, C, drop, scale
         self.ties, self.random_state = ties, random_state
 
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]:
-        smallest = max(1, min(one._wanted(X.shape[1]) for one in selectors))
+    ) -> Sequence[Sequence[Preference | Exception]]:
+        smallest = max(1, min(one._wanted_size(X.shape[1]) for one in selectors))
         sizes = elimination_sizes(X.shape[1], smallest, self.drop)
         data, machines = X if shared is None else shared, one_against_rest(target, resamples)
         turns, informative = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
@@ -171,7 +171,7 @@ class SVMRFE(_LinearSVM):
                 [self._together(data, machines, run, own, sizes, each[run]) for run, own in enumerate(resamples.counts)]
             )
         return [
-            [Found("ranking", ranks_of(order), informative=own)] * len(selectors)
+            [Preference("ranking", ranks_of(order), informative=own)] * len(selectors)
             for order, own in zip(found, informative, strict=True)
         ]
 

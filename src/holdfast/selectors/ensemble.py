@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from holdfast.declared import About
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
-from holdfast.selectors.base import Found, Setting
+from holdfast.selectors.base import Preference, Setting
 from holdfast.selectors.filters import tied
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 from holdfast.selectors.wrapping import (
@@ -78,7 +78,7 @@ class EnsembleSelector(ResamplingWrapper):
         methods="an ensemble of selections on resamples",
     )
 
-    served: ClassVar[tuple[str, ...]] = ("n_features",)
+    shared_parameters: ClassVar[tuple[str, ...]] = ("n_features",)
     uninformative: ClassVar[str | None] = "no information for the base in any resample"
 
     def __init__(
@@ -102,7 +102,7 @@ class EnsembleSelector(ResamplingWrapper):
             raise ValueError(f"Expected depth to be a whole number of at least 1, got {self.depth!r}.")
         return [{}]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
         splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, score = X.shape[1], SCORES[self.aggregate]
@@ -112,7 +112,7 @@ class EnsembleSelector(ResamplingWrapper):
             informative |= carries_information(selection, d)
         scores = tied(total / len(splits))
         ranks = np.asarray(rankdata(-scores), dtype=np.float64)
-        return Found("ranking", ranks, extras={"scores_": scores}, informative=informative)
+        return Preference("ranking", ranks, extras={"scores_": scores}, informative=informative)
 
 
 def carries_information(selection: Selection, n_features: int) -> Mask:

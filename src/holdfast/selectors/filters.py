@@ -11,7 +11,7 @@ from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
-from holdfast.selectors.base import Found, Selector, Ties
+from holdfast.selectors.base import Preference, Selector, Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 
 CLOSE = 1e-9
@@ -36,9 +36,9 @@ class Filter(Selector):
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         weights = self._weights(shared, X, target, counts)
-        return Found("weighting", tied(weights), informative=self._informative(weights))
+        return Preference("weighting", tied(weights), informative=self._informative(weights))
 
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from holdfast.checks import is_number
 from holdfast.declared import About
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Found, TakesGroups
+from holdfast.selectors.base import Preference, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import Wrapper, fitted, noted_fewer, read, worse_first
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
@@ -95,7 +95,7 @@ class GroupedSelector(TakesGroups, Wrapper):
         methods="selection among groups of correlated features",
     )
 
-    served: ClassVar[tuple[str, ...]] = ()
+    shared_parameters: ClassVar[tuple[str, ...]] = ()
     uninformative: ClassVar[str | None] = "no information for the base"
 
     def __init__(
@@ -146,7 +146,7 @@ class GroupedSelector(TakesGroups, Wrapper):
                 )
         self._warn_of_cost(*X.shape)
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         rows = np.repeat(np.arange(counts.size), counts)
         X, y = X[rows], target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
@@ -162,7 +162,7 @@ class GroupedSelector(TakesGroups, Wrapper):
         order = read(base, ordered=True)
         if order.kind != "subset":
             extras["ranking_"] = groups.ranks(worse_first(order, chosen.size), members=self.members)
-        return Found("subset", np.sort(selected), extras=extras, note="\n".join(notes))
+        return Preference("subset", np.sort(selected), extras=extras, note="\n".join(notes))
 
 
 def _selected(base: Any) -> Ints:

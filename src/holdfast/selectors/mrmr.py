@@ -11,7 +11,7 @@ from holdfast.kernels.discretize import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
-from holdfast.selectors.base import Found, Selector, Ties
+from holdfast.selectors.base import Preference, Selector, Ties
 from holdfast.selectors.filters import learned_on
 from holdfast.selectors.rows import Floats, Ints, Mask, Target, plain_target, whole_counts
 
@@ -66,7 +66,7 @@ class MRMR(Selector):
         needs=("classes",),
     )
 
-    served: ClassVar[tuple[str, ...]] = ("n_features", "alpha")
+    shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "alpha")
     uninformative: ClassVar[str | None] = "a relevance of 0"
 
     def __init__(
@@ -98,23 +98,23 @@ class MRMR(Selector):
             codes = shared[:, rows]
         return sample_of(codes, counts[rows]), target.values[rows]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
-        return self._found_for([self], shared, X, target, counts, seed)[0]
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
 
-    def _found_for(
+    def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Found]:
+    ) -> Sequence[Preference]:
         alphas = sorted({float(one.alpha) for one in selectors})
         if self.scheme == "mid_alpha" and not 0 <= alphas[0] <= alphas[-1] <= 1:
             raise ValueError(f"Expected alpha from 0 to 1, got {alphas[0] if alphas[0] < 0 else alphas[-1]:g}.")
-        longest = max(1, *(one._wanted(X.shape[1]) for one in selectors))
+        longest = max(1, *(one._wanted_size(X.shape[1]) for one in selectors))
         sample, labels = self._sample(shared, X, target, counts)
         relevance, turns = information(sample, labels), tie_order(X.shape[1], self._tie_seed(seed))
         paths = selection_path(
             sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, relevant_only=True,
             tie_order=turns,
         )  # fmt: skip
-        found = [_found_on(*parts, informative=relevance > 0) for parts in zip(*paths, strict=True)]
+        found = [_make_preference(*parts, informative=relevance > 0) for parts in zip(*paths, strict=True)]
         return [found[alphas.index(float(one.alpha)) if len(found) > 1 else 0] for one in selectors]
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
@@ -124,8 +124,8 @@ class MRMR(Selector):
         return score_path(*self._sample(self._shared(X, target), X, target, counts), order)
 
 
-def _found_on(order: Ints, relevance: Floats, redundancy: Floats, *, informative: Mask) -> Found:
+def _make_preference(order: Ints, relevance: Floats, redundancy: Floats, *, informative: Mask) -> Preference:
     ranks = np.full(informative.size, informative.size, dtype=np.float64)
     ranks[order] = np.arange(1, order.size + 1)
     extras = {"order_": order, "relevance_": relevance, "redundancy_": redundancy}
-    return Found("ranking", ranks, extras=extras, informative=informative)
+    return Preference("ranking", ranks, extras=extras, informative=informative)

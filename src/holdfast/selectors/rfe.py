@@ -12,7 +12,7 @@ from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selection import Selection
-from holdfast.selectors.base import FitsTogether, Found, Ties
+from holdfast.selectors.base import FitsTogether, Preference, Ties
 from holdfast.selectors.elimination import Scale, ranks_of
 from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
 from holdfast.selectors.models import LinearClassifier, Predicts
@@ -123,7 +123,7 @@ class HybridRFE(Predicts, FitsTogether):
         self.ties, self.random_state = ties, random_state
 
     @property
-    def served(self) -> tuple[str, ...]:  # type: ignore[override]
+    def shared_parameters(self) -> tuple[str, ...]:  # type: ignore[override]
         """Parameters of which one piece of work serves all values; in lock-step, settings run side by side."""
         return ("n_features", "C_final", *(() if self.device == "cpu" else ("C", "shrinkage", "n_forced")))
 
@@ -157,17 +157,17 @@ class HybridRFE(Predicts, FitsTogether):
 
     # Fitting
 
-    def _found_many(
+    def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Found | Exception]]:
+    ) -> Sequence[Sequence[Preference | Exception]]:
         data, labels = (X - shared.shift) / shared.unit, _labels(target, resamples)
         turns, vary = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
         eliminations = []
         for some in _alike(selectors):
             forced = some[0]._forced(shared, X, target, resamples)
-            sound = [one for one in some if one._wanted(X.shape[1]) >= one.n_forced]
+            sound = [one for one in some if one._wanted_size(X.shape[1]) >= one.n_forced]
             eliminations.append((Ready(data, labels, target, resamples, forced, turns, shared), sound))
-        found: dict[int, list[Found]] = {}
+        found: dict[int, list[Preference]] = {}
         for (ready, sound), (order, weighed) in zip(eliminations, self._all_orders(eliminations), strict=True):
             found |= {id(one): one._finals(ready, order, vary & weighed) for one in sound}
         return [
@@ -190,8 +190,8 @@ class HybridRFE(Predicts, FitsTogether):
         for run, (counts, own) in enumerate(zip(*resamples, strict=True)):
             seed = self._tie_seed(own)
             if n and filter_ is not None:
-                found = filter_._found(shared.criterion, X, target, counts, seed)
-                forced[run, filter_._best(found, min(n, d), seed).values] = True
+                found = filter_._preference(shared.criterion, X, target, counts, seed)
+                forced[run, filter_._take_best(found, min(n, d), seed).values] = True
             elif n:
                 forced[run, Selection("weighting", self._given(d)).top(n, random_state=seed).values] = True
         return forced
@@ -251,22 +251,22 @@ class HybridRFE(Predicts, FitsTogether):
             ready.data, ready.labels, ready.resamples.counts, C=C, intercept=self.fit_intercept, scale=scale, **how
         )
 
-    def _finals(self, ready: "Ready", order: NDArray[Any], informative: Mask) -> list[Found]:
+    def _finals(self, ready: "Ready", order: NDArray[Any], informative: Mask) -> list[Preference]:
         """What each resample found, with the model on the selected features."""
-        wanted = self._wanted(ready.data.shape[1])
+        wanted = self._wanted_size(ready.data.shape[1])
         if not wanted:
-            return [Found("ranking", ranks_of(row)) for row in order]
+            return [Preference("ranking", ranks_of(row)) for row in order]
         selected = [np.sort(row[own[row]][:wanted]) for row, own in zip(order, informative, strict=True)]
         models: dict[int, LinearClassifier] = {}
         for size in {columns.size for columns in selected}:
             runs = [run for run, columns in enumerate(selected) if columns.size == size]
             models |= self._models(ready, runs, np.array([selected[run] for run in runs]))
-        founds = []
+        preferences = []
         for run, own in enumerate(informative):
             model = models[run]
             extras = {"model_": model, "forced_": np.flatnonzero(ready.forced[run]), "classes_": model.classes_}
-            founds.append(Found("ranking", ranks_of(order[run]), model, extras, own))
-        return founds
+            preferences.append(Preference("ranking", ranks_of(order[run]), model, extras, own))
+        return preferences
 
     def _models(self, ready: "Ready", runs: list[int], selected: NDArray[Any]) -> dict[int, LinearClassifier]:
         """The models of some resamples on equally many features each."""
@@ -334,7 +334,7 @@ def _schedules(eliminations: Sequence[Elimination], selector: HybridRFE) -> dict
         if sound:
             n_features = ready.data.shape[1]
             alone = 0 if selector.complement == "hybrid" else sound[0].n_forced
-            smallest = max(1, min(one._wanted(n_features) for one in sound) - alone)
+            smallest = max(1, min(one._wanted_size(n_features) for one in sound) - alone)
             sizes = elimination_sizes(n_features, smallest, selector.drop)
             schedules.setdefault(tuple(sizes.tolist()), []).append(place)
     return schedules

@@ -11,7 +11,7 @@ from holdfast.declared import About
 from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Found, Selector, Setting
+from holdfast.selectors.base import Preference, Selector, Setting
 from holdfast.selectors.error_bounds import BOUNDS, SLACK, Bound, expected_false, largest_q, threshold_for
 from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import (
@@ -110,7 +110,7 @@ class StabilitySelection(ResamplingWrapper):
         reference="meinshausen2010",
     )
 
-    served: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
+    shared_parameters: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
     uninformative: ClassVar[str | None] = "no information for the base"
 
     def __init__(
@@ -162,15 +162,15 @@ class StabilitySelection(ResamplingWrapper):
     def _base_settings(self) -> list[Setting]:
         return self._path() or [{}]
 
-    def _found(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Found:
-        (found,) = self._found_for([self], shared, X, target, counts, seed)
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        (found,) = self._preferences_by_setting([self], shared, X, target, counts, seed)
         if isinstance(found, Exception):
             raise found
         return found
 
-    def _found_for(
+    def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Found | Exception]:
+    ) -> Sequence[Preference | Exception]:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
         splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, theory = X.shape[1], Theory.of(resampling, splits, shared, counts)
@@ -217,7 +217,7 @@ class StabilitySelection(ResamplingWrapper):
 
     def _same_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
         """Sizes that one fit of the base serves, together."""
-        apart = isinstance(self.base, Selector) and "n_features" not in self.base.served
+        apart = isinstance(self.base, Selector) and "n_features" not in self.base.shared_parameters
         return [[size] for size in sizes] if apart else [sizes]
 
     def _sized(self, sizes: Sequence[int | None]) -> list[Setting]:
@@ -260,7 +260,7 @@ class StabilitySelection(ResamplingWrapper):
         if self.q is not None and (isinstance(self.q, bool) or not isinstance(self.q, (int, np.integer)) or self.q < 1):
             raise ValueError(f"Expected q to be a whole number of at least 1, got {self.q!r}.")
 
-    def _told(self, times: "Times", size: int | None, theory: "Theory") -> Found:
+    def _told(self, times: "Times", size: int | None, theory: "Theory") -> Preference:
         """Everything that follows from how often each feature was selected."""
         q, d = times.mean_size if size is None else size, times.counts.shape[1]
         threshold = self.threshold
@@ -283,7 +283,7 @@ class StabilitySelection(ResamplingWrapper):
             "error_bound_": false,
             "error_bound_reason_": reason,
         }
-        return Found("subset", np.flatnonzero(most >= threshold * times.n - SLACK), extras=extras)
+        return Preference("subset", np.flatnonzero(most >= threshold * times.n - SLACK), extras=extras)
 
 
 @dataclass(eq=False)
