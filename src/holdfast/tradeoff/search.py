@@ -122,8 +122,8 @@ def _check_perturbation(perturbation: Any) -> Perturbation:
     plain = as_perturbation(perturbation)
     if plain.design != "runs" or plain.grows != "n":
         raise ValueError(
-            "Expected resamples that are drawn one by one for a search, such as hf.Bootstrap(100) or hf.Subsample(100), "
-            f"got {perturbation!r}."
+            "Expected resamples that are drawn one by one for a search, such as hf.Bootstrap(100) or "
+            f"hf.Subsample(100), got {perturbation!r}."
         )
     return plain
 
