@@ -172,7 +172,7 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
 
 def test_several_candidates_must_be_told_apart():
     result = made({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
-    with pytest.raises(ValueError, match=r"Expected to be told which candidate .*\(a, b\)"):
+    with pytest.raises(ValueError, match=r"Expected candidate= to say which of 2 to check .*\(a, b\)"):
         hf.check_features([0], result)
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.inference.designs import shrink_values
-from holdfast.tradeoff.knots import entering, knots_of
+from holdfast.tradeoff.knots import entering, find_knots
 from results import made, noisy, subsets
 
 
@@ -79,9 +79,9 @@ def test_entering_is_zero_on_average_for_features_that_enter_at_random():
 
 
 def test_knots_need_two_random_steps_or_the_end():
-    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.9, 0.0, 0.0], 0.2) == [3]
-    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.0, 0.9, 0.1], 0.2) == [1, 4]
-    assert knots_of([1, 2, 3], [0.9, 0.9, np.nan], 0.2) == []
+    assert find_knots([1, 2, 3, 4, 5], [0.9, 0.1, 0.9, 0.0, 0.0], 0.2) == [3]
+    assert find_knots([1, 2, 3, 4, 5], [0.9, 0.1, 0.0, 0.9, 0.1], 0.2) == [1, 4]
+    assert find_knots([1, 2, 3], [0.9, 0.9, np.nan], 0.2) == []
 
 
 def test_a_selector_with_sizes_has_a_profile_with_scores():

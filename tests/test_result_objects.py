@@ -12,7 +12,7 @@ from holdfast import plots
 from holdfast.datasets import load_example
 from holdfast.report import summarize
 from holdfast.results import SHOWN_ROWS, to_plain
-from holdfast.tradeoff.information import carried_information
+from holdfast.tradeoff.information import compare_with_guessing
 
 HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = ("StabilityEstimate", "Comparisons", "StudyResult", "Pareto", "SizeProfile", "Preferences")
@@ -48,7 +48,7 @@ def results():
         "FinalFeatures": result.final_features(first, X, y),
         "Recovery": result.recovery([HOSTILE, "x0"], first),
         "PredictionAgreement": result.prediction_agreement(first),
-        "Information": carried_information(result, first),
+        "Information": compare_with_guessing(result, first),
         "SizeProfile": result.profile(HOSTILE),
         "SelectionMap": plots.selection_map_data(result, first),
         "Summary": summarize(result),

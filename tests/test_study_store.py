@@ -309,7 +309,7 @@ def functions(text):
 
 
 def test_functions_of_a_script_are_known_again_by_what_they_do():
-    from holdfast.study.plan import described
+    from holdfast.study.plan import describe
 
     text = """
 def plain(model, X, y): return sum(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
@@ -317,6 +317,6 @@ def other(model, X, y): return sum(one for one in y if one in {"a", "b", "d"}) +
 def named(model, X, y): return max(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
 """
     first, again = functions(text), functions(text)
-    told = [described(first[name]).split("#")[1] for name in ("plain", "other", "named")]
-    assert told == [described(again[name]).split("#")[1] for name in ("plain", "other", "named")]
+    told = [describe(first[name]).split("#")[1] for name in ("plain", "other", "named")]
+    assert told == [describe(again[name]).split("#")[1] for name in ("plain", "other", "named")]
     assert len(set(told)) == 3

@@ -20,11 +20,11 @@ from holdfast.report.method import footing_in_words, method_of, references_of
 from holdfast.report.summary import Feature, Features, Score, Selector, Stability, Summary, Tradeoff
 from holdfast.report.verdict import as_the_headline_says, verdict_of
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing, best, common_size
+from holdfast.study.footing import Footing, common_size, take_best
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff import check_features, final_features
 from holdfast.tradeoff.choice import check_rule
-from holdfast.tradeoff.information import Information, carried_information, why_no_scores
+from holdfast.tradeoff.information import Information, compare_with_guessing, why_no_scores
 
 MOST_SHOWN = 100
 SELDOM = 0.1  # share of the runs below which a feature is only in the table
@@ -184,7 +184,7 @@ def _subject(result: StudyResult, asked: Question, estimates: Estimates, tradeof
 def _information(result: StudyResult, candidate: str | None, asked: Question) -> Information:
     if candidate is None:
         return Information(untested="no run has finished")
-    return carried_information(result, candidate, asked.metric)
+    return compare_with_guessing(result, candidate, asked.metric)
 
 
 # Features
@@ -198,7 +198,7 @@ def _features(result: StudyResult, candidate: str, footing: Footing, asked: Ques
     top = None if runs.kind == "subset" else footing.top or common_size([], runs.n_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cut = runs if top is None else best(runs, top)
+        cut = runs if top is None else take_best(runs, top)
         table = feature_table(cut, level=asked.level)
         names = table["feature"][table["frequency"] >= SELDOM].tolist()[:MOST_SHOWN]
         final = final_features(result, candidate, threshold=asked.threshold, level=asked.level, top=top)

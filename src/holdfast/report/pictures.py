@@ -9,7 +9,7 @@ from holdfast import plots
 from holdfast.plots.embed import figure
 from holdfast.report.summary import Summary
 from holdfast.study import StudyResult
-from holdfast.study.footing import best
+from holdfast.study.footing import take_best
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -31,7 +31,7 @@ def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]"
     runs: Any = result
     name: str | None = summary.candidate
     if summary.features.top is not None:
-        runs, name = best(result.preferences(summary.candidate), summary.features.top), None
+        runs, name = take_best(result.preferences(summary.candidate), summary.features.top), None
     return {"map": plots.plot_selection_map(runs, name, order="frequency")}
 
 

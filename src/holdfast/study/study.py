@@ -13,12 +13,12 @@ from holdfast.inference.intervals import check_level
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
-from holdfast.study.data import PredictionTask, StudyData, study_data
+from holdfast.study.data import PredictionTask, StudyData, prepare_data
 from holdfast.study.families import Candidates, Family
 from holdfast.study.guessing import Guesses
 from holdfast.study.interruption import report_interruption
 from holdfast.study.naming import name_selectors
-from holdfast.study.plan import described, fingerprint, versions
+from holdfast.study.plan import describe, fingerprint, versions
 from holdfast.study.progress import Report, make_reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_requirements
@@ -219,7 +219,7 @@ class Study:
         if until is not None and not isinstance(until, TargetPrecision):
             raise ValueError(f"Expected a width as until=hf.TargetPrecision(…), got {until!r}.")
         engines.check_backend(n_jobs, time_limit)
-        data = study_data(X, y, groups, self.keep, self.task, self.estimator)
+        data = prepare_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), self.families)
@@ -245,7 +245,7 @@ class Study:
             Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
             on disk they take.
         """
-        run = _Run(self, study_data(X, y, groups, self.keep, self.task, self.estimator), True)
+        run = _Run(self, prepare_data(X, y, groups, self.keep, self.task, self.estimator), True)
         places = range(len(run.families))
         context = run.context(run.perturbation, set(places))
         begun = monotonic()
@@ -287,11 +287,11 @@ class _Run:
         """What results depend on."""
         study, data = self.study, self.data
         return {
-            "data": fingerprint(data.X, data.y, data.groups, data.kept, data.names),
-            "perturbation": described(self.perturbation.identity()),
+            "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.names),
+            "perturbation": describe(self.perturbation.identity()),
             "random_state": int(study.random_state),
-            "estimator": described(study.estimator),
-            "scoring": described(self.scoring),
+            "estimator": describe(study.estimator),
+            "scoring": describe(self.scoring),
             "keep": [str(name) for name in study.keep],
             "task": data.task,
             "keep_predictions": self.keep_predictions,
@@ -305,7 +305,7 @@ class _Run:
             "declared": self.declared(),
             "names": data.names if data.named else None,
             "n_features": len(data.names),
-            "classes": None if data.classes is None else [described(label) for label in data.classes.tolist()],
+            "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
             "target": data.target.tolist(),
             "prefilter": self.study.prefilter,
             "command": None if command is None else dict(command),
@@ -359,9 +359,10 @@ class _Run:
             for place in needed - set(self._shared):
                 self._shared[place] = self.families[place].prepare(data.X, data.y, self.samples.groups)
         return Context(
-            X=data.X, kept=data.kept, y=data.y, names=data.names, samples=self.samples, classes=data.classes,
-            families=self.families, shared=dict(self._shared), perturbation=perturbation, seed=int(study.random_state),
-            estimator=study.estimator, scorers=self.scorers, keep_predictions=self.keep_predictions,
+            X=data.X, covariates=data.covariates, y=data.y, names=data.names, samples=self.samples,
+            classes=data.classes, families=self.families, shared=dict(self._shared),
+            perturbation=perturbation, seed=int(study.random_state), estimator=study.estimator,
+            scorers=self.scorers, keep_predictions=self.keep_predictions,
         )  # fmt: skip
 
     def fit_missing(

@@ -1,4 +1,4 @@
-"""Whether the selected features carry information: whether a candidate predicts better than guessing."""
+"""Test of information: whether a candidate predicts better than guessing without any feature."""
 
 import math
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class Information(ResultMixin):
         return self.gain <= self.gain_error
 
 
-def carried_information(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
+def compare_with_guessing(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
     """Test whether a candidate predicts better than the best way to guess, split by split."""
     name = metric or next(iter(result.metrics), None)
     if name is None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.resampling import Split
 from holdfast.study.families import Family
-from holdfast.study.plan import described, differences
+from holdfast.study.plan import describe, list_differences
 from holdfast.study.store.schema import (
     BASELINES,
     CANDIDATES,
@@ -156,7 +156,7 @@ class Store:
                 self._add_family(family)
 
     def _check_plan(self, stored: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
-        changes = differences(stored, plan)
+        changes = list_differences(stored, plan)
         if changes:
             raise StoreError(
                 f"Expected the plan of the study in {self.path}, got another: {'; '.join(changes)}. Use the same plan "
@@ -164,18 +164,18 @@ class Store:
             )
 
     def _add_family(self, family: Family) -> None:
-        selector = json.dumps(described(family.selector), sort_keys=True)
+        selector = json.dumps(describe(family.selector), sort_keys=True)
         stored = self.connection.execute("SELECT selector FROM families WHERE family = ?", [family.name]).fetchone()
         if stored is None:
             self.write(FAMILIES, [(family.name, selector)])
         elif stored[0] != selector:
-            changes = "; ".join(differences(json.loads(stored[0]), json.loads(selector)))
+            changes = "; ".join(list_differences(json.loads(stored[0]), json.loads(selector)))
             raise StoreError(
                 f"Expected selector {family.name!r} as it is in {self.path}, got another: {changes}. Give the new one "
                 "another name."
             )
-        for name, setting in zip(family.names, family.candidates.described(), strict=True):
-            settings = json.dumps(described(setting))
+        for name, setting in zip(family.names, family.candidates.candidate_settings(), strict=True):
+            settings = json.dumps(describe(setting))
             known = self.connection.execute("SELECT settings FROM candidates WHERE name = ?", [name]).fetchone()
             if known is None:
                 self.write(CANDIDATES, [(self._next_number(CANDIDATES), name, family.name, settings)])
