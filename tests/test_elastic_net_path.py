@@ -1,5 +1,6 @@
 """Elastic-net paths against independent solvers, their optimality conditions and their promises."""
 
+import os
 import warnings
 
 import numpy as np
@@ -9,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, enet_path
 
-from holdfast.kernels import elastic_net, elastic_net_model, elastic_net_solver, elastic_net_state
+from holdfast.kernels import (
+    elastic_net,
+    elastic_net_loss,
+    elastic_net_model,
+    elastic_net_solver,
+    elastic_net_state,
+    tolerances,
+)
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
 
 RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
@@ -335,6 +343,8 @@ def test_any_array_is_one_compilation():
 
 
 def test_the_cache_goes_by_all_sources():
-    """A kernel's cache notices changes of its own file; what it takes from others must be in its closure."""
-    closed_over = [cell.cell_contents for cell in elastic_net_solver.path.py_func.__closure__]
-    assert elastic_net_solver._digest(elastic_net_model, elastic_net_state) in closed_over
+    """numba's cache notices changes of the kernel's own file; the others must be part of its stamp."""
+    _, stamps = elastic_net_solver.path._cache._cache_file._source_stamp
+    for module in (elastic_net_loss, elastic_net_model, elastic_net_state, tolerances):
+        stat = os.stat(module.__file__)
+        assert (stat.st_mtime, stat.st_size) in stamps
