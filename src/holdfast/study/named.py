@@ -202,8 +202,16 @@ def _underscored(name: str, known: Mapping[str, Named]) -> str:
 
 
 def _spelled(name: str, parameter: str) -> str:
-    known = inspect.signature(SELECTORS[name].make).parameters if name in SELECTORS else ()
-    return "n_features" if parameter == "k" and "n_features" in known else parameter
+    """The full name of a selector's parameter; k is short for n_features."""
+    known = parameters_of(SELECTORS[name]) if name in SELECTORS else {}
+    if parameter != "k" or "k" in known or not known:
+        return parameter
+    if "n_features" not in known:
+        raise ValueError(
+            f"k is short for n_features, the number of features to select, which {name} does not have. Its parameters "
+            f"are {', '.join(known)}."
+        )
+    return "n_features"
 
 
 def named_estimator(name: str, parameters: Mapping[str, Any], task: str, trust: Trust = PUBLIC_CLASSES) -> Any:
