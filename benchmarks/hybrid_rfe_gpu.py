@@ -207,7 +207,7 @@ class Machine:
         """Settings × resamples × N_KEPT."""
         paths = self.lockstep.lockstep_elimination(
             data.X, data.y, data.counts, data.sizes, C=[s.C for s in settings], forced=data.forced(settings),
-            shrinkage=[s.shrinkage for s in settings], whole=False, **self._where(),
+            shrinkage=[s.shrinkage for s in settings], record=False, **self._where(),
         )  # fmt: skip
         return np.array([path.selected for path in paths])
 
@@ -374,7 +374,7 @@ def main(given: Sequence[str] | None = None) -> int:
     chosen = arguments(given)
     machine = Machine(chosen.kernels, chosen.device, chosen.memory)
     if chosen.worthwhile:
-        vars(machine.batched)["WORTHWHILE"] = chosen.worthwhile
+        vars(machine.batched)["INVERSE_REUSE"] = chosen.worthwhile
     chosen.results.mkdir(parents=True, exist_ok=True)
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     report: dict[str, Any] = {"mode": chosen.mode, "machine": machine.description(), "data": {}}

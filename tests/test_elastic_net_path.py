@@ -1,5 +1,6 @@
 """Elastic-net paths against independent solvers, their optimality conditions and their promises."""
 
+import os
 import warnings
 
 import numpy as np
@@ -7,10 +8,20 @@ import pytest
 from glum import GeneralizedLinearRegressor
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression, enet_path
+from scipy.optimize import minimize
+from sklearn.linear_model import ElasticNet, LogisticRegression, enet_path
+from sklearn.preprocessing import StandardScaler
 
-from holdfast.kernels import elastic_net, elastic_net_model, elastic_net_solver, elastic_net_state
+from holdfast.kernels import (
+    elastic_net,
+    elastic_net_loss,
+    elastic_net_model,
+    elastic_net_solver,
+    elastic_net_state,
+    tolerances,
+)
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
+from holdfast.selectors import ElasticNetPath, HybridRFE
 
 RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
 
@@ -122,6 +133,39 @@ def test_logistic_solutions_are_those_of_scikit_learn(l1_ratio):
         peer.fit(Z, y[c[0] > 0], sample_weight=c[0][c[0] > 0])
         assert_same(dense(paths, 20)[0, k], peer.coef_[0])
         np.testing.assert_allclose(intercepts_of_standardized(paths, X, c[0])[k], peer.intercept_[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("l1_ratio", [1, 0.5])
+def test_the_strength_of_a_penalty_in_scikit_learns_terms(l1_ratio):
+    """The table of docs/selectors.md: C = 1 / (n lambda) for classes, alpha = lambda for numbers."""
+    X, y = draw(80, 10)
+    Z, strength = StandardScaler().fit_transform(X), 0.05
+    peers = {
+        "logistic": LogisticRegression(
+            solver="saga", l1_ratio=l1_ratio, C=1 / (80 * strength), tol=1e-12, max_iter=100_000, random_state=0
+        ).fit(Z, y),
+        "linear": ElasticNet(alpha=strength, l1_ratio=l1_ratio, tol=1e-12, max_iter=100_000).fit(Z, 3 * y),
+    }
+    for model, peer in peers.items():
+        target = y if model == "logistic" else 3 * y
+        fitted = ElasticNetPath(strength, l1_ratio=l1_ratio, model=model).fit(X, target)
+        np.testing.assert_array_equal(fitted.get_support(), peer.coef_.ravel() != 0)
+        ours = fitted.model_.coef.ravel() * X.std(axis=0)[fitted.get_support()]
+        np.testing.assert_allclose(ours, peer.coef_.ravel()[fitted.get_support()], atol=1e-6)
+
+
+def test_the_c_of_hybrid_elimination_is_that_of_scikit_learn_and_half_of_the_papers_lambda():
+    X, y = draw(60, 5)
+    strength = 0.3  # of sum of losses + strength * w @ w, as Hamer and Dupont (2020) print it
+    fitted = HybridRFE(5, C=1 / (2 * strength), fit_intercept=False, standardize=False).fit(X, y)
+
+    def objective(w):
+        return np.logaddexp(0, -y * (X @ w)).sum() + strength * w @ w
+
+    best = minimize(objective, np.zeros(5), method="BFGS", options={"gtol": 1e-9}).x
+    np.testing.assert_allclose(fitted.model_.coef[0], best, atol=1e-6)
+    peer = LogisticRegression(C=1 / (2 * strength), fit_intercept=False, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(fitted.model_.coef[0], peer.coef_[0], atol=1e-5)
 
 
 @st.composite
@@ -335,6 +379,8 @@ def test_any_array_is_one_compilation():
 
 
 def test_the_cache_goes_by_all_sources():
-    """A kernel's cache notices changes of its own file; what it takes from others must be in its closure."""
-    closed_over = [cell.cell_contents for cell in elastic_net_solver.path.py_func.__closure__]
-    assert elastic_net_solver._digest(elastic_net_model, elastic_net_state) in closed_over
+    """numba's cache notices changes of the kernel's own file; the others must be part of its stamp."""
+    _, stamps = elastic_net_solver.path._cache._cache_file._source_stamp
+    for module in (elastic_net_loss, elastic_net_model, elastic_net_state, tolerances):
+        stat = os.stat(module.__file__)
+        assert (stat.st_mtime, stat.st_size) in stamps

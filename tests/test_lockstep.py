@@ -133,7 +133,7 @@ def test_memory_is_nothing_to_the_result(xp):
 def test_without_the_path_the_end_is_the_same():
     X, y = correlated(30, 80, 0.3)
     sizes = elimination_sizes(80, 5)
-    (end,) = lockstep_elimination(X, y, bootstraps(y, 3), sizes, whole=False)
+    (end,) = lockstep_elimination(X, y, bootstraps(y, 3), sizes, record=False)
     (path,) = lockstep_elimination(X, y, bootstraps(y, 3), sizes)
     assert end.weight.size == end.kept_until.size == 0
     np.testing.assert_array_equal(end.selected, path.selected)
@@ -160,7 +160,7 @@ def test_a_fit_that_is_given_up_raises(d):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"counts": [[1] * 6, [1, 0, 1, 0, 1, 0]]}, "one class in resample 1"),
+        ({"counts": [[1] * 6, [1, 0, 1, 0, 1, 0]]}, "none with label -1 in resample 1"),
         ({"counts": [[1, 1, 1, 1, 1, -1]]}, "not negative"),
         ({"y": [0, 1, 0, 1, 0, 1]}, "labels −1 and 1"),
         ({"y": [1, -1]}, "n labels"),
@@ -179,6 +179,33 @@ def test_what_cannot_be_is_told(change, message):
     given = {"X": np.arange(24).reshape(6, 4) % 5, "y": [1, -1] * 3, "counts": np.ones(6), "sizes": [4, 2], **change}
     with pytest.raises(ValueError, match=message):
         lockstep_elimination(**given)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"counts": [[1] * 6, [1, 0, 1, 0, 1, 0]]},
+        {"counts": [[1, 1, 1, 1, 1, -1]]},
+        {"y": [0, 1, 0, 1, 0, 1]},
+        {"y": [1, -1]},
+        {"X": np.full((6, 4), np.nan)},
+        {"X": np.full((6, 4), 1e200), "scale": "full"},
+        {"sizes": [4, 4]},
+        {"forced": [True, True, True, False]},
+        {"tie_order": [0, 1]},
+        {"C": 0},
+        {"shrinkage": 0},
+        {"scale": "none"},
+    ],
+)
+def test_both_eliminations_refuse_in_the_same_words(change):
+    given = {"X": np.arange(24).reshape(6, 4) % 5, "y": [1, -1] * 3, "counts": np.ones(6), "sizes": [4, 2], **change}
+    messages = []
+    for eliminate in (lockstep_elimination, ridge_elimination):
+        with pytest.raises(ValueError, match="Expected") as caught:
+            eliminate(**given)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
 # Finals

@@ -9,6 +9,7 @@ import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.selectors.rows import Target
+from holdfast.study.named import named_selectors
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 SELECTORS = [
@@ -291,3 +292,12 @@ def test_the_variance_takes_any_target():
         assert set(np.flatnonzero(fitted.get_support())) == set(best)
     study = hf.Study(selectors={"variance": of.Variance(3)}, perturbation=hf.Bootstrap(5))
     assert study.run(X, numbers).preferences("variance").sizes.tolist() == [3] * 5
+
+
+def test_k_is_the_number_of_features_or_is_refused():
+    (lasso,) = named_selectors("lasso", "lasso", {"k": 5}, "classification").values()
+    assert lasso.selector.n_features == 5
+    with pytest.raises(ValueError, match="k is short for n_features, .* which lasso_cv does not have"):
+        named_selectors("lasso", "lasso_cv", {"k": 5}, "classification")
+    (chosen,) = named_selectors("lasso", "lasso_cv", {"cv": 5}, "classification").values()
+    assert chosen.selector.cv == 5

@@ -1,8 +1,31 @@
 """Batches of ridge-logistic fits solved together by Newton's method, on NumPy or torch, CUDA included.
 
-A batch is a rectangle of P problems; rows that a problem does not have are rows of no cost. An inverse costs as much as
-dozens of steps that use it, so that it is used again while the residual falls, even across the steps of an elimination.
-Problems that are solved drop out. The host looks at the batch once per iteration, at two numbers per problem.
+A batch is a rectangle of P problems × n rows. Problem p has labels y, costs c = C · count (0 for rows that pad the
+rectangle), and minimizes over v and the intercept b, in its form,
+
+- :class:`DualFits`: Σ cᵢ log(1 + exp(−yᵢ fᵢ)) + ½ aᵀKa with f = Ka + b, v = a (P × n), K (P × n × n);
+- :class:`PrimalFits`: the same loss + ½‖w‖² with f = Zᵀw + b, v = w (P × p), Z (P × p × n).
+
+g and ``curvature`` = S² (P × n) are the first and second derivative of the loss by the margins f. While problems are
+being solved, :meth:`Fits.move_to` alone changes v, b, f, g and curvature, all together; before, ``follow`` may set v, b
+and f, and ``_start`` makes g and curvature of them. A Newton step solves
+
+- dual: (K + S⁻²) da + db = −S⁻²(a + g) and Σ (a + da) = 0, by (K + S⁻²)⁻¹ = S (I + SKS)⁻¹ S;
+- primal: (I + ZS²Zᵀ) dw + ZS² 1 db = −(w + Zg) and 1ᵀS²(Zᵀdw + db) = −Σ g.
+
+An inverse costs as much as dozens of steps that use it, so it is used again while the residual falls to
+``INVERSE_REUSE``, even across the steps of an elimination (``has_inverse`` says which problems have one; S is the root
+of the curvature *where the inverse was made*, not of the present one). An old inverse may point uphill: such a step is
+not taken, and the problem gets an inverse of its own. Problems that are solved drop out. The host looks at the batch
+once per iteration, at two numbers per problem: every other transfer would stop the device.
+
+All columns (b, residuals, slopes) are P × 1, so that they broadcast over rows. ``at`` is either :data:`ALL` or an index
+array of the library; with ``ALL`` arrays are replaced, never written in place, as they may be views of other arrays.
+
+:mod:`~holdfast.kernels.ridge` is the compiled form, problem by problem: the same equations, the same numbers in
+:mod:`~holdfast.kernels.tolerances`. To add a model, derive from :class:`Fits` and write its five abstract methods.
+``tests/test_lockstep.py`` compares with the compiled form and with scikit-learn, ``tests/test_magnitude.py`` holds
+data of extreme size; with torch installed both run on it too.
 """
 
 import math
@@ -13,23 +36,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .libraries import Array, NumpyLibrary, parts, times, total
+from .tolerances import INVERSE_REUSE, PRECISIONS, SHORTEST_STEP, STEEP
 
 Mask = NDArray[np.bool_]
-TOLERANCE = {"float64": 1e-10, "float32": 3e-5}
-"""Residual, beside the dual variables, at which a fit is solved."""
-ROUNDING = {"float64": 1e-8, "float32": 1e-3}
-"""Residual at which a fit is solved as well as rounding allows, if it falls no further."""
-BLURRED = {"float64": 1e-6, "float32": 1e-1}
-"""Rounding of the margins Ka, at most, at which a fit is not to be trusted."""
-WORTHWHILE = 0.3
-"""An inverse is used again while it makes the residual fall to this share or less."""
+MOST_HALVINGS = -round(math.log2(SHORTEST_STEP))
 ALL = slice(None)
 
 
 class Fits(ABC):
     """P fits of f = margins(v) + b with a penalty on v; labels and costs are problems × rows.
 
-    What the two forms share: the derivatives of the loss, and the steps. A form says how a direction is found.
+    What the two forms share: the derivatives of the loss, and the steps. A form computes the direction of a step.
     """
 
     def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, v: Array, intercept: bool) -> None:
@@ -38,6 +55,7 @@ class Fits(ABC):
         self.b = lib.full((P, 1), 0.0)
         self.f, self.g, self.curvature, self.S = (lib.full((P, n), 0.0) for _ in range(4))
         self.has_inverse = np.zeros(P, bool)
+        self.precision = PRECISIONS[lib.float_name]
 
     def differentiate(self, at: Any, f: Array) -> tuple[Array, Array]:
         """First and second derivative of the loss by the margins f."""
@@ -76,16 +94,16 @@ class Fits(ABC):
     @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
     def solve(self, max_iter: int, given_up: Mask) -> Mask:
         """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
-        P, name = len(self.has_inverse), self.lib.float_name
+        P = len(self.has_inverse)
         residual = self._start()
         before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), given_up.copy()
         for iteration in range(max_iter + 1):
-            stuck = fresh & (residual > 0.5 * before) & (residual <= ROUNDING[name])
-            solved |= (residual <= TOLERANCE[name]) | stuck
+            stuck = fresh & (residual > 0.5 * before) & (residual <= self.precision.stalled)
+            solved |= (residual <= self.precision.solved) | stuck
             live = np.flatnonzero(~solved)
             if live.size == 0 or iteration == max_iter:
                 break
-            fresh = ~solved & ~(self.has_inverse & (residual <= WORTHWHILE * before))
+            fresh = ~solved & ~(self.has_inverse & (residual <= INVERSE_REUSE * before))
             self.invert(np.flatnonzero(fresh))
             before[live] = residual[live]
             residual[live] = self._step(live, fresh, few=2 * live.size <= P)
@@ -103,7 +121,7 @@ class Fits(ABC):
         return seen[0]
 
     def _step(self, live: NDArray[np.int64], fresh: Mask, few: bool) -> NDArray[np.float64]:
-        """Step those that live and return their residuals; where they are not few the others are carried along."""
+        """Take a step of the unsolved problems; return their residuals. Unless they are ``few``, all are computed."""
         lib, P = self.lib, len(fresh)
         at, taken = (lib.array(live), live) if few else (ALL, np.arange(P))
         moving = np.isin(taken, live, assume_unique=True)
@@ -117,11 +135,9 @@ class Fits(ABC):
         seen = lib.host(lib.xp.stack([self.residual(at)[:, 0], 1.0 * steep[:, 0]])).astype(np.float64)
         again = np.flatnonzero(seen[1])
         if again.size:
-            here = lib.array(again)
-            there = lib.array(taken[again])
-            line = tuple(x[here] for x in (v, b, f, dv, db, df, slope, straight, curved))
-            self._shorten(there, *line)
-            seen[0, again] = lib.host(self.residual(there))[:, 0]
+            rows, problems = lib.array(again), lib.array(taken[again])
+            self._shorten(problems, *(x[rows] for x in (v, b, f, dv, db, df, slope, straight, curved)))
+            seen[0, again] = lib.host(self.residual(problems))[:, 0]
         return seen[0][moving]
 
     def _steep(self, g: Array, df: Array, t: Array, slope: Array, straight: Array, curved: Array) -> Array:
@@ -129,8 +145,8 @@ class Fits(ABC):
 
         The objective is convex: its slope tells enough, and keeps its digits where differences of values have none.
         """
-        noise = 1e-14 if self.lib.float_name == "float64" else 1e-6
-        return total(g * df) + straight + t * curved > -0.1 * slope + noise * total(abs(g * df))
+        noise = self.precision.slope_noise
+        return total(g * df) + straight + t * curved > -STEEP * slope + noise * total(abs(g * df))
 
     def _shorten(
         self, at: Array, v: Array, b: Array, f: Array, dv: Array, db: Array, df: Array,
@@ -138,7 +154,7 @@ class Fits(ABC):
     ) -> None:  # fmt: skip
         """Halve these problems' steps until they do not end steeply."""
         t = 0 * slope + 1
-        for _ in range(34):
+        for _ in range(MOST_HALVINGS):
             steep = self._steep(self.differentiate(at, f + t * df)[0], df, t, slope, straight, curved)
             if not bool(steep.any()):
                 break
@@ -147,14 +163,13 @@ class Fits(ABC):
 
 
 class DualFits(Fits):
-    """In the dual variables a of the rows: margins Ka, weights Zᵀa, penalty ½aᵀKa."""
+    """Fits in the dual variables a of the rows: margins Ka, weights Zᵀa, penalty ½aᵀKa."""
 
     def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, K: Array, n_rows: Array, intercept: bool) -> None:
         super().__init__(lib, y, cost, lib.full(tuple(y.shape), 0.0), intercept)
         self.K, self.n_rows = K, n_rows
         self.inverses = lib.full(tuple(K.shape), 0.0)  # (1 + SKS)⁻¹
         self.border = lib.full(tuple(y.shape), 0.0)  # (K + S⁻²)⁻¹1
-        self.least, self.tiny = (1e-14, 1e-300) if lib.float_name == "float64" else (1e-6, 1e-30)
 
     def residual(self, at: Any) -> Array:
         v, g = self.v[at], self.g[at]
@@ -169,15 +184,15 @@ class DualFits(Fits):
     def sharp(self) -> Array:
         diagonal = self.lib.array(np.arange(self.y.shape[1]))
         norm = self.lib.xp.sqrt(abs(self.K[:, diagonal, diagonal]))
-        rounding = 2e-16 if self.lib.float_name == "float64" else 1e-7
-        return rounding * self.lib.amax(norm) * total(norm * abs(self.v)) < BLURRED[self.lib.float_name]
+        rounding = self.precision.rounding * self.lib.amax(norm) * total(norm * abs(self.v))
+        return rounding < self.precision.blurred
 
     def invert(self, which: NDArray[np.int64]) -> None:
         lib, n = self.lib, self.y.shape[1]
-        diagonal = lib.array(np.arange(n))
+        diagonal, least, smallest = lib.array(np.arange(n)), self.precision.least_curvature, self.precision.smallest
         for part in parts(which.size, 32 * n * n, lib):
             at = part if which.size == len(self.has_inverse) else lib.array(which[part])
-            S = lib.xp.sqrt(self.curvature[at] + self.cost[at] * self.least + self.tiny)
+            S = lib.xp.sqrt(self.curvature[at] + self.cost[at] * least + smallest)
             B = self.K[at] * S[:, :, None]
             B *= S[:, None, :]
             B[:, diagonal, diagonal] += 1
@@ -212,7 +227,7 @@ class DualFits(Fits):
 
 
 class PrimalFits(Fits):
-    """In the weights w of p columns, Z as problems × p × rows: margins Zᵀw, penalty ½wᵀw."""
+    """Fits in the weights w of p columns, Z as problems × p × rows: margins Zᵀw, penalty ½wᵀw."""
 
     def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, Z: Array, w: Array, b: Array, intercept: bool) -> None:
         super().__init__(lib, y, cost, w, intercept)

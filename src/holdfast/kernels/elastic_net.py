@@ -1,14 +1,15 @@
 r"""Elastic-net paths, logistic and linear, of many resamples of one data set, to the optimum.
 
-For each resample and each lambda, with the resample's weights :math:`c_i`, the minimum of
+For each resample and each :math:`\lambda`, with the resample's weights :math:`c_i`, the minimum of
 
 .. math:: \frac{1}{\sum_i c_i} \sum_i c_i\, \ell(y_i, b + x_i^\top \beta)
-          + \lambda \left( \alpha \|\beta\|_1 + \frac{1 - \alpha}{2} \|\beta\|_2^2 \right)
+          + \lambda \left( \rho \|\beta\|_1 + \frac{1 - \rho}{2} \|\beta\|_2^2 \right)
 
 over the intercept b and the weights β of columns that are standardized by the resample's own weighted mean and standard
-deviation (glmnet's scale); α is ``l1_ratio``, the loss is log(1 + exp(-y f)) or (y - f)²/2.
+deviation (glmnet's scale). :math:`\rho` is ``l1_ratio`` and :math:`\lambda` the selectors' ``penalty_strength``; the
+loss is log(1 + exp(-y f)) or (y - f)²/2.
 
-The optimality conditions hold to 1e-9 of λ α, or to 1e-14 where that is less, for standardized columns (and y, if
+The optimality conditions hold to 1e-9 of λ ρ, or to 1e-14 where that is less, for standardized columns (and y, if
 linear). Every lambda is solved, on separable data too, or an error is raised. Columns that are constant on a resample
 get 0. Where columns are equal, up to sign, shift and scale, and ``l1_ratio`` is 1, the lowest carries the weight.
 """

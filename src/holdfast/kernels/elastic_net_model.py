@@ -1,6 +1,13 @@
 """The quadratic model of the loss that the elastic-net solver works with: its rows, its factor, its minimum.
 
-:mod:`holdfast.kernels.elastic_net_solver` compiles these steps into its kernel, whose cache goes by this file too.
+On the working set of k columns x, at weights W of the rows, and with columns centered by W (which takes the intercept
+out), the model is ½ δᵀHδ − pullᵀδ with H = XWXᵀ. ``rows`` hold H itself (GRAM: k × k) while k is at most the number of
+rows of data, else the centered columns times √W (k × n), whose products are H. ``L`` is the Cholesky factor of H + l₂
+on the support (the columns with a weight, listed in ``support``), kept as far as the support did not change
+(``counts[FACTORED]``); or, with DUAL, of the n × n matrix l₂ + ZᵀZ, where the support is larger than the data has rows.
+Columns that depend on others are noticed by their pivot and shifted out of the support (:func:`_slide`).
+
+:mod:`~holdfast.kernels.elastic_net_solver` compiles these steps into its kernel.
 """
 
 import numpy as np

@@ -1,23 +1,36 @@
-"""One elastic-net path on one resample, to the optimum.
+"""One elastic-net path on one resample, to the optimum: a proximal Newton method on a working set.
 
-A proximal Newton method on a working set. The quadratic model of the loss is kept while it serves, though its weights
-lag behind: signs are found by coordinate descent, then all weights of the support at once; between changes of the
-support, conjugate gradients preconditioned by that factor make up for the lag. Each lambda starts from the weights at
-the last three, extrapolated, and takes in at once what violates its conditions there, which finds nearly all that will
-come. The gradient of every column outside is bounded by how far the residuals have moved, and computed where the
-bound does not suffice, so that the conditions hold for all columns and no screening rule has to be trusted.
+At each lambda it minimizes L(b + Xβ) + l₁‖β‖₁ + ½ l₂‖β‖², where L is the mean loss over the resample's rows, columns of
+X are standardized, l₁ = λ · l1_ratio and l₂ = λ · (1 − l1_ratio). With r = −L′ and W = L″, row by row, the optimum has
+
+- xⱼᵀr − l₂βⱼ = l₁ sign(βⱼ) where βⱼ ≠ 0, |xⱼᵀr| ≤ l₁ where βⱼ = 0, and Σ r = 0 for the intercept.
+
+The parts, each of which can be changed without the others:
+
+- *Working set* (:func:`_violations`, :func:`_scan`). Columns that may have a weight, in the order of their coming; a
+  column outside has |xⱼᵀr| ≤ ``bound[j]``, raised by how far r has moved since the bound was computed, and is looked at
+  again where the bound does not suffice. So the conditions hold for all columns, and no screening rule has to be
+  trusted.
+- *Model* (:mod:`~holdfast.kernels.elastic_net_model`). The quadratic model of the loss on the working set is kept while
+  it serves, though its weights W lag behind the point's; a step that leaves more than ``SLOW`` of the violation renews
+  it.
+- *Steps* (:func:`_step_on_support`, :func:`_step_by_model`). With signs held: conjugate gradients, preconditioned by
+  the model's factor on the support, make up for the lag. Where weights come and go: to the minimum of the model, signs
+  by coordinate descent, then all weights of the support at once. :func:`_move` halves a step until the objective does
+  not rise.
+- *Path* (:func:`path`). Each lambda starts on the parabola through the weights at the last three (:func:`_extrapolate`)
+  and takes in at once what violates its conditions there, which finds nearly all that will come.
+
+What is kept in memory, and at which place of which small array a single number stands, is in
+:mod:`~holdfast.kernels.elastic_net_state`. Invariants: ``point`` is consistent (f, r, W, loss, surplus belong to the
+weights) after :func:`_settle` and after every step taken; ``work.g`` holds only after :func:`_violations`;
+``model.counts[STALE]`` says that the model does not belong to the working set. ``tests/test_elastic_net_path.py``
+checks the conditions above on every solution, and compares with scikit-learn and glum.
 """
 
-import hashlib
-from pathlib import Path
-from types import ModuleType
-from typing import Any
-
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from holdfast.kernels import elastic_net_model, elastic_net_state
+from holdfast.kernels.elastic_net_loss import evaluate_loss
 from holdfast.kernels.elastic_net_model import (
     TIED,
     add_dots,
@@ -41,74 +54,11 @@ from holdfast.kernels.elastic_net_state import (
     SURPLUS,
     WEIGHT,
 )
-from holdfast.kernels.jit import kernel, summing_kernel, summing_step
+from holdfast.kernels.jit import summing_kernel, summing_step
 
 SOLVED, FULL, NOT_CONVERGED = range(3)
 MAX_STEPS, MAX_HALVINGS = 500, 100
 SLOW = 0.2  # a step that leaves more than this of the violation asks for a new model
-ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, to be found in the lowest bits
-
-
-# The loss
-
-
-@intrinsic
-def _two_to(typing_context: Any, shifted: Any) -> Any:
-    """2^k from the number k + ROUND, whose lowest bits are k."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        integer = context.get_value_type(types.int64)
-        exponent = builder.add(builder.bitcast(arguments[0], integer), integer(1023))
-        return builder.bitcast(builder.shl(exponent, integer(52)), context.get_value_type(types.float64))
-
-    return types.float64(types.float64), generate
-
-
-@kernel  # in another order of its sums ROUND would cancel
-def _exp_minus(a):  # type: ignore[no-untyped-def]
-    """exp(-a) for a ≥ 0 to the last digit; unlike the library's, it runs in vectors."""
-    a = -min(a, 708.0)
-    shifted = a * 1.4426950408889634 + ROUND
-    k = shifted - ROUND
-    x = (a - k * 0.69314718036912382) - k * 1.9082149292705877e-10  # log 2 in two parts
-    p = ((x / 6227020800 + 1 / 479001600) * x + 1 / 39916800) * x + 1 / 3628800
-    p = (((p * x + 1 / 362880) * x + 1 / 40320) * x + 1 / 5040) * x + 1 / 720
-    p = (((((p * x + 1 / 120) * x + 1 / 24) * x + 1 / 6) * x + 0.5) * x + 1) * x + 1
-    return p * _two_to(shifted)
-
-
-@summing_step
-def _log_one_plus(e):  # type: ignore[no-untyped-def]
-    """log(1 + e) for e in [0, 1], by the series of artanh."""
-    z = e / (2 + e)
-    s = z * z
-    p = (((s / 31 + 1 / 29) * s + 1 / 27) * s + 1 / 25) * s + 1 / 23
-    p = ((((p * s + 1 / 21) * s + 1 / 19) * s + 1 / 17) * s + 1 / 15) * s + 1 / 13
-    p = (((((p * s + 1 / 11) * s + 1 / 9) * s + 1 / 7) * s + 1 / 5) * s + 1 / 3) * s + 1
-    return 2 * z * p
-
-
-@summing_step
-def _look(data, f, r, W):  # type: ignore[no-untyped-def]
-    """Fill in minus the slope and the curvature of the loss at f; return the loss and the sum of r."""
-    y, c = data.y, data.c
-    loss, surplus = 0.0, 0.0
-    if data.linear:
-        for i in range(f.size):
-            error = y[i] - f[i]
-            r[i], W[i] = c[i] * error, c[i]
-            loss += 0.5 * r[i] * error
-            surplus += r[i]
-        return loss, surplus
-    for i in range(f.size):
-        margin = y[i] * f[i]
-        e = _exp_minus(abs(margin))
-        q = 1 / (1 + e)
-        r[i] = c[i] * y[i] * (e * q if margin > 0 else q)
-        W[i] = c[i] * e * q * q
-        loss += c[i] * (_log_one_plus(e) + max(-margin, 0.0))
-        surplus += r[i]
-    return loss, surplus
 
 
 # The working set
@@ -280,7 +230,7 @@ def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-d
     for _ in range(MAX_HALVINGS):
         for i in range(step.f.size):
             step.f[i] = point.f[i] + length * step.image[i]
-        loss, surplus = _look(data, step.f, step.r, step.W)
+        loss, surplus = evaluate_loss(data, step.f, step.r, step.W)
         falls = loss + _penalty(w, delta, length, l1, l2) <= start * (1 + 1e-13)
         if falls or length < 2e-6:
             break
@@ -366,7 +316,7 @@ def _settle(data, point, work):  # type: ignore[no-untyped-def]
     for i in range(point.f.size):
         point.f[i] = point.numbers[INTERCEPT]
     add_rows(data.X, work.ids, work.size[0], work.w, point.f)
-    point.numbers[LOSS], point.numbers[SURPLUS] = _look(data, point.f, point.r, point.W)
+    point.numbers[LOSS], point.numbers[SURPLUS] = evaluate_loss(data, point.f, point.r, point.W)
 
 
 @summing_step
@@ -400,42 +350,25 @@ def _write(point, work, record, place):  # type: ignore[no-untyped-def]
     record.intercepts[place] = point.numbers[INTERCEPT]
 
 
-def _kernel(sources: int) -> Any:
-    """Compile the path.
+@summing_kernel
+def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-untyped-def]
+    """Solve along the grid from where ``at`` says: the next lambda, and the next place in the record.
 
-    A cache notices changes of its own file only. As a variable that the kernel closes over, ``sources`` is part of what
-    its cache goes by, so that it notices changes of the other files too.
+    Rows of the grid are log lambda, l1, l2, tolerance, and whether to record. Returns SOLVED, FULL (enlarge the record
+    and call again) or NOT_CONVERGED.
     """
-
-    @summing_kernel
-    def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-untyped-def]
-        """Solve along the grid from where ``at`` says: the next lambda, and the next place in the record.
-
-        Rows of the grid are log lambda, l1, l2, tolerance, and whether to record. Returns SOLVED, FULL (enlarge the
-        record and call again) or NOT_CONVERGED.
-        """
-        if at[0] == 0 and sources:
-            _settle(data, point, work)
-        for k in range(at[0], grid.shape[1]):
-            at[0] = k
-            if k >= 3:
-                _extrapolate(data, point, work, grid[0, k - 3 : k + 1], grid[1, k], grid[2, k])
-            if not _solve_at(data, point, work, model, step, grid[1, k], grid[2, k], grid[3, k]):
-                return NOT_CONVERGED
-            if grid[4, k] > 0:
-                if record.ends[at[1]] + work.size[0] > record.ids.size:
-                    return FULL
-                _write(point, work, record, at[1])
-                at[1] += 1
-            _remember(point, work, model)
-        return SOLVED
-
-    return path
-
-
-def _digest(*modules: ModuleType) -> int:
-    sources = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
-    return int(hashlib.sha256(sources).hexdigest()[:15], 16)
-
-
-path = _kernel(_digest(elastic_net_model, elastic_net_state))
+    if at[0] == 0:
+        _settle(data, point, work)
+    for k in range(at[0], grid.shape[1]):
+        at[0] = k
+        if k >= 3:
+            _extrapolate(data, point, work, grid[0, k - 3 : k + 1], grid[1, k], grid[2, k])
+        if not _solve_at(data, point, work, model, step, grid[1, k], grid[2, k], grid[3, k]):
+            return NOT_CONVERGED
+        if grid[4, k] > 0:
+            if record.ends[at[1]] + work.size[0] > record.ids.size:
+                return FULL
+            _write(point, work, record, at[1])
+            at[1] += 1
+        _remember(point, work, model)
+    return SOLVED

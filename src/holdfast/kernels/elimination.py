@@ -1,4 +1,28 @@
-"""The path of one resample, whatever the model: its Gram matrix from step to step, the cut, the record."""
+"""The path of one resample, whatever the model: its Gram matrix from step to step, the cut, the record.
+
+The kernels of :mod:`~holdfast.kernels.ridge` and :mod:`~holdfast.kernels.svm` compile these steps in. For each resample
+they call, in this order:
+
+    begin → first_gram → (fit → weigh → record → cut → next_gram) for each size → finish
+
+What the arrays of :class:`Room` hold, for n rows, p columns at the start, and s columns that are active now:
+
+- ``places[:s]`` are the active columns, ascending, as places 0 … p − 1 in ``Z.column``; ``w[:s]`` their weights of Z.
+  The weights of X's standardized columns are w · β⁻¹ for forced ones (β is the shrinkage), w for others: Z holds the
+  forced columns divided by β, so that the penalty is ½‖w‖² for all.
+- ``K`` is the lower triangle of ZZᵀ over the resample's rows (rows that it did not draw are not in it) and the active
+  columns; it is only there with more features than rows. After a cut the dropped columns are subtracted, or, where they
+  are most or where subtraction would leave less than ``LOST`` of a diagonal entry, K is built anew.
+- ``dropped`` holds the columns that the last cut took away.
+
+The cut (:func:`cut`): forced columns stay, constant ones (``Z.factor`` 0) fall first, the others stay by falling |w|.
+Weights within a share ``TIE`` of the one at the edge tie and stay by their turn in ``tie_order``. The lock-step form
+has the same rule on rectangular arrays (:func:`holdfast.kernels.lockstep_paths.mask_kept`): change both.
+
+What may be changed: anything, as long as ``tests/test_ridge.py`` and ``tests/test_svm.py`` (optimum, exactness),
+``tests/test_ties.py`` (turns) and ``tests/test_lockstep.py`` (both forms take the same paths) pass. Sums must not call
+BLAS, and loops stay loops: array expressions take numba ten times as long to compile.
+"""
 
 from typing import NamedTuple
 
@@ -7,20 +31,16 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.jit import summing_step
 from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, weights_of
-
-TIE = 1e-9
-"""Weights tie if they differ by less than this, relative to the one at the cut."""
-LOST = 1e-3
-"""Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""
+from holdfast.kernels.tolerances import LOST, TIE
 
 
 class Room(NamedTuple):
-    """Arrays that every path of a call uses again."""
+    """Arrays that every path of a call uses again; see the top of this module."""
 
     K: NDArray[np.float64]  # Gram matrix of the path's rows
     shared: NDArray[np.float64]  # of all rows and columns, or empty
-    L: NDArray[np.float64]
-    R: NDArray[np.float64]
+    L: NDArray[np.float64]  # room for a factor
+    R: NDArray[np.float64]  # room for a chunk of rows of Z
     places: NDArray[np.int64]  # of the active columns, ascending
     dropped: NDArray[np.int64]
     w: NDArray[np.float64]  # weights of the active columns

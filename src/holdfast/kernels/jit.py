@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -10,12 +11,16 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 REORDERED = {"reassoc", "nsz", "arcp", "contract"}
-"""License to add in another order, which vectorizes sums; infinities and ``nan`` keep their meaning."""
+"""LLVM flags that let sums be added in another order, in vectors; infinities and ``nan`` keep their meaning."""
+
+
+CONSTANTS = tuple(str(Path(__file__).with_name(name)) for name in ("tolerances.py", "elastic_net_state.py"))
+"""Files whose numbers are compiled into kernels: a change in one of them makes every cache stale."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile with a cache on disk; without one where nothing can be written, as in a read-only container."""
-    return _compiled(function, fastmath=False)  # said, as a kernel takes over what its first caller says of itself
+    return _compiled(function, fastmath=False)  # explicit: else a kernel inherits the flags of its first caller
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
@@ -40,21 +45,26 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def _watch_imported_kernels(compiled: Any) -> None:
-    """Make the cache stale when a file changes whose kernels this one's file imports; numba looks at its own alone."""
+    """Make the cache stale when a file changes whose kernels or constants are compiled in; numba watches one file.
+
+    A compiled function is recognized where it is imported by name; a number is not, so files that hold numbers stand
+    in :data:`CONSTANTS`.
+    """
     own = compiled.py_func.__code__.co_filename
-    stats = [os.stat(file) for file in sorted(_files(compiled.py_func, {own}) - {own})]
+    files = sorted(_find_kernel_files(compiled.py_func, {own}) - {own})
+    stats = [os.stat(file) for file in [*files, *CONSTANTS]]
     stored = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if stats and stored is not None:
+    if stored is not None:
         stored._source_stamp = (stored._source_stamp, [(stat.st_mtime, stat.st_size) for stat in stats])
 
 
-def _files(function: Callable[..., Any], found: set[str]) -> set[str]:
-    """Files of the kernels in reach of a function, added to those found before."""
+def _find_kernel_files(function: Callable[..., Any], known: set[str]) -> set[str]:
+    """Files of the kernels in reach of a function, added to those known."""
     for value in function.__globals__.values():
-        if isinstance(value, Dispatcher) and value.py_func.__code__.co_filename not in found:
-            found.add(value.py_func.__code__.co_filename)
-            _files(value.py_func, found)
-    return found
+        if isinstance(value, Dispatcher) and value.py_func.__code__.co_filename not in known:
+            known.add(value.py_func.__code__.co_filename)
+            _find_kernel_files(value.py_func, known)
+    return known
 
 
 def frozen(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """The functions by which NumPy and torch differ, under one name, for code that runs on both, on a CPU or on CUDA.
 
-Needs NumPy alone, and torch where it is asked for.
+Needs NumPy, and torch only where it is used.
 """
 
 import importlib
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .tolerances import PRECISIONS
+
 Array = Any  # of NumPy or torch
-PRECISIONS = "float64", "float32"
 
 
 class NumpyLibrary:
@@ -81,8 +82,8 @@ class TorchLibrary(NumpyLibrary):
         return values.cpu().numpy()
 
     def full(self, shape: tuple[int, ...], value: float, dtype: str | None = None) -> Array:
-        of = getattr(self.xp, dtype) if dtype else self.dtype
-        return self.xp.full(shape, value, dtype=of, device=self.device)
+        kind = getattr(self.xp, dtype) if dtype else self.dtype
+        return self.xp.full(shape, value, dtype=kind, device=self.device)
 
     def amax(self, values: Array) -> Array:
         return values.amax(1, keepdim=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import summing_step
+from holdfast.kernels.tolerances import CONSTANT
 
 CHUNK = 256
 """Terms of a product that are summed in one pass: both operands of a tile then stay in the fastest cache."""
@@ -199,7 +200,7 @@ def standardize(Z, counts):  # type: ignore[no-untyped-def]
         for i in range(n):
             squares += counts[i] * (x[i] - mean) ** 2
         Z.mean[place], Z.factor[place] = mean, np.sqrt(total / squares)
-        if squares <= 1e-20 * total:  # constant to rounding, or exactly, or of a spread whose squares are lost
+        if squares <= CONSTANT * total:  # constant to rounding, or exactly, or of a spread whose squares are lost
             Z.factor[place] = 0.0 if _is_constant(x, counts) else _small_factor(x, counts, mean, total)
 
 

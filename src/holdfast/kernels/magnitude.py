@@ -28,12 +28,6 @@ def check_magnitude(X: Floats) -> None:
         )
 
 
-def check_cost(C: float) -> None:
-    """Raise if the weight of a loss is not a positive number whose squares can be computed."""
-    if not 1e-100 <= C <= 1e100:
-        raise ValueError(f"Expected a positive C, from 1e-100 to 1e100, got {C}.")
-
-
 def column_units(X: Floats) -> Floats:
     """A number to divide each column by: 1, or a power of two, if the column's squares might be lost otherwise.
 

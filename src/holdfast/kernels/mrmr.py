@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.discretize import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
+from holdfast.kernels.tolerances import TIE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,9 +20,6 @@ Mask = NDArray[np.bool_]
 Scheme = Literal["mid", "miq", "mid_alpha"]
 Rows = Callable[[int], Floats]
 Formula = Callable[[Floats, Floats], Floats]
-
-TIE = 1e-9
-"""Scores that differ by less than this share of their scale tie."""
 
 
 class Criterion(NamedTuple):

@@ -1,14 +1,13 @@
 """Data and its resamples as a batch of models sees them: the rows that each drew, columns standardized."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .inputs import Scale, check_rows, scale_columns
 from .libraries import Array, NumpyLibrary, parts
-from .magnitude import check_squares, column_units
-
-Scale = Literal["split", "full"]
+from .tolerances import CONSTANT
 
 
 class Data(NamedTuple):
@@ -19,32 +18,14 @@ class Data(NamedTuple):
     counts: NDArray[np.float64]  # M × n
     shift: NDArray[np.float64]  # d: X was (x − shift) / unit before
     unit: NDArray[np.float64]
-    split: bool
+    split: bool  # whether each resample standardizes its columns
 
 
-def given(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) -> Data:
-    """Check what is given, and bring it to one scale if the resamples are to be scaled."""
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    counts = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    if X.ndim != 2 or y.shape != X.shape[:1] or counts.shape[1:] != y.shape:
-        shapes = X.shape, y.shape, counts.shape
-        raise ValueError("Expected X of n × d, n labels and M × n counts, got {}, {} and {}.".format(*shapes))
-    if not (np.isfinite(X).all() and np.isfinite(counts).all() and (counts >= 0).all() and np.isin(y, (-1, 1)).all()):
-        raise ValueError("Expected finite numbers in X, labels −1 and 1, and counts that are not negative.")
-    alone = np.flatnonzero((counts[:, y > 0].sum(axis=1) == 0) | (counts[:, y < 0].sum(axis=1) == 0))
-    if alone.size:
-        raise ValueError(f"Expected rows of both classes in every resample, got one class in resample {alone[0]}.")
-    shift, unit = np.zeros(X.shape[1]), np.ones(X.shape[1])
-    if scale == "split":  # bring all columns near 1 first, so that the splits' moments have all their digits
-        power = column_units(X)
-        scaled = X / power
-        shift = scaled.mean(axis=0)
-        deviation = np.sqrt(np.mean((scaled - shift) ** 2, axis=0))
-        unit = np.where(deviation > 0, deviation, 1.0)
-        shift, unit = shift * power, unit * power
-    else:
-        check_squares(X)
-    return Data((X - shift) / unit, y, counts, shift, unit, scale == "split")
+def prepare_data(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) -> Data:
+    """Check rows and resamples, and bring columns near 1 if the resamples are to standardize them."""
+    X, y, counts = check_rows(X, y, counts)
+    XT, shift, unit = scale_columns(X.T, scale)
+    return Data(XT.T, y, counts, shift, unit, scale == "split")
 
 
 class Columns(NamedTuple):
@@ -58,7 +39,7 @@ class Columns(NamedTuple):
 
 
 def drawn_columns(lib: NumpyLibrary, data: Data, here: slice) -> Columns:
-    """Return the columns of some resamples: with moments of each resample out, or as they are."""
+    """Return the columns of a slice of the resamples: standardized by each, or as they are."""
     counts = data.counts[here]
     (M, _), d = counts.shape, data.X.shape[1]
     n = int((counts > 0).sum(axis=1).max())
@@ -82,5 +63,5 @@ def moments(lib: NumpyLibrary, V: Array, counts: Array) -> tuple[Array, Array]:
     mean = share @ V
     variance = (share @ (V - mean) ** 2)[:, 0]
     first = V[lib.array(np.arange(len(V))), counts.argmax(1)][:, None, :]
-    constant = (variance <= 1e-20) & ((first == V) | (counts == 0)[:, :, None]).all(1)  # to rounding, then exactly
+    constant = (variance <= CONSTANT) & ((first == V) | (counts == 0)[:, :, None]).all(1)  # to rounding, then exactly
     return mean[:, 0], lib.xp.where(constant, 0.0, lib.xp.where(constant, 1.0, variance) ** -0.5)

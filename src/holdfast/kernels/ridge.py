@@ -1,8 +1,21 @@
 """Ridge-logistic regression solved to its optimum, and recursive elimination with it, over many resamples.
 
-Newton's method finds the optimum: in the dual variables a, on the Gram matrix of the rows, or in the weights where
-there are few. At the optimum a = −g, the derivative of the loss by the margins. Each fit starts where the optimum of
-the step before leads to, and a factor is used again while it makes the residual fall tenfold.
+With cost cᵢ = C · count, labels y and margins f = Zw + b, Newton's method minimizes Σ cᵢ log(1 + exp(−yᵢ fᵢ)) + ½‖w‖².
+g and S² are the first and second derivative of the loss by the margins, row by row. There are two forms:
+
+- in the dual variables a of the rows, w = Zᵀa and f = Ka + b on the Gram matrix K = ZZᵀ (:func:`_fit_dual`), if X has
+  more features than rows, while more than half as many features as rows drawn are left. At the optimum a = −g and
+  Σ a = 0. A step solves (K + S⁻²) da + db = −S⁻²(a + g), Σ (a + da) = 0, by a Cholesky factor of I + SKS;
+- in the weights w (:func:`_fit_primal`) after that, by a factor of I + ZᵀS²Z.
+
+Each fit starts where the optimum of the step before leads to (:func:`_follow`: the same equations, with the change of K
+on the right); a factor is used again while it makes the residual fall to ``FACTOR_REUSE``. Steps are halved by the
+slope of the objective at their end, which keeps its digits where differences of values have none.
+
+A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path is
+given up and the call raises. :mod:`~holdfast.kernels.batched` does the same on batches: tolerances stand in
+:mod:`~holdfast.kernels.tolerances` for both, and ``tests/test_lockstep.py`` compares their paths;
+``tests/test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
 
 from typing import NamedTuple
@@ -10,9 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels import paths
 from holdfast.kernels.elimination import begin, cut, finish, first_gram, next_gram, record, room_for, weigh
+from holdfast.kernels.inputs import Scale, check_costs, check_shrinkages
 from holdfast.kernels.jit import summing_kernel, summing_step
+from holdfast.kernels.layout import collect_paths, empty_outcome, lay_out
 from holdfast.kernels.linear import (
     Columns,
     add,
@@ -27,17 +41,10 @@ from holdfast.kernels.linear import (
     times,
     weights_of,
 )
-from holdfast.kernels.magnitude import check_cost
-from holdfast.kernels.paths import Paths, Scale
+from holdfast.kernels.paths import Paths
+from holdfast.kernels.tolerances import DOUBLE, FACTOR_AFTER_DROP, FACTOR_REUSE, SHORTEST_STEP, STEEP
 
-TOLERANCE = 1e-10
-"""Residual, beside the dual variables, at which a fit is solved."""
-ROUNDING = 1e-8
-"""Residual at which a fit is solved as well as rounding allows, if it falls no further."""
-BLURRED = 1e-6
-"""Rounding of the margins Ka, at most, at which a fit is not to be trusted."""
-SLIGHT = 0.05
-"""Share of the features dropped up to which the factor of the step before is worth a try."""
+SOLVED, STALLED, BLURRED, ROUNDING, SLOPE_NOISE, LEAST_CURVATURE, _ = DOUBLE  # plain numbers, as numba takes them
 
 
 def ridge_elimination(
@@ -96,20 +103,14 @@ def ridge_elimination(
     ArithmeticError
         If a fit was given up.
     """
-    _check_penalty(C, shrinkage)
-    laid = paths.layout(X, y, counts, sizes, columns, forced, scale, tie_order)
-    shared = laid.wide and scale == "full" and columns is None
-    outcome = paths.empty_outcome(laid)
+    (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
+    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_order)
+    shared = layout.wide and scale == "full" and columns is None
+    outcome = empty_outcome(layout)
     _paths(
-        *laid[:7], float(C), float(shrinkage), bool(intercept), scale == "split", shared, int(max_iter), *outcome
+        *layout[:7], float(cost), float(factor), bool(intercept), scale == "split", shared, int(max_iter), *outcome
     )  # of one type each: another type is another compilation
-    return paths.collected("ridge-logistic", laid, outcome, max_iter)
-
-
-def _check_penalty(C: float, shrinkage: float) -> None:
-    check_cost(C)
-    if not 0 < shrinkage <= 1:
-        raise ValueError(f"Expected a shrinkage in (0, 1], got {shrinkage}.")
+    return collect_paths("ridge-logistic", layout, outcome, max_iter)
 
 
 class Rows(NamedTuple):
@@ -156,7 +157,7 @@ def _step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
     t = 1.0
     while True:
         total, loss_slope, size = _differentiate(r, t)
-        if loss_slope + straight + t * curved <= -0.1 * slope + 1e-14 * size or t < 1e-10:
+        if loss_slope + straight + t * curved <= -STEEP * slope + SLOPE_NOISE * size or t <= SHORTEST_STEP:
             return t, total
         t *= 0.5
 
@@ -186,7 +187,7 @@ class Dual(NamedTuple):
 def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
     n = r.y.size
     for i in range(n):
-        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + 1e-14 * r.cost[i])
+        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + LEAST_CURVATURE * r.cost[i])
     solved = factorize_dual(L, K, r.S, n)
     substitute(L, v.border, n)
     for i in range(n):
@@ -240,7 +241,7 @@ def _is_sharp(K, a):  # type: ignore[no-untyped-def]
     for i in range(a.size):
         total += np.sqrt(K[i, i]) * abs(a[i])
         largest = max(largest, K[i, i])
-    return 2e-16 * np.sqrt(largest) * total < BLURRED
+    return ROUNDING * np.sqrt(largest) * total < BLURRED
 
 
 @summing_step
@@ -262,9 +263,9 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
     total, _, _ = _differentiate(r, 0.0)
     residual, before = _dual_residual(r, v, intercept), np.inf
     for _ in range(max_iter):
-        if residual <= TOLERANCE:
+        if residual <= SOLVED:
             return b, _is_sharp(K, v.a)
-        fresh = not factored or residual > 0.1 * before
+        fresh = not factored or residual > FACTOR_REUSE * before
         factored = not fresh or _factor_dual(K, L, r, v)
         for i in range(n):
             v.da[i] = -(v.a[i] + r.g[i]) / r.S[i]
@@ -282,7 +283,7 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
         add(r.f, t, r.df)
         b += t * db
         residual, before = _dual_residual(r, v, intercept), residual
-        if fresh and 0.5 * before < residual <= ROUNDING:
+        if fresh and 0.5 * before < residual <= STALLED:
             return b, _is_sharp(K, v.a)
     return b, False
 
@@ -338,9 +339,9 @@ def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: i
     residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), np.inf
     factored, corner = False, 0.0
     for _ in range(max_iter):
-        if residual <= TOLERANCE:
+        if residual <= SOLVED:
             return b, True
-        fresh = not factored or residual > 0.1 * before
+        fresh = not factored or residual > FACTOR_REUSE * before
         if fresh:
             factored, corner = _factor_primal(Z, places, L, R, r, v)
         fill(v.dw, 0.0)
@@ -355,7 +356,7 @@ def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: i
         add(r.f, t, r.df)
         b += t * db
         residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), residual
-        if fresh and 0.5 * before < residual <= ROUNDING:
+        if fresh and 0.5 * before < residual <= STALLED:
             return b, True
     return b, False
 
@@ -395,7 +396,7 @@ def _paths(  # type: ignore[no-untyped-def]
             size, before = sizes[step], sizes[max(step - 1, 0)]
             active = room.places[:size]
             if in_dual:
-                slight = 0 < before - size <= SLIGHT * before
+                slight = 0 < before - size <= FACTOR_AFTER_DROP * before
                 b, solved = _fit_dual(room.K, room.L, few, dual, b, intercept, step > 0, slight, max_iter)
                 weigh(room, Z, size, rows, dual.a)
             else:

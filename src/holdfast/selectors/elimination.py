@@ -1,20 +1,19 @@
 """Linear support vector machines as selectors: by the weights of one fit, and by recursive elimination."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.declared import About
+from holdfast.kernels.inputs import Scale
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 from holdfast.selectors.base import FitsTogether, Preference, Ties
 from holdfast.selectors.filters import learned_on, tied
 from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest, varying
-
-Scale = Literal["split", "full"]
 
 
 def standardized(X: Floats) -> Floats:

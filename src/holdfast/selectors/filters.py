@@ -11,11 +11,10 @@ from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
+from holdfast.kernels.tolerances import TIE
 from holdfast.selectors.base import Preference, Selector, Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 
-CLOSE = 1e-9
-"""Weights that differ by less than this share of the largest are equal: what is left is rounding."""
 ROUNDING = 1e-11
 """Weights from 0 to about 1 that are no larger are 0 but for rounding."""
 
@@ -53,7 +52,7 @@ def tied(weights: Floats) -> Floats:
     ranked = clean[order]
     scale = np.abs(weights[defined]).max(initial=0.0)
     with np.errstate(invalid="ignore"):
-        steps = np.r_[True, ranked[:-1] - ranked[1:] > CLOSE * scale]
+        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
     leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
     equal = np.empty_like(clean)
     equal[order] = ranked[leaders]

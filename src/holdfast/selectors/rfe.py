@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.declared import About
+from holdfast.kernels.inputs import Scale
 from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selection import Selection
 from holdfast.selectors.base import FitsTogether, Preference, Ties
-from holdfast.selectors.elimination import Scale, ranks_of
+from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
 from holdfast.selectors.models import LinearClassifier, Predicts
 from holdfast.selectors.rows import Floats, Mask, Resamples, Target, varying
@@ -236,14 +237,13 @@ class HybridRFE(Predicts, FitsTogether):
     def _side_by_side(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
         """In lock-step over resamples and settings."""
         ready, together = eliminations[0][0], self.complement == "hybrid"
-        paths = lockstep_elimination(
+        return lockstep_elimination(
             ready.data, ready.labels, ready.resamples.counts, sizes, C=[sound[0].C for _, sound in eliminations],
             forced=np.array([each.forced for each, _ in eliminations]) if together else None,
             shrinkage=[sound[0].shrinkage if together else 1.0 for _, sound in eliminations],
             intercept=self.fit_intercept, scale=ready.shared.kernel_scale, tie_order=ready.turns, xp="torch",
             device="cuda" if self.device == "cuda" else "cpu", memory=DEVICE_BYTES if self.device == "cuda" else 2e9,
         )  # fmt: skip
-        return [Paths(*one) for one in paths]
 
     def _fits(self, ready: "Ready", C: float, **how: Any) -> Paths:
         scale = ready.shared.kernel_scale

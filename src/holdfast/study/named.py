@@ -38,8 +38,16 @@ def named_selectors(
 
 
 def _full_name(selector: str, parameter: str) -> str:
-    known = SELECTORS[selector].parameters if selector in SELECTORS else ()
-    return "n_features" if parameter == "k" and "n_features" in known and "k" not in known else parameter
+    """Return the full name of a selector's parameter; ``k`` is short for ``n_features``."""
+    known = SELECTORS[selector].parameters if selector in SELECTORS else {}
+    if parameter != "k" or "k" in known or not known:
+        return parameter
+    if "n_features" not in known:
+        raise ValueError(
+            f"k is short for n_features, the number of features to select, which {selector} does not have. Its "
+            f"parameters are {', '.join(known)}."
+        )
+    return "n_features"
 
 
 def make_selector(name: Any, parameters: Mapping[str, Any], task: str, trust: Trust) -> Any:

@@ -1,0 +1,54 @@
+"""When weights tie, when a fit is solved, when rounding asks for another way: one set of numbers for every elimination.
+
+The compiled elimination (:mod:`~holdfast.kernels.ridge`, :mod:`~holdfast.kernels.svm`,
+:mod:`~holdfast.kernels.elimination`, :mod:`~holdfast.kernels.linear`) and the one in lock-step
+(:mod:`~holdfast.kernels.batched`, :mod:`~holdfast.kernels.lockstep`) both read them here, so that a change reaches
+both. Compiled kernels hold these numbers as constants; their caches go by this file too
+(:mod:`~holdfast.kernels.jit`). ``tests/test_lockstep.py`` and ``tests/test_ties.py`` compare the two eliminations.
+"""
+
+from typing import NamedTuple
+
+TIE = 1e-9
+"""Numbers tie if they differ by less than this share: of the weight at the cut, or of the largest weight or score."""
+
+LOST = 1e-3
+"""Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""
+
+CONSTANT = 1e-20
+"""Variance of a column, of data near 1, up to which the column is compared value by value to see if it is constant."""
+
+STEEP = 0.1
+"""A Newton step ends too far if the slope of the objective there exceeds this share of the slope at its start."""
+
+SHORTEST_STEP = 2.0**-34
+"""Share of a Newton step from which on it is halved no further."""
+
+FACTOR_REUSE, INVERSE_REUSE = 0.1, 0.3
+"""Share that the residual must fall to for a Cholesky factor (compiled), or an inverse (lock-step), to be used again.
+
+An inverse on a device costs more beside a step than a factor does, so it is used longer.
+"""
+
+FACTOR_AFTER_DROP, INVERSE_AFTER_DROP = 0.05, 0.25
+"""Share of the features dropped up to which the factor, or the inverse, of the fit before is worth a try."""
+
+
+class Precision(NamedTuple):
+    """What numbers of one floating-point type can be asked for."""
+
+    solved: float  # residual, beside the dual variables, at which a fit is solved
+    stalled: float  # residual at which a fit is solved as well as rounding allows, if it falls no further
+    blurred: float  # rounding of the margins Ka, at most, at which a fit is not to be trusted
+    rounding: float  # relative rounding of one number
+    slope_noise: float  # rounding of a slope, beside the sum of the absolute values of its terms
+    least_curvature: float  # floor of the loss's curvature, beside the cost of a row
+    smallest: float  # a number that is nothing beside any curvature and has a square root
+
+
+PRECISIONS = {
+    "float64": Precision(1e-10, 1e-8, 1e-6, 2e-16, 1e-14, 1e-14, 1e-300),
+    "float32": Precision(3e-5, 1e-3, 1e-1, 1e-7, 1e-6, 1e-6, 1e-30),
+}
+DOUBLE = PRECISIONS["float64"]
+"""What compiled kernels compute in."""
