@@ -12,7 +12,7 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels"},
+    {"checks", "declared", "kernels", "serialization"},
     {"references"},
     {"preferences", "similarity"},
     {"selection"},
