@@ -49,7 +49,7 @@ def report(
 
     `holdfast report study.db --format md --rule not-worse`
     """
-    from holdfast.report import render, write_report
+    from holdfast.report import render, summarize, write_report
     from holdfast.study import load_study
 
     asked: dict[str, Any] = {
@@ -60,11 +60,11 @@ def report(
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        result = load_study(store)
+        summary = summarize(load_study(store), **asked)
         if as_json:
-            write_json(render(result, "json", **asked).removesuffix("\n"))
+            write_json(render(summary, "json").removesuffix("\n"))
             return
         path = output or Path(f"report.{format or 'html'}")
-        written = write_report(result, path, format=format, **asked)  # type: ignore[arg-type]
+        written = write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))

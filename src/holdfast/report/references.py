@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from holdfast.report.summary import Reference
+from holdfast.report.records import Reference
 
 BIBTEX = {
     "nogueira2018": """@article{nogueira2018,

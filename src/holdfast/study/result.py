@@ -360,10 +360,11 @@ class StudyResult:
         return tradeoff.ranked_settings(self, over, **options)
 
     def report(self, path: str | Path = "report.html", **options: Any) -> Path:
-        """Write a report into one file, .html, .md or .json (see :func:`holdfast.report.write_report`)."""
+        """Write a report into one file, .html, .md or .json; options as for :func:`holdfast.report.summarize`."""
         from holdfast import report
 
-        return report.write_report(self, path, **options)
+        format = options.pop("format", None)
+        return report.write_report(report.summarize(self, **options), path, format=format)
 
     # A pilot
 
