@@ -30,8 +30,10 @@ from holdfast.report import pictures as pictures_module
 from holdfast.report.pictures import draw_charts
 from holdfast.report.render import csv_text
 from holdfast.selectors import AnovaF, RandomSelector
+from holdfast.serialization import to_json
 
 GOLDEN = Path(__file__).parent / "report_summary.json"
+DOCUMENTED_SCHEMA = Path(__file__).parents[1] / "docs" / "summary.schema.json"
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"double\" 'single' `tick` |pipe| [link](javascript:alert(1)) **bold**",
@@ -223,6 +225,14 @@ def test_a_summary_fits_its_schema(study, hostile):
     described = [schema, *schema["$defs"].values()]
     lacking = [key for part in described for key, value in part["properties"].items() if "description" not in value]
     assert lacking == ["schema"]
+
+
+def test_the_schema_in_the_documentation_is_this_one():
+    text = to_json(Summary.json_schema()) + "\n"
+    if os.environ.get("HOLDFAST_WRITE_GOLDEN"):
+        DOCUMENTED_SCHEMA.write_text(text, encoding="utf-8")
+    assert DOCUMENTED_SCHEMA.read_text(encoding="utf-8") == text
+    assert json.loads(answer("report", "--schema")) == Summary.json_schema()
 
 
 def test_a_wrong_summary_is_refused_with_its_place(study):

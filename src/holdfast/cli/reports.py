@@ -8,9 +8,17 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure
-from holdfast.cli.printing import notes
+from holdfast.cli.printing import notes, print_json
 from holdfast.cli.terminal import write, write_json
 from holdfast.cli.tradeoffs import rule_options
+
+
+def _print_schema(wanted: bool) -> None:
+    if wanted:
+        from holdfast.report import Summary
+
+        print_json(Summary.json_schema())
+        raise typer.Exit
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -38,6 +46,10 @@ def report(
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", is_eager=True, callback=_print_schema, help="Show the JSON Schema and exit."),
+    ] = False,
 ) -> None:
     """Write a study's report into one file that needs no network: verdict, features to trust, choice, causes, method.
 
