@@ -13,7 +13,7 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "results"},
+    {"checks", "declared", "kernels", "results", "serialization"},
     {"references"},
     {"preferences", "similarity"},
     {"selection"},

@@ -97,22 +97,22 @@ def test_measures_of_weights_leave_subsets_out():
 def test_a_report_says_how_weights_were_compared(lasso_beside_filter):
     summary = summarize(lasso_beside_filter)
     expected = (
-        "Of lasso, which gives rankings or weights, the best 6 features of each run counted as selected, as many as "
-        "the other candidates select (median); features of weight 0 never did."
+        "For lasso, which gives rankings or weights, the top 6 features of each resample counted as selected, as many "
+        "as the other candidates select (median); features of weight 0 never did."
     )
-    assert summary.footing == expected
+    assert summary.common_measure == expected
     assert expected in summary.method.paragraph
-    assert {one.stability.measure for one in summary.selectors} == {"nogueira"}
+    assert {one.stability.measure for one in summary.candidates} == {"nogueira"}
     assert not summary.tradeoff.missing
     for format in ("html", "md"):
-        page = render(lasso_beside_filter, format)
-        assert "the best 6 features of each run" in page
+        page = render(summarize(lasso_beside_filter), format)
+        assert "the top 6 features of each resample" in page
         assert "weight_correlation" not in page
     lasso = summarize(lasso_beside_filter, candidate="lasso")
     assert lasso.features.top == 6
-    assert "(of lasso: of the selector's own model)" in lasso.method.paragraph
+    assert "(for lasso: the selector's own model)" in lasso.method.paragraph
     cut = take_best(lasso_beside_filter.preferences("lasso"), 6)
-    assert sum(row["count"] for row in lasso.features.table) == cut.sizes.sum()
+    assert sum(lasso.features.table.count) == cut.sizes.sum()
 
 
 def test_a_nested_choice_of_different_kinds_has_a_stability():

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import holdfast as hf
 from holdfast.report import summarize
-from holdfast.report.verdict import as_the_headline_says, standing_of
+from holdfast.report.verdict import find_standing, match_headline
 from holdfast.selectors import AnovaF
 from holdfast.tradeoff.information import compare_with_guessing
 from results import made, noisy, subsets
@@ -190,7 +190,7 @@ def test_without_a_test_nothing_is_said_to_hold(name, signal):
     assert "holds" not in {one.verdict for one in summary.features.shown}
     if signal:
         assert summary.verdict.headline == "Stable; whether it carries information was not tested."
-        assert summary.features.often[0].verdict == "selected often; whether it carries information was not tested"
+        assert summary.features.frequent[0].verdict == "selected often; whether it carries information was not tested"
 
 
 def scored(gain, n_candidates=1, spread=0.05, n_runs=20):
@@ -229,9 +229,9 @@ def test_a_feature_holds_only_where_the_headline_says_so():
     summary = summarize(studied(hf.Bootstrap(60), Y, data=data))
     assert len(summary.features.trusted) == 5
     wide = replace(summary.stability, low=0.2, high=0.9)
-    assert standing_of(wide, summary.information, summary.features) == "unsure"
-    told = as_the_headline_says(summary.features, wide, summary.information)
-    assert {one.verdict for one in told.often} == {"selected often"}
+    assert find_standing(wide, summary.information, summary.features) == "unsure"
+    told = match_headline(summary.features, wide, summary.information)
+    assert {one.verdict for one in told.frequent} == {"selected often"}
 
 
 def test_some_features_can_hold_where_the_selection_does_not():

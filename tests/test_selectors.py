@@ -297,7 +297,7 @@ def test_the_variance_takes_any_target():
 def test_k_is_the_number_of_features_or_is_refused():
     (lasso,) = named_selectors("lasso", "lasso", {"k": 5}, "classification").values()
     assert lasso.selector.n_features == 5
-    with pytest.raises(ValueError, match="k is short for n_features, .* which lasso_cv does not have"):
+    with pytest.raises(ValueError, match=r"k is short for n_features, .* which lasso_cv does not have"):
         named_selectors("lasso", "lasso_cv", {"k": 5}, "classification")
     (chosen,) = named_selectors("lasso", "lasso_cv", {"cv": 5}, "classification").values()
     assert chosen.selector.cv == 5

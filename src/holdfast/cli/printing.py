@@ -1,12 +1,12 @@
 """How results look on a terminal, and as JSON."""
 
-import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.terminal import console, say, table, write_json
+from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
     from holdfast.inference.comparison import Comparisons
@@ -26,15 +26,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
 
 def print_json(record: Any) -> None:
     """Print JSON that every reader takes: undefined numbers are null."""
-
-    def clean(item: Any) -> Any:
-        if isinstance(item, dict):
-            return {key: clean(value) for key, value in item.items()}
-        if isinstance(item, list):
-            return [clean(value) for value in item]
-        return None if isinstance(item, float) and item != item else item
-
-    write_json(json.dumps(clean(record), indent=2, ensure_ascii=False, allow_nan=False))
+    write_json(to_json(record))
 
 
 def counted(n: int, what: str) -> str:

@@ -8,8 +8,16 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_rule
-from holdfast.cli.printing import notes
+from holdfast.cli.printing import notes, print_json
 from holdfast.cli.terminal import write, write_json
+
+
+def _print_schema(wanted: bool) -> None:
+    if wanted:
+        from holdfast.report import Summary
+
+        print_json(Summary.json_schema())
+        raise typer.Exit
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -35,6 +43,10 @@ def report(
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", is_eager=True, callback=_print_schema, help="Show the JSON Schema and exit."),
+    ] = False,
 ) -> None:
     """Write a study's report into one file that needs no network: verdict, features to trust, choice, causes, method.
 
@@ -46,7 +58,7 @@ def report(
 
     `holdfast report study.db --format md --rule not-worse`
     """
-    from holdfast.report import render, write_report
+    from holdfast.report import render, summarize, write_report
     from holdfast.study import load_study
 
     name, parameters = parse_rule(rule)
@@ -58,11 +70,11 @@ def report(
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        result = load_study(store)
+        summary = summarize(load_study(store), **options_given)
         if as_json:
-            write_json(render(result, "json", **options_given).removesuffix("\n"))
+            write_json(render(summary, "json").removesuffix("\n"))
             return
         path = output or Path(f"report.{format or 'html'}")
-        written = write_report(result, path, format=format, **options_given)  # type: ignore[arg-type]
+        written = write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from holdfast.references import REFERENCES
-from holdfast.report.summary import Reference
+from holdfast.report.records import Reference
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
 """What the methods of holdfast rest on: listed in every report, after what the study used."""

@@ -419,10 +419,11 @@ class StudyResult(StudyStabilities):
 
         check_rule(rule, parameters, StudyResult.report)
         heading = {} if title is None else {"title": title}
-        return report.write_report(
-            self, path, format=format, candidate=candidate, rule=rule, metric=metric, measure=measure, level=level,
-            threshold=threshold, X=X, **heading, **parameters,
+        summary = report.summarize(
+            self, candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X,
+            **heading, **parameters,
         )  # fmt: skip
+        return report.write_report(summary, path, format=format)
 
     def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
         """Draw accuracy against stability, or the stabilities with their intervals.
