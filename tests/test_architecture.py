@@ -13,7 +13,8 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "results", "serialization"},
+    {"checks", "declared", "kernels", "serialization"},
+    {"results"},
     {"references"},
     {"preferences", "similarity"},
     {"selection"},

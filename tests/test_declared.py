@@ -141,7 +141,7 @@ def test_one_s_own_run_in_a_study_and_are_told_in_its_report(own, tmp_path, monk
     assert "These resamples are nearly the data themselves." in summary.verdict.cautions
     cited = {reference.key: reference.used for reference in summary.references if reference.used}
     assert cited["own2026"] == "the rule of the choice"
-    assert "Own (2026). A rule." in render(result, "md", rule="cheapest")
+    assert "Own (2026). A rule." in render(summary, "md")
     assert "cheapest" in cli("choose", "s.db", "--rule", "cheapest")
 
 

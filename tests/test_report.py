@@ -259,9 +259,12 @@ def test_a_summary_from_a_stranger_does_no_harm(study):
     [
         ({"rule": "best"}, "Expected a rule"),
         ({"rule": "at-least"}, "Expected stability="),
-        ({"weight": 0.3}, r"no option 'weight' \(one-se has no options\)"),
-        ({"treshold": 0.6}, "no option 'treshold'; did you mean 'threshold'"),
-        ({"rule": "at-least", "stabilty": 0.6}, r"did you mean 'stability'\? \(options of at-least: stability\)"),
+        ({"weight": 0.3}, r"or parameters of the rule one-se \(none\), got 'weight'"),
+        ({"treshold": 0.6}, r"Expected options of summarize .*got 'treshold'; did you mean 'threshold'"),
+        (
+            {"rule": "at-least", "stabilty": 0.6},
+            r"rule at-least \(stability\), got 'stabilty'; did you mean 'stability'\?",
+        ),
         ({"metric": "auc"}, "Expected one of the study's scores"),
         ({"measure": "nogueria"}, "nogueria"),
         ({"candidate": "lasso"}, "Expected one of the candidates"),

@@ -11,7 +11,8 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example
 from holdfast.report import summarize
-from holdfast.results import SHOWN_ROWS, to_plain
+from holdfast.results import SHOWN_ROWS
+from holdfast.serialization import to_plain
 from holdfast.tradeoff.information import compare_with_guessing
 
 HOSTILE = "<script>alert(1)</script> & co"

@@ -1,13 +1,13 @@
 """What every result object offers: a table, plain values for JSON, and a view in notebooks."""
 
 import html
-import math
-from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from holdfast.serialization import to_plain
 
 SHOWN_ROWS = 20
 """Rows of a table in a notebook; ``to_frame()`` has all."""
@@ -65,44 +65,3 @@ def _fields(result: Any) -> Any:
 
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, (str, bool, int, float, np.generic))
-
-
-def to_plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: numbers, texts, lists and mappings; undefined and infinite numbers are None.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, arrays, frames, results, and lists and mappings of them; anything else becomes its text.
-
-    Returns
-    -------
-    None, bool, int, float, str, list or dict
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from holdfast.results import to_plain
-    >>> to_plain({"value": np.float64("nan"), "sizes": np.array([1, 2])})
-    {'value': None, 'sizes': [1, 2]}
-    """
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, np.generic):
-        return to_plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, pd.DataFrame):
-        table = value if isinstance(value.index, pd.RangeIndex) else value.reset_index()
-        return [to_plain(row) for row in table.to_dict(orient="records")]
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, (np.ndarray, pd.Series)):
-        return to_plain(value.tolist())
-    if hasattr(value, "to_dict"):
-        return to_plain(value.to_dict())
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Iterable):
-        return [to_plain(item) for item in value]
-    return None if value is pd.NA or value is pd.NaT else str(value)

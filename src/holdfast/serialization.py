@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -21,24 +21,41 @@ ATTRIBUTE = re.compile(r"^(\w[\w, ]*) : .*\n((?:[ ]{4}.*\n?)+)", re.MULTILINE)
 
 
 def to_plain(value: Any) -> Any:
-    """Return a result as JSON has it: dictionaries, lists, texts, numbers, and None for what is undefined or infinite.
+    """Return a value as JSON can hold it: numbers, texts, lists and mappings; undefined and infinite numbers are None.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, arrays, frames, results, and lists and mappings of them; anything else becomes its text.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
 
     Examples
     --------
-    >>> to_plain({"low": float("nan"), "sizes": (3, 4)})
+    >>> import numpy as np
+    >>> to_plain({"low": float("nan"), "sizes": np.array([3, 4])})
     {'low': None, 'sizes': [3, 4]}
     """
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
-    if hasattr(value, "tolist"):  # numbers and arrays of NumPy
-        return to_plain(value.tolist())
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if hasattr(value, "iterrows"):  # a frame; pandas is not imported for it
+        table = value if type(value.index).__name__ == "RangeIndex" else value.reset_index()
+        return [to_plain(row) for row in table.to_dict(orient="records")]
+    if hasattr(value, "tolist"):  # numbers, arrays and columns
+        return to_plain(value.tolist())
+    if hasattr(value, "to_dict"):
+        return to_plain(value.to_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Iterable):
+        return [to_plain(item) for item in value]
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
 
 
 def to_json(value: Any) -> str:

@@ -25,7 +25,8 @@ from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find_measure
 from holdfast.measures.record import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

@@ -18,7 +18,8 @@ from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabili
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences, from_numbers
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 
 if TYPE_CHECKING:

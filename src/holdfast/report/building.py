@@ -1,11 +1,9 @@
 """From a study to a summary: options checked, the reported candidate found, and everything put into words."""
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
-from holdfast.declared import did_you_mean
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
@@ -20,7 +18,7 @@ from holdfast.report.records import Tradeoff
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
-from holdfast.tradeoff import RULES
+from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
 
 
@@ -123,17 +121,7 @@ def _check_options(
     threshold: float,
 ) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is said in its report."""
-    if rule not in RULES:
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}.")
-    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
-    for name in rule_options:
-        if name not in known:
-            own = [*inspect.signature(summarize).parameters][1:-1]
-            hint = did_you_mean(name, [*own, *known]).removesuffix(".")
-            options = f"options of {rule}: {', '.join(sorted(known))}" if known else f"{rule} has no options"
-            raise ValueError(f"A report has no option {name!r}{hint} ({options})")
-    if rule == "at-least" and "stability" not in rule_options:
-        raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
+    check_rule(rule, rule_options, summarize)
     if metric is not None and metric not in result.metrics:
         raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
     if not 0 < threshold < 1:

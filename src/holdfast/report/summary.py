@@ -10,7 +10,7 @@ import pandas as pd
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Cause, Method, Reference, Stability, Tradeoff, Verdict
 from holdfast.results import ResultMixin
-from holdfast.serialization import from_plain, json_schema, to_plain
+from holdfast.serialization import from_plain, json_schema
 from holdfast.tradeoff.information import Information
 
 __all__ = ["Candidate", "Cause", "Features", "Method", "Reference", "Stability", "Summary", "Tradeoff", "Verdict"]
@@ -123,7 +123,7 @@ class Summary(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form."""
-        return {"schema": SCHEMA, **to_plain(self)}
+        return {"schema": SCHEMA, **super().to_dict()}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Summary":

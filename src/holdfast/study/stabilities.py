@@ -16,7 +16,8 @@ from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.io.files import as_path
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.study.contents import StudyContents
 from holdfast.study.export import write_tables
 from holdfast.study.footing import USUAL, Footing, choose_footing

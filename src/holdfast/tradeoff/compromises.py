@@ -11,7 +11,8 @@ from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
 from holdfast.tradeoff.points import Points, make_points

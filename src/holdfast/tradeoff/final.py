@@ -10,7 +10,8 @@ import pandas as pd
 
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import prepare_data
 from holdfast.tradeoff.information import Information, compare_with_guessing

@@ -15,7 +15,8 @@ from holdfast.measures import Measure
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
-from holdfast.results import ResultMixin, to_plain
+from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.study import Study, StudyResult
 from holdfast.study.data import prepare_data
 from holdfast.study.footing import choose_footing
