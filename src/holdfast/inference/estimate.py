@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
-SCOPE = "this data set resampled, not new data sets"
+SCOPE = "resampling of this data set, not new data sets"
 
 
 @dataclass(frozen=True, kw_only=True)
