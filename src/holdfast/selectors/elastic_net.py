@@ -1,26 +1,29 @@
-"""Elastic-net paths as selectors: at a lambda, by the order of entry, or with lambda chosen by cross-validation."""
+"""Lasso and elastic net as selectors: at a penalty strength, by the order of entry, or chosen by cross-validation."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import type_of_target
 
+from holdfast.checks import is_number
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selectors.base import FitsTogether, Preference, Selector, TakesGroups, Ties
+from holdfast.selectors.base import FitsTogether, Key, Preference, Selector, Setting, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
-from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
-from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest
+from holdfast.selectors.models import Predicts
+from holdfast.selectors.rows import Floats, Ints, BinaryProblem, Mask, Resamples, Target, one_against_rest
+from holdfast.selectors.solutions import Solution, make_preference, take_solution
 
 Model = Literal["auto", "logistic", "linear"]
 
 
 class _ElasticNet(Predicts, Selector):
-    """What both selectors share: the target's kind, and paths of all classes."""
+    """An elastic net for classes or numbers: what both selectors share."""
 
     l1_ratio: float
     n_penalty_strengths: int
@@ -40,59 +43,18 @@ class _ElasticNet(Predicts, Selector):
     def _shared(self, X: Floats, target: Target) -> Any:
         return None
 
-    def _problems(self, target: Target, resamples: Resamples) -> list[Machine]:
+    def _problems(self, target: Target, resamples: Resamples) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers."""
         if target.classes is not None:
             return one_against_rest(target, resamples)
-        return [Machine(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
+        return [BinaryProblem(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
 
-    def _paths(self, X: Floats, target: Target, problem: Machine, counts: Ints, **how: Any) -> Paths:
+    def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
         family: Any = "linear" if target.classes is None else "logistic"
         return elastic_net_paths(
             X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
-            lambda_min_ratio=self.min_penalty_ratio, **how,
+            lambda_min_ratio=self.min_penalty_ratio, **options,
         )  # fmt: skip
-
-
-class Solution(NamedTuple):
-    """Weights of one problem at one lambda."""
-
-    code: int
-    columns: NDArray[Any]
-    coef: Floats
-    intercept: float
-
-
-def solution(paths: Paths, run: int, place: int, code: int) -> Solution:
-    """The solution of a resample at a lambda."""
-    at = run * paths.lambdas.shape[1] + place
-    part = slice(paths.indptr[at], paths.indptr[at + 1])
-    return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[run, place]))
-
-
-def make_preference(
-    solutions: Sequence[Solution],
-    target: Target,
-    counts: Ints,
-    penalty_strength: float,
-    exchange: Exchange | None = None,
-) -> Preference:
-    """The columns with a weight in any problem, and the model that they make."""
-    if exchange is not None:
-        solutions = [Solution(at.code, *exchange.weights(at.columns, at.coef, at.intercept)) for at in solutions]
-    columns = np.unique(np.concatenate([one.columns for one in solutions]))
-    coef = np.zeros((len(solutions), columns.size))
-    for row, one in zip(coef, solutions, strict=True):
-        row[np.searchsorted(columns, one.columns)] = one.coef
-    intercept = np.array([one.intercept for one in solutions])
-    extras: dict[str, Any] = {"penalty_strength_": penalty_strength}
-    if target.classes is None:
-        model: Any = LinearRegressor(columns, coef, intercept)
-    else:
-        codes = target.present(counts) if len(solutions) == 1 else np.array([one.code for one in solutions])
-        model = LinearClassifier(columns, coef, intercept, target.classes[codes])
-        extras["classes_"] = model.classes_
-    return Preference("subset", columns, model, {**extras, "model_": model})
 
 
 class ElasticNetPath(_ElasticNet, FitsTogether):
@@ -168,90 +130,87 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Preference | Exception]]:
-        both = [one for one in selectors if one.penalty_strength is not None and one.n_features is not None]
-        if both:
-            raise ValueError(
-                f"Expected penalty_strength or n_features, got both ({both[0].penalty_strength} and "
-                f"{both[0].n_features}); give one."
-            )
-        penalty_strengths = sorted(
-            {float(one.penalty_strength) for one in selectors if one.penalty_strength is not None}, reverse=True
-        )
-        at = self._at(penalty_strengths, X, target, resamples) if penalty_strengths else []
-        entering = len(penalty_strengths) < len(selectors) and any(one.penalty_strength is None for one in selectors)
-        orders = self._entry(X, target, resamples) if entering else []
+        for selector in selectors:
+            if selector.penalty_strength is not None and selector.n_features is not None:
+                raise ValueError(
+                    f"Expected penalty_strength or n_features, got both ({selector.penalty_strength} and "
+                    f"{selector.n_features}); give one."
+                )
+        given = [None if each.penalty_strength is None else float(each.penalty_strength) for each in selectors]
+        strengths = sorted({strength for strength in given if strength is not None}, reverse=True)
+        selected = self._select_at(strengths, X, target, resamples) if strengths else []
+        ranked = self._rank_by_entry(X, target, resamples) if None in given else []
         return [
             [
-                orders[run]
-                if one.penalty_strength is None
-                else at[run][penalty_strengths.index(float(one.penalty_strength))]
-                for one in selectors
+                ranked[resample] if strength is None else selected[resample][strengths.index(strength)]
+                for strength in given
             ]
-            for run in range(len(resamples.seeds))
+            for resample in range(len(resamples.seeds))
         ]
 
-    def _at(
+    def _select_at(
         self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples
     ) -> list[list[Preference]]:
-        """What each resample selects at each lambda."""
+        """Resamples × penalty strengths: the features with a weight."""
         solutions: list[list[list[Solution]]] = [[[] for _ in penalty_strengths] for _ in resamples.seeds]
         for problem in self._problems(target, resamples):
-            runs = np.flatnonzero(problem.runs)
-            paths = self._paths(X, target, problem, resamples.counts[runs], lambdas=penalty_strengths)
-            for place, run in enumerate(runs):
-                for one in range(len(penalty_strengths)):
-                    solutions[run][one].append(solution(paths, place, one, problem.code))
+            numbers = np.flatnonzero(problem.resamples)
+            paths = self._paths(X, target, problem, resamples.counts[numbers], lambdas=penalty_strengths)
+            for row, resample in enumerate(numbers):
+                for place in range(len(penalty_strengths)):
+                    solutions[resample][place].append(take_solution(paths, row, place, problem.code))
+        exchanges = self._exchanges(X, resamples)
         return [
             [
-                make_preference(at, target, counts, penalty_strength, exchange)
-                for at, penalty_strength in zip(each, penalty_strengths, strict=True)
+                make_preference(of_problems, target, counts, strength, exchange)
+                for of_problems, strength in zip(at_strengths, penalty_strengths, strict=True)
             ]
-            for each, counts, exchange in zip(solutions, resamples.counts, self._exchanges(X, resamples), strict=True)
+            for at_strengths, counts, exchange in zip(solutions, resamples.counts, exchanges, strict=True)
         ]
 
     def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
         return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]
 
-    def _entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Preference]:
+    def _rank_by_entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Preference]:
         """The order in which features enter each resample's path, by any of its problems."""
         steps = np.full((len(resamples.seeds), X.shape[1]), self.n_penalty_strengths, dtype=np.float64)
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
-            for run, paths, place in self._solve_paths(X, target, problem, resamples.counts):
-                _enter(paths, place, steps[run], weights[run])
-        for run, exchange in enumerate(self._exchanges(X, resamples)):
+            for resample, paths, row in self._solve_paths(X, target, problem, resamples.counts):
+                _note_entries(paths, row, steps[resample], weights[resample])
+        for resample, exchange in enumerate(self._exchanges(X, resamples)):
             if exchange is not None:
-                steps[run], weights[run] = exchange.entries(steps[run], weights[run])
+                steps[resample], weights[resample] = exchange.entries(steps[resample], weights[resample])
         turns = np.broadcast_to(self._tie_orders(resamples.seeds, X.shape[1]), steps.shape)
         return [
-            _by_entry(step, weight, step < self.n_penalty_strengths, turn)
+            _order_by_entry(step, weight, step < self.n_penalty_strengths, turn)
             for step, weight, turn in zip(steps, weights, turns, strict=True)
         ]
 
     def _solve_paths(
-        self, X: Floats, target: Target, problem: Machine, counts: Ints
+        self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints
     ) -> Iterator[tuple[int, Paths, int]]:
-        """Each resample of a problem with its path, and its place there; none if no column varies with the target."""
-        runs = np.flatnonzero(problem.runs)
+        """Yield each resample of a problem, its path, and its row there; none if no column varies with the target."""
+        numbers = np.flatnonzero(problem.resamples)
         try:
-            paths = self._paths(X, target, problem, counts[runs])
-            yield from ((int(run), paths, place) for place, run in enumerate(runs))
+            paths = self._paths(X, target, problem, counts[numbers])
+            yield from ((int(resample), paths, row) for row, resample in enumerate(numbers))
         except NothingVariesError:
-            for run in runs if runs.size > 1 else ():
-                alone = problem._replace(runs=np.arange(len(counts)) == run)
-                yield from self._solve_paths(X, target, alone, counts)
+            for resample in numbers if numbers.size > 1 else ():
+                single = problem._replace(resamples=np.arange(len(counts)) == resample)
+                yield from self._solve_paths(X, target, single, counts)
 
 
-def _by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
+def _order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
     """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
     ranks = np.where(entered, ranks_of(np.lexsort((turns, -weights, steps))), float(steps.size))
     return Preference("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
 
 
-def _enter(paths: Paths, run: int, steps: Floats, weights: Floats) -> None:
+def _note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) -> None:
     """Note when each column of a resample's path entered, and its weight then; an earlier entry stays."""
     for place in range(paths.lambdas.shape[1]):
-        at = run * paths.lambdas.shape[1] + place
+        at = resample * paths.lambdas.shape[1] + place
         part = slice(paths.indptr[at], paths.indptr[at + 1])
         columns, sizes = paths.indices[part], np.abs(paths.standardized[part])
         new = steps[columns] > place
@@ -268,8 +227,9 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
 
     Parameters
     ----------
-    cv : int
-        Number of folds; classes are dealt evenly.
+    cv : int, cross-validation splitter or iterable
+        Number of folds, to which different rows are dealt, class by class; or, in a plain fit, a splitter of
+        scikit-learn, or pairs of rows to train on and to hold out.
     rule : {"min", "1se"}
         The lambda of least held-out loss, or the largest one within a standard error of it.
     l1_ratio, n_penalty_strengths, min_penalty_ratio, model
@@ -293,7 +253,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
 
     def __init__(
         self,
-        cv: int = 10,
+        cv: Any = 10,
         *,
         rule: Literal["min", "1se"] = "1se",
         l1_ratio: float = 1.0,
@@ -320,50 +280,78 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Preference]:
-        for one in selectors:
-            if one.rule not in ("min", "1se"):
-                raise ValueError(f"Expected rule='min' or '1se', got {one.rule!r}.")
-        folds = self._folds(shared, target, counts, seed)
+        for selector in selectors:
+            if selector.rule not in ("min", "1se"):
+                raise ValueError(f"Expected rule='min' or '1se', got {selector.rule!r}.")
+        splits = self._inner_splits(shared, X, target, counts, seed)
         problems = self._problems(target, Resamples(counts[None], [seed]))
         penalty_strengths = self._penalty_strengths(X, target, problems, counts)
         if penalty_strengths is None:
             return [self._empty(X, target, problems, counts)] * len(selectors)
-        losses, weights = self._losses(X, target, problems, counts, folds, penalty_strengths)
+        losses, weights = self._losses(X, target, problems, counts, splits, penalty_strengths)
         exchange = self._exchange(X, counts, seed)
-        found = []
-        for one in selectors:
-            place = chosen_lambda(losses, weights, one.rule)
-            at = [
-                self._paths(X, target, problem, counts[None], lambdas=penalty_strengths[: place + 1])
-                for problem in problems
-            ]
-            solutions = [solution(path, 0, place, problem.code) for path, problem in zip(at, problems, strict=True)]
-            found.append(make_preference(solutions, target, counts, float(penalty_strengths[place]), exchange))
-        return found
+        places = [choose_strength(losses, weights, selector.rule) for selector in selectors]
+        return [
+            make_preference(
+                self._solutions(X, target, problems, counts, penalty_strengths[: place + 1]), target, counts,
+                float(penalty_strengths[place]), exchange,
+            )
+            for place in places
+        ]  # fmt: skip
 
-    def _penalty_strengths(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Floats | None:
+    def _solutions(
+        self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints, penalty_strengths: ArrayLike
+    ) -> list[Solution]:
+        """The solution of each problem at the last of these strengths."""
+        solutions = []
+        for problem in problems:
+            path = self._paths(X, target, problem, counts[None], lambdas=penalty_strengths)
+            solutions.append(take_solution(path, 0, path.lambdas.shape[1] - 1, problem.code))
+        return solutions
+
+    def _penalty_strengths(self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints) -> Floats | None:
         """The path of the problem that begins first; None if no column varies with the target."""
-        found = []
+        paths = []
         for problem in problems:
             with suppress(NothingVariesError):
-                found.append(self._paths(X, target, problem, counts[None]).lambdas[0])
-        return max(found, key=lambda penalty_strengths: penalty_strengths[0], default=None)
+                paths.append(self._paths(X, target, problem, counts[None]).lambdas[0])
+        return max(paths, key=lambda path: path[0], default=None)
 
-    def _empty(self, X: Floats, target: Target, problems: Sequence[Machine], counts: Ints) -> Preference:
-        """What is found where no column varies with the target: no feature at any lambda, and intercepts alone."""
-        at = [self._paths(X, target, problem, counts[None], lambdas=[1.0]) for problem in problems]
-        solutions = [solution(path, 0, 0, problem.code) for path, problem in zip(at, problems, strict=True)]
+    def _empty(self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints) -> Preference:
+        """The preference where no column varies with the target: no feature at any lambda, and intercepts alone."""
+        solutions = self._solutions(X, target, problems, counts, [1.0])
         return replace(make_preference(solutions, target, counts, np.inf), note="no feature varies with the target")
+
+    def _inner_splits(
+        self, order: Ints, X: Floats, target: Target, counts: Ints, seed: int | None
+    ) -> list[tuple[Mask, Mask]]:
+        """Masks of the rows to train on and to hold out, for each fold."""
+        rows = np.arange(counts.size)
+        if _is_number_of_folds(self.cv):
+            folds = self._folds(order, target, counts, seed)
+            return [(folds != fold, folds == fold) for fold in range(int(folds.max()) + 1)]
+        return [
+            (np.isin(rows, train), np.isin(rows, test)) for train, test in check_cv(self.cv).split(X, target.values)
+        ]
+
+    def prepare(
+        self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
+    ) -> dict[Key, Any]:
+        for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
+            if not _is_number_of_folds(cv):
+                raise ValueError(
+                    f"Where rows are resampled, cv is a number of folds: a splitter, such as {cv!r:.60}, names rows of "
+                    "the whole data."
+                )
+        return super().prepare(X, y, settings, groups)
 
     def _folds(self, order: Ints, target: Target, counts: Ints, seed: int | None) -> Ints:
         """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
         rows = np.flatnonzero(counts)
         different, first = np.unique(order[rows], return_index=True)
-        if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
-            raise ValueError(f"Expected cv to be a whole number of at least 2, got {self.cv!r}.")
         rng = np.random.default_rng(seed)
         classes = target.values[rows[first]] if target.classes is not None else np.zeros(different.size)
-        deck = np.concatenate([rng.permutation(np.flatnonzero(classes == one)) for one in np.unique(classes)])
+        deck = np.concatenate([rng.permutation(np.flatnonzero(classes == code)) for code in np.unique(classes)])
         fold_of = np.empty(different.size, np.int64)
         fold_of[deck] = np.arange(deck.size) % min(self.cv, different.size)
         folds = np.full(counts.size, -1)
@@ -374,30 +362,42 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         self,
         X: Floats,
         target: Target,
-        problems: Sequence[Machine],
+        problems: Sequence[BinaryProblem],
         counts: Ints,
-        folds: Ints,
+        splits: Sequence[tuple[Mask, Mask]],
         penalty_strengths: Floats,
     ) -> tuple[Floats, Floats]:
         """Held-out loss of each fold at each lambda, summed over problems, and how much each fold weighs."""
-        held = [(folds == fold) for fold in range(int(folds.max()) + 1)]
-        held = [out for out in held if all(_can_be_trained(problem, counts, out, target) for problem in problems)]
-        if len(held) < 2:
+        usable = [
+            (train, test)
+            for train, test in splits
+            if counts[test].any() and all(_has_both_labels(problem, counts, train, target) for problem in problems)
+        ]
+        if len(usable) < 2:
             raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower cv.")
-        train = np.array([np.where(out, 0, counts) for out in held])
-        losses = np.zeros((len(held), penalty_strengths.size))
+        train_counts = np.array([np.where(train, counts, 0) for train, _ in usable])
+        losses = np.zeros((len(usable), penalty_strengths.size))
         for problem in problems:
-            paths = self._paths(X, target, problem, train, lambdas=penalty_strengths, predict=True)
+            paths = self._paths(X, target, problem, train_counts, lambdas=penalty_strengths, predict=True)
             assert paths.predictors is not None
-            for fold, out in enumerate(held):
-                each = loss(paths.predictors[fold][:, out], problem.labels[out], target.classes is None)
-                losses[fold] += each @ counts[out] / counts[out].sum()
-        return losses, np.array([counts[out].sum() for out in held], dtype=np.float64)
+            for fold, (_, test) in enumerate(usable):
+                row_losses = loss(paths.predictors[fold][:, test], problem.labels[test], target.classes is None)
+                losses[fold] += row_losses @ counts[test] / counts[test].sum()
+        return losses, np.array([counts[test].sum() for _, test in usable], dtype=np.float64)
 
 
-def _can_be_trained(problem: Machine, counts: Ints, out: NDArray[np.bool_], target: Target) -> bool:
-    """Whether the rows left by a fold have both labels; the fold of a class's only row has not, and is left out."""
-    return target.classes is None or np.unique(problem.labels[~out & (counts > 0)]).size == 2
+def _is_number_of_folds(cv: Any) -> bool:
+    """Whether folds are dealt here; raise if it is a number that cannot be one."""
+    if not is_number(cv) and not isinstance(cv, bool) and cv is not None:
+        return False
+    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+        raise ValueError(f"Expected cv to be a whole number of at least 2, or a splitter, got {cv!r}.")
+    return True
+
+
+def _has_both_labels(problem: BinaryProblem, counts: Ints, train: Mask, target: Target) -> bool:
+    """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
+    return target.classes is None or np.unique(problem.labels[train & (counts > 0)]).size == 2
 
 
 def loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
@@ -405,8 +405,8 @@ def loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
     return (predictors - y) ** 2 / 2 if numbers else np.logaddexp(0, -y * predictors)
 
 
-def chosen_lambda(losses: Floats, weights: Floats, rule: str) -> int:
-    """Place of the lambda of least mean loss, or of the largest one within a standard error; they fall."""
+def choose_strength(losses: Floats, weights: Floats, rule: str) -> int:
+    """Place of the strength of least mean loss, or of the largest one within a standard error; strengths fall."""
     share = weights / weights.sum()
     mean = share @ losses
     best = int(mean.argmin())

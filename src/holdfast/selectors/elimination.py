@@ -12,7 +12,7 @@ from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 from holdfast.selectors.base import FitsTogether, Preference, Ties
 from holdfast.selectors.filters import learned_on, tied
-from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest, varying
+from holdfast.selectors.rows import Floats, Ints, BinaryProblem, Resamples, Target, one_against_rest, varying
 
 
 def standardized(X: Floats) -> Floats:
@@ -79,9 +79,9 @@ class LinearSVMWeights(_LinearSVM):
     ) -> Sequence[Sequence[Preference | Exception]]:
         squares = np.zeros((len(resamples.seeds), X.shape[1]))
         for machine in one_against_rest(target, resamples):
-            counts = resamples.counts[machine.runs]
+            counts = resamples.counts[machine.resamples]
             fit = svm_elimination(X if shared is None else shared, machine.labels, counts, C=self.C, scale=self.scale)
-            squares[machine.runs] += fit.weight**2
+            squares[machine.resamples] += fit.weight**2
         informative = (squares > 0) & varying(X, resamples)
         return [
             [Preference("weighting", tied(row), informative=own)] * len(selectors)
@@ -158,14 +158,14 @@ class SVMRFE(_LinearSVM):
         ]
 
     def _together(
-        self, X: Floats, machines: Sequence[Machine], run: int, counts: Ints, sizes: Ints, turns: NDArray[np.int32]
+        self, X: Floats, machines: Sequence[BinaryProblem], run: int, counts: Ints, sizes: Ints, turns: NDArray[np.int32]
     ) -> Ints:
         """The order of an elimination by several machines at once."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
         for size in [*sizes[1:], 0]:
             squares = np.zeros(columns.size)
             for machine in machines:
-                if machine.runs[run]:
+                if machine.resamples[run]:
                     fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                     squares += fit.weight[0] ** 2
             order = np.lexsort((turns[columns], -tied(squares)))
