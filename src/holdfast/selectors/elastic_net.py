@@ -14,10 +14,17 @@ from holdfast.checks import is_number
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selectors.base import FitsTogether, Key, Preference, Selector, Setting, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange, exchange_copies
-from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import Predicts
-from holdfast.selectors.rows import Floats, Ints, BinaryProblem, Mask, Resamples, Target, one_against_rest
-from holdfast.selectors.solutions import Solution, make_preference, take_solution
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target, one_against_rest
+from holdfast.selectors.solutions import (
+    Solution,
+    choose_strength,
+    held_out_loss,
+    make_preference,
+    note_entries,
+    order_by_entry,
+    take_solution,
+)
 
 Model = Literal["auto", "logistic", "linear"]
 
@@ -58,36 +65,59 @@ class _ElasticNet(Predicts, Selector):
 
 
 class ElasticNetPath(_ElasticNet, FitsTogether):
-    r"""Select the features with a weight in an elastic net, for classes (logistic) or numbers (linear).
+    r"""Lasso or elastic net: select the features with a weight, for classes (logistic) or numbers (linear).
 
-    For each :math:`\lambda`, on glmnet's scale, the mean loss plus
-    :math:`\lambda (\alpha \|\beta\|_1 + \frac{1-\alpha}{2} \|\beta\|_2^2)` is minimized over standardized columns,
-    with an intercept that is not penalized, to the optimum. More than two classes: one problem for each against the
-    rest, and features with a weight in any of them.
+    Select at a ``penalty_strength``, or the first ``n_features`` that enter the path as the penalty falls. More than
+    two classes: one problem for each against the rest, and features with a weight in any of them.
 
     Parameters
     ----------
     penalty_strength : float, optional
-        Where to select; all values come from one fit.
+        The :math:`\lambda` below, at which to select; all values come from one fit.
     n_features : int, optional
-        Select the first so many features that enter the path as lambda falls, instead; 10 if neither is given. Features
-        that never enter it are not selected.
-    l1_ratio : float
-        The :math:`\alpha` above, above 0 and at most 1 (the lasso).
-    n_penalty_strengths, min_penalty_ratio : int, float, optional
-        The path to follow for ``n_features``: its length, and its end as a share of its begin.
-    model : {"auto", "logistic", "linear"}
-        What is predicted; numbers that are not whole are taken for numbers by ``"auto"``.
-    ties, random_state
-        As for :class:`Variance`: which of columns that are copies of each other, up to shift, scale and sign, has the
-        weight.
+        Select the first so many features that enter the path instead; 10 if neither is given. Features that never enter
+        it are not selected.
+    l1_ratio : float, default 1.0
+        The mix :math:`\rho` of the two penalties, above 0 and at most 1 (the lasso).
+    n_penalty_strengths : int, default 100
+        Length of the path that is followed for ``n_features``.
+    min_penalty_ratio : float, optional
+        End of that path as a share of its beginning; 1e-4 if there are more rows than features, else 1e-2.
+    model : {"auto", "logistic", "linear"}, default "auto"
+        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, all else for classes.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of columns that are copies of each other, up to shift, scale and sign, has the weight: drawn, or the
+        lowest. ``"auto"`` draws where there is a seed, as in every study.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
-    ranking_ : ndarray
-        Order of entry, if ``n_features`` was asked for.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Order of entry, if ``n_features`` decides; features that never enter share the last rank.
+    n_entered_ : int
+        Number of features that enter the path, if ``n_features`` decides.
+    penalty_strength_ : float
+        The strength, if it decides.
     model_ : object
-        The model at ``penalty_strength``.
+        The model at ``penalty_strength``, which ``predict`` uses.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    ElasticNetCV : The strength chosen by cross-validation.
+    StabilitySelection : How often features are selected along the path, on halves of the rows.
+
+    Notes
+    -----
+    Minimizes, over columns that are standardized by the split's rows,
+
+    .. math:: \frac1n \sum_i \ell(y_i, b + x_i^\top \beta)
+              + \lambda \left( \rho \|\beta\|_1 + \frac{1 - \rho}{2} \|\beta\|_2^2 \right)
+
+    to the optimum; the loss is :math:`\log(1 + e^{-y f})` for classes −1 and 1, and :math:`(y - f)^2 / 2` for numbers.
+    This is glmnet's scale; scikit-learn's ``LogisticRegression`` has ``C`` = 1 / (n λ).
 
     Examples
     --------
@@ -177,13 +207,13 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
             for resample, paths, row in self._solve_paths(X, target, problem, resamples.counts):
-                _note_entries(paths, row, steps[resample], weights[resample])
+                note_entries(paths, row, steps[resample], weights[resample])
         for resample, exchange in enumerate(self._exchanges(X, resamples)):
             if exchange is not None:
                 steps[resample], weights[resample] = exchange.entries(steps[resample], weights[resample])
         turns = np.broadcast_to(self._tie_orders(resamples.seeds, X.shape[1]), steps.shape)
         return [
-            _order_by_entry(step, weight, step < self.n_penalty_strengths, turn)
+            order_by_entry(step, weight, step < self.n_penalty_strengths, turn)
             for step, weight, turn in zip(steps, weights, turns, strict=True)
         ]
 
@@ -201,50 +231,59 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
                 yield from self._solve_paths(X, target, single, counts)
 
 
-def _order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
-    """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
-    ranks = np.where(entered, ranks_of(np.lexsort((turns, -weights, steps))), float(steps.size))
-    return Preference("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
-
-
-def _note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) -> None:
-    """Note when each column of a resample's path entered, and its weight then; an earlier entry stays."""
-    for place in range(paths.lambdas.shape[1]):
-        at = resample * paths.lambdas.shape[1] + place
-        part = slice(paths.indptr[at], paths.indptr[at + 1])
-        columns, sizes = paths.indices[part], np.abs(paths.standardized[part])
-        new = steps[columns] > place
-        weights[columns[new]] = sizes[new]
-        same = steps[columns] == place  # another problem's column of this step
-        weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
-        steps[columns[new]] = place
-
-
 class ElasticNetCV(TakesGroups, _ElasticNet):
-    """Select the features with a weight in an elastic net whose lambda is chosen by cross-validation inside the split.
+    """Lasso or elastic net whose penalty strength is chosen by cross-validation inside the split.
 
-    Equal rows, such as copies in a bootstrap sample, always share a fold, and so do rows of one group.
+    Features with a weight at that strength are selected. Equal rows, such as copies in a bootstrap sample, always share
+    a fold, and so do rows of one group.
 
     Parameters
     ----------
-    cv : int, cross-validation splitter or iterable
+    cv : int, cross-validation splitter or iterable, default 10
         Number of folds, to which different rows are dealt, class by class; or, in a plain fit, a splitter of
         scikit-learn, or pairs of rows to train on and to hold out.
-    rule : {"min", "1se"}
-        The lambda of least held-out loss, or the largest one within a standard error of it.
-    l1_ratio, n_penalty_strengths, min_penalty_ratio, model
-        As for :class:`ElasticNetPath`.
-    ties : {"auto", "random", "lowest"}
-        As for :class:`ElasticNetPath`.
+    rule : {"min", "1se"}, default "1se"
+        Choose the strength of least held-out loss, or the largest one within a standard error of it.
+    l1_ratio : float, default 1.0
+        The mix of the two penalties, above 0 and at most 1 (the lasso).
+    n_penalty_strengths : int, default 100
+        Number of strengths to choose from.
+    min_penalty_ratio : float, optional
+        The least of them as a share of the largest; 1e-4 if there are more rows than features, else 1e-2.
+    model : {"auto", "logistic", "linear"}, default "auto"
+        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, all else for classes.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of columns that are copies of each other has the weight, as for :class:`ElasticNetPath`.
     random_state : int, optional
-        Seed of the folds, and of the choice among copies.
+        Seed of the folds, and of the choice among copies. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
     penalty_strength_ : float
-        The chosen lambda.
+        The chosen strength.
     model_ : object
-        The model at that lambda.
+        The model at that strength, which ``predict`` uses.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    ElasticNetPath : At a given strength, and the objective.
+    sklearn.linear_model.LogisticRegressionCV : Cross-validation by scores, for one resample.
+
+    Notes
+    -----
+    The held-out loss is the mean over folds, weighted by their rows, of the logistic loss or half the squared error.
+    The number of features follows from the data; it varies between resamples.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import ElasticNetCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> chosen = ElasticNetCV(5, random_state=0).fit(X, y)
+    >>> round(chosen.penalty_strength_, 4), int(chosen.get_support().sum())
+    (0.0044, 12)
     """
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
@@ -309,7 +348,9 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
             solutions.append(take_solution(path, 0, path.lambdas.shape[1] - 1, problem.code))
         return solutions
 
-    def _penalty_strengths(self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints) -> Floats | None:
+    def _penalty_strengths(
+        self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints
+    ) -> Floats | None:
         """The path of the problem that begins first; None if no column varies with the target."""
         paths = []
         for problem in problems:
@@ -381,7 +422,9 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
             paths = self._paths(X, target, problem, train_counts, lambdas=penalty_strengths, predict=True)
             assert paths.predictors is not None
             for fold, (_, test) in enumerate(usable):
-                row_losses = loss(paths.predictors[fold][:, test], problem.labels[test], target.classes is None)
+                row_losses = held_out_loss(
+                    paths.predictors[fold][:, test], problem.labels[test], target.classes is None
+                )
                 losses[fold] += row_losses @ counts[test] / counts[test].sum()
         return losses, np.array([counts[test].sum() for _, test in usable], dtype=np.float64)
 
@@ -398,19 +441,3 @@ def _is_number_of_folds(cv: Any) -> bool:
 def _has_both_labels(problem: BinaryProblem, counts: Ints, train: Mask, target: Target) -> bool:
     """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
     return target.classes is None or np.unique(problem.labels[train & (counts > 0)]).size == 2
-
-
-def loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
-    """Half the squared error, or the logistic loss."""
-    return (predictors - y) ** 2 / 2 if numbers else np.logaddexp(0, -y * predictors)
-
-
-def choose_strength(losses: Floats, weights: Floats, rule: str) -> int:
-    """Place of the strength of least mean loss, or of the largest one within a standard error; strengths fall."""
-    share = weights / weights.sum()
-    mean = share @ losses
-    best = int(mean.argmin())
-    if rule == "min":
-        return best
-    error = np.sqrt(share @ (losses[:, best] - mean[best]) ** 2 / (len(losses) - 1))
-    return int(np.flatnonzero(mean <= mean[best] + error)[0])

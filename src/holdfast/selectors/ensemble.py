@@ -8,8 +8,8 @@ from scipy.stats import rankdata
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
 from holdfast.selectors.base import Preference, Setting
-from holdfast.selectors.filters import tied
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
+from holdfast.selectors.weighing import tied
 from holdfast.selectors.wrapping import (
     Resampling,
     ResamplingWrapper,

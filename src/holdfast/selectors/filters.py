@@ -10,53 +10,9 @@ from holdfast.kernels import filters as moments_of
 from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
 from holdfast.kernels.information import information, sample_of, uncertainty
 from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
-from holdfast.kernels.tolerances import TIE
-from holdfast.selectors.base import Preference, Selector, Ties
+from holdfast.selectors.base import Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
-
-ROUNDING = 1e-11
-"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
-
-
-class Filter(Selector):
-    """A selector that weighs features and keeps the best; write :meth:`_weights`.
-
-    Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
-    """
-
-    nothing: ClassVar[float] = 0.0
-    """The weight of a constant column; up to it a feature carries no information."""
-
-    def __init__(self, n_features: int = 10, *, ties: Ties = "auto", random_state: Any = None) -> None:
-        self.n_features, self.ties, self.random_state = n_features, ties, random_state
-
-    @abstractmethod
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
-
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        weights = self._weights(shared, X, target, counts)
-        return Preference("weighting", tied(weights), informative=self._informative(weights))
-
-    def _informative(self, weights: Floats) -> Mask:
-        """Which features weigh more than a constant column; those that are undefined do not."""
-        return weights > self.nothing
-
-
-def tied(weights: Floats) -> Floats:
-    """Make weights equal that differ by rounding only; those that are undefined are the least."""
-    defined = np.isfinite(weights)
-    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
-    order = np.argsort(-clean, kind="stable")
-    ranked = clean[order]
-    scale = np.abs(weights[defined]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
-    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
-    equal = np.empty_like(clean)
-    equal[order] = ranked[leaders]
-    lowest = min(0.0, weights[defined].min(initial=0.0))
-    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+from holdfast.selectors.weighing import ROUNDING, Filter, learned_on
 
 
 class _Moments(Filter):
@@ -74,17 +30,44 @@ class _Moments(Filter):
 
 
 class Variance(_Moments):
-    """Keep the features of the largest sample variance, whatever the target: classes or numbers.
+    r"""Select the features of the largest sample variance, without looking at the target (classes or numbers).
 
     Parameters
     ----------
-    n_features : int
-        How many to keep, at most: features without information (``uninformative``) are not kept.
-    ties : {"auto", "random", "lowest"}
-        Which of equally good features to keep at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
     random_state : int, optional
-        Seed of the random choice. In a study, each resample has its own unless this is set.
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Sample variance of each feature (divisor n - 1).
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    GolubVariance : Signal-to-noise ratio plus variance.
+    HybridRFE : Elimination that keeps the features of largest variance.
+
+    Notes
+    -----
+    Features are compared on the scale they come in: standardized ones all have variance 1. A very stable criterion, as
+    the target's noise has no part in it (Hamer and Dupont, 2020).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import Variance
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(Variance(3).fit(X, y).get_feature_names_out())
+    ['mean area', 'area error', 'worst area']
     """
 
     needs_classes: ClassVar[bool] = False
@@ -101,12 +84,47 @@ class Variance(_Moments):
 
 
 class AnovaF(_Moments):
-    """Keep the features of the largest F value of a one-way analysis of variance, for any number of classes.
+    r"""Select the features of the largest F value of a one-way analysis of variance, for any number of classes.
 
     Parameters
     ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        F value of each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    Golub : Signal-to-noise ratio, for two classes.
+    sklearn.feature_selection.f_classif : The same F values, resample by resample.
+
+    Notes
+    -----
+    For classes :math:`c` with :math:`n_c` rows, mean :math:`\mu_c` and overall mean :math:`\mu`,
+
+    .. math:: F = \frac{\sum_c n_c (\mu_c - \mu)^2 / (k - 1)}{\sum_c \sum_{i \in c} (x_i - \mu_c)^2 / (n - k)}
+
+    with :math:`k` classes and :math:`n` rows.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(AnovaF(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
@@ -117,14 +135,44 @@ class AnovaF(_Moments):
 
 
 class Golub(_Moments):
-    r"""Keep the features of the largest signal-to-noise ratio :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`.
-
-    For two classes.
+    r"""Select the features of the largest signal-to-noise ratio, for two classes (Golub et al., 1999).
 
     Parameters
     ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Signal-to-noise ratio of each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    GolubVariance : The same plus a multiple of the variance.
+    AnovaF : For more than two classes.
+
+    Notes
+    -----
+    The ratio is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`, with the means and sample standard deviations (divisor
+    n - 1) of the two classes.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import Golub
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(Golub(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
     most_classes: ClassVar[int | None] = 2
@@ -136,18 +184,50 @@ class Golub(_Moments):
 
 
 class GolubVariance(_Moments):
-    r"""Keep the features of the largest sum of signal-to-noise ratio and :math:`\lambda_v` times variance.
-
-    For two classes (Hamer and Dupont, 2020). An infinite :math:`\lambda_v` is the order by variance.
+    r"""Select the features of the largest sum of signal-to-noise ratio and a multiple of the variance, for two classes.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep.
-    lambda_v : float
-        Weight of the variance.
-    ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    lambda_v : float, default 1.0
+        Weight of the variance, 0 or more; infinity is the order by variance.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The sum for each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    Golub : Without the variance.
+    Variance : The variance alone.
+
+    Notes
+    -----
+    The score is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2) + \lambda_v \operatorname{var}(x)`. A larger
+    :math:`\lambda_v` makes selections more stable, at a cost in accuracy.
+
+    References
+    ----------
+    Hamer and Dupont (2020), equation 2.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import GolubVariance
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(GolubVariance(3, lambda_v=1e-5).fit(X, y).get_feature_names_out())
+    ['mean area', 'worst area', 'worst concave points']
     """
 
     most_classes: ClassVar[int | None] = 2
@@ -169,14 +249,47 @@ class GolubVariance(_Moments):
 
 
 class InformationGain(Filter):
-    """Keep the features that tell most about the class, discretized by Fayyad and Irani's rule inside the split.
+    r"""Select the features with the most information about the class, discretized by Fayyad and Irani's rule.
 
-    Features for which the rule finds no cut worth its description weigh 0, and are not kept: of noise, few or none are.
+    Features are cut into intervals inside the split, where that tells the classes apart well enough to pay for its
+    description (minimum description length). A feature that is not worth a cut weighs 0 and is not selected: of noise
+    few are, or none.
 
     Parameters
     ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Mutual information of each discretized feature with the class, in nats.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    SymmetricalUncertaintyFilter : Normalized information, on bins of equal width.
+    MRMR : Information about the class, less what is shared with features chosen before.
+
+    References
+    ----------
+    Fayyad and Irani (1993).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import InformationGain
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(InformationGain(3).fit(X, y).get_feature_names_out())
+    ['worst radius', 'worst perimeter', 'worst area']
     """
 
     uninformative: ClassVar[str | None] = "an information gain of 0"
@@ -190,18 +303,48 @@ class InformationGain(Filter):
 
 
 class SymmetricalUncertaintyFilter(Filter):
-    """Keep the features of the largest symmetrical uncertainty with the class, on equal-width bins.
+    r"""Select the features of the largest symmetrical uncertainty (normalized information) with the class.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep.
-    n_bins : int
-        Number of bins, from 2 to 256.
-    bins : {"split", "full"}
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    n_bins : int, default 10
+        Number of bins of equal width, from 2 to 256.
+    bins : {"split", "full"}, default "split"
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
-    ties, random_state
-        As for :class:`Variance`.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Symmetrical uncertainty of each feature with the class, from 0 to 1.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    InformationGain : Information, on intervals that fit the classes.
+    holdfast.similarity.SymmetricalUncertainty : The same between features.
+
+    Notes
+    -----
+    :math:`2\, I(x; y) / (H(x) + H(y))` on bins of equal width, with mutual information :math:`I` and entropies
+    :math:`H`.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import SymmetricalUncertaintyFilter
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(SymmetricalUncertaintyFilter(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst area']
     """
 
     uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
@@ -227,32 +370,60 @@ class SymmetricalUncertaintyFilter(Filter):
         return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
 
 
-def learned_on(name: str, rows: str) -> str:
-    """Return the rows that something is learned on, or raise."""
-    if rows not in ("split", "full"):
-        raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
-    return rows
-
-
 class ReliefF(Filter):
-    """Keep the features that differ between near rows of other classes and agree between near rows of one class.
+    r"""Select features that differ between near rows of different classes and agree between near rows of one class.
 
-    All rows are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
-    neighbors. Where there are less than ``n_neighbors`` rows of a class, all of them are taken; a class of one row
-    has no near rows of its own. A constant feature weighs 0 and is never kept; one that differs more within classes
+    Unlike filters that look at one feature at a time, it sees features that tell the classes apart together. All rows
+    are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
+    neighbors. Where there are fewer than ``n_neighbors`` rows of a class, all of them are taken; a class of one row has
+    no near rows of its own. A constant feature weighs 0 and is never selected; one that differs more within classes
     than between them weighs less than 0, which is not the same, and comes last.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep.
-    n_neighbors : int
-        Near rows of each class.
-    ranges : {"split", "full"}
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    n_neighbors : int, default 10
+        Number of near rows of each class that a row is compared with.
+    ranges : {"split", "full"}, default "split"
         Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
         for all resamples, which is much faster.
-    ties, random_state
-        As for :class:`Variance`.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Weight of each feature, from -1 to 1.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    AnovaF : Features one by one, much faster.
+
+    Notes
+    -----
+    With :math:`\delta_f` the mean absolute difference of feature f, beside its range, between a probe of class c and
+    its nearest rows of a class, the weight is the mean over probes of
+    :math:`\sum_{c' \ne c} \frac{P(c')}{1 - P(c)} \delta_f(c') - \delta_f(c)`.
+
+    References
+    ----------
+    Kononenko (1994); Robnik-Šikonja and Kononenko (2003).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import ReliefF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(ReliefF(3).fit(X, y).get_feature_names_out())
+    ['worst radius', 'worst perimeter', 'worst concave points']
     """
 
     uninformative: ClassVar[str | None] = "a weight of 0"
