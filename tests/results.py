@@ -5,9 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 
+from holdfast.resampling import PERTURBATIONS
 from holdfast.study.result import StudyResult
-from holdfast.study.store import packed
+from holdfast.study.store import pack_rows
 from holdfast.study.stored import Stored
+
+ABOUT = {kind.__name__: kind.about for kind in PERTURBATIONS.values()}
+ABOUT |= {kind.design: kind.about for kind in PERTURBATIONS.values()}
+ABOUT["runs"] = PERTURBATIONS["bootstrap"].about
 
 
 def made(
@@ -65,6 +70,10 @@ def made(
     plan = {"scoring": {metric: metric}, "perturbation": perturbation or {"perturbation": "Bootstrap"}, "data": data}
     meta = {
         "plan": plan, "design": design, "names": None, "n_features": n_features, "prefilter": None, "selectors": {},
+        "declared": {
+            "perturbation": ABOUT[perturbation["perturbation"] if perturbation else design].to_dict(), "selectors": {},
+            "scores": {},
+        },
         "classes": [0, 1], "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
     }  # fmt: skip
     return StudyResult(
@@ -78,7 +87,7 @@ def made(
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
-            tests={run: packed(np.asarray(test)) for run, test in enumerate(tests)},
+            tests={run: pack_rows(np.asarray(test)) for run, test in enumerate(tests)},
         )
     )
 

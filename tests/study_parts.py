@@ -178,7 +178,7 @@ def outcome_tables(result):
     """All that must be equal, bit by bit, however a study was run."""
     stored = result.stored
     outcomes, scores, failures = (
-        stored.named(table) for table in (stored.outcomes, stored.scores.assign(), stored.failures)
+        stored.with_names(table) for table in (stored.outcomes, stored.scores.assign(), stored.failures)
     )
     columns = ["candidate", "run", "kind", "preference", "predictions", "note"]
     return {

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,12 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels"},
+    {"checks", "declared", "kernels", "results", "serialization"},
     {"references"},
     {"preferences", "similarity"},
     {"selection"},
     {"io"},
-    {"datasets", "measures", "resampling"},
+    {"datasets", "measures", "models", "resampling"},
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots", "tradeoff"},
@@ -36,7 +37,6 @@ ONLY_IN = {
     "numba": {"kernels"},
     "optuna": {"tradeoff"},
     "distributed": {"study"},
-    "sqlite3": {"study"},
     "altair": {"plots"},
     "vl_convert": {"plots"},
     "torch": {"kernels"},
@@ -61,11 +61,23 @@ def imports(path, *, deferred=True):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def imports_to_draw(path):
+    """What the ``plot`` methods of results import from the pictures above them, and what they say of charts' types."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (isinstance(node, ast.FunctionDef) and node.name == "plot") or for_type_checkers(node):
+            found = [inner for inner in ast.walk(node) if isinstance(inner, ast.ImportFrom)]
+            names = [f"{inner.module}.{alias.name}" for inner in found for alias in inner.names]
+            yield from (name for name in names if name.startswith("holdfast.plots"))
+
+
+def for_type_checkers(node):
+    return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+
+
 def walked(node, deferred):
     """All nodes below one; functions and what is only for type checkers are left out unless deferred."""
     for child in ast.iter_child_nodes(node):
-        checked = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
-        if deferred or not (checked or isinstance(child, ast.FunctionDef)):
+        if deferred or not (for_type_checkers(child) or isinstance(child, ast.FunctionDef)):
             yield child
             yield from walked(child, deferred)
 
@@ -76,10 +88,10 @@ def test_imports_go_one_way(path):
     if part in ("__init__", "__main__"):
         return
     allowed = {above for where, above in DEFERRED if where == str(path.relative_to(SOURCE))}
-    at_once = set(imports(path, deferred=False))
+    at_once, drawing = set(imports(path, deferred=False)), set(imports_to_draw(path))
     for name in imports(path):
         names = name.split(".")
-        if len(names) > 1 and names[1] in allowed and name not in at_once:
+        if len(names) > 1 and (names[1] in allowed or name in drawing) and name not in at_once:
             continue
         if names[0] == "holdfast" and len(names) > 1 and names[1] not in (part, "__version__"):
             other = names[1]
@@ -92,6 +104,39 @@ def test_heavy_libraries_stay_in_their_layer(path):
     for name in imports(path):
         owners = ONLY_IN.get(name.split(".")[0])
         assert owners is None or part_of(path) in owners, f"{path.name} imports {name}"
+
+
+STORE = SOURCE / "study" / "store"
+SQL = re.compile(r"\b(SELECT|INSERT|DELETE|UPDATE|CREATE|PRAGMA|BEGIN|COMMIT|ROLLBACK)\b")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_the_store_speaks_sql(path):
+    if STORE in path.parents:
+        return
+    assert "sqlite3" not in {name.split(".")[0] for name in imports(path)}
+    assert not re.search(r"\.connection\b", path.read_text(encoding="utf-8")), f"{path.name} reaches into the store"
+    texts = (node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if type(node) is ast.Constant)
+    assert not [text for text in texts if isinstance(text, str) and SQL.search(text)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_a_study_looks_into_its_tables(path):
+    if part_of(path) != "study":
+        found = re.findall(r"(?<!study)\.stored\b", path.read_text(encoding="utf-8"))
+        assert not found, f"{path.name} reaches into result.stored: ask the result"
+
+
+def test_methods_of_a_result_have_signatures():
+    for name, method in inspect.getmembers(holdfast.StudyResult, inspect.isfunction):
+        if not name.startswith("_"):
+            parameters = inspect.signature(method).parameters
+            assert "options" not in parameters, name
+            assert all(parameter.annotation is not parameter.empty for parameter in list(parameters.values())[1:]), name
+            assert inspect.signature(method).return_annotation is not inspect.Signature.empty, name
+            text = inspect.getdoc(method)
+            for parameter in list(parameters)[1:]:
+                assert re.search(rf"^(.*, )?\**{parameter}\b", text, re.MULTILINE), f"{name}: {parameter}"
 
 
 def test_every_part_has_a_layer():

@@ -163,7 +163,7 @@ def test_at_least_asks_the_lower_end_of_the_interval():
     assert result.stability("knee").value > low["knee"] + 1e-6
     with pytest.raises(ValueError, match=r"got 0\.\d+ at the most \(\w+\)"):
         result.choose("at-least", stability=0.9999)
-    with pytest.raises(ValueError, match="Expected stability=, the least that is wanted"):
+    with pytest.raises(ValueError, match="Expected stability= for rule at-least"):
         result.choose("at-least")
 
 
@@ -203,11 +203,11 @@ def test_candidates_without_a_score_are_beaten_for_that_reason():
     ("options", "message"),
     [
         ({"rule": "one-sd"}, "did you mean 'one-se'?"),
-        ({"rule": "accuracy", "weight": 1}, r"Expected options of accuracy \(none\), got 'weight'"),
+        ({"rule": "accuracy", "weight": 1}, r"or parameters of the rule accuracy \(none\), got 'weight'"),
         ({"rule": "not-worse", "correction": "bonferroni"}, "Expected correction 'holm' or None"),
         ({"rule": "not-worse", "test": "t"}, "Expected test 'mcnemar' or 'resampled-t'"),
-        ({"nested": True}, "use hf.nested_choice"),
-        ({"alpha": 1}, "Expected parameters of nogueira"),
+        ({"mesure": "jaccard"}, r"Expected options of choose \(rule, metric, measure, .*did you mean 'measure'"),
+        ({"rule": "weighted", "wheight": 1}, r"the rule weighted \(weight\), got 'wheight'; did you mean 'weight'"),
     ],
 )
 def test_errors_are_one_sentence(options, message):

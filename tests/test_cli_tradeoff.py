@@ -53,16 +53,16 @@ def test_json_holds_the_choice_and_all_points(folder):
 @pytest.mark.parametrize(
     ("options", "rule", "expected"),
     [
-        (["--weight", "0.9"], "weighted", {"weight": 0.9}),
-        (["--at-least", "-1"], "at-least", {"stability": -1}),
-        (["--uncorrected"], "not-worse", {"correction": None}),
+        ([], "weighted:weight=0.9", {"weight": 0.9}),
+        ([], "at_least:stability=-1", {"stability": -1}),
+        ([], "not-worse:correction=none", {"correction": None}),
         (["-m", "jaccard", "--level", "0.9"], "knee", {"measure": "jaccard", "level": 0.9}),
     ],
 )
 def test_options_reach_the_rule(folder, options, rule, expected):
     call(*TRADEOFF, "--store", "study.db")
     found = json.loads(call("choose", "study.db", "--rule", rule, *options, "--json").stdout)
-    choice = hf.load_study("study.db").choose(rule, **expected)
+    choice = hf.load_study("study.db").choose(rule.partition(":")[0], **expected)
     assert found["choice"]["reason"] == choice.reason
     assert found["choice"]["measure"] == choice.measure
 
@@ -72,8 +72,8 @@ def test_options_reach_the_rule(folder, options, rule, expected):
     [
         (["choose", "none.db"], "Expected a study's store, got no file at none.db"),
         (["choose", "study.db", "--rule", "best"], "Expected a rule (accuracy, one-se"),
-        (["choose", "study.db", "--weight", "0.5"], "Expected --weight with --rule weighted only"),
-        (["choose", "study.db", "--rule", "at-least"], "Expected --at-least S, the least stability"),
+        (["choose", "study.db", "--rule", "knee:weight=0.5"], "Expected parameters of rule knee (none), got 'weight'"),
+        (["choose", "study.db", "--rule", "at-least"], "Expected stability= for rule at-least (Least stability that"),
         (["choose", "study.db", "--metric", "f1"], "Expected one of the study's scores (accuracy), got 'f1'"),
     ],
 )
@@ -86,7 +86,7 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
     ("options", "message"),
     [
         (["--rule", "best"], "Expected a rule (accuracy, one-se"),
-        (["--rule", "at-least"], "Expected --at-least S, the least stability"),
+        (["--rule", "at-least"], "Expected stability= for rule at-least (Least stability that"),
         (["--level", "95"], "Expected a level between 0 and 1"),
         (["--measure", "jacard"], "Expected the name of a measure, got 'jacard'"),
         (["--score", "accuracy", "--metric", "f1"], "Expected one of the scores (accuracy) as --metric, got 'f1'"),

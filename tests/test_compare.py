@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 import holdfast as hf
 from holdfast.datasets import make_selections
 from holdfast.inference import comparison as module
-from holdfast.inference.comparison import holm, letters
+from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.variance import asymptotic_variance
 
 SHARED = np.random.default_rng(0).normal(size=(12, 15))  # noise that two selectors share
@@ -203,7 +203,7 @@ def test_every_measure_with_an_interval_can_be_compared(measure, paired):
     one, two = RUNS[measure.kind]
     if measure.no_interval:
         assert measure.name in ("davis", "krizek", "cw_rel")
-        with pytest.raises(ValueError, match=f"with an uncertainty to compare, got one without: {measure.name}"):
+        with pytest.raises(ValueError, match=f"need a standard error to be compared, got one without: {measure.name}"):
             hf.compare(one, two, measure, paired=paired)
         return
     found, back = hf.compare(one, two, measure, paired=paired), hf.compare(two, one, measure, paired=paired)
@@ -258,8 +258,8 @@ def test_different_labels_mean_independent_runs():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: hf.compare(ONE, TWO), r"got runs without labels; say paired=True or paired=False \(--paired, --indep"),
-        (lambda: hf.compare(labeled(ONE, LABELS), TWO), "got runs without labels"),
+        (lambda: hf.compare(ONE, TWO), r"have no labels, .* pass paired=True or paired=False \(--paired, --indep"),
+        (lambda: hf.compare(labeled(ONE, LABELS), TWO), "The runs have no labels"),
         (
             lambda: hf.compare(labeled(ONE, LABELS), labeled(TWO, LABELS[:5] + OTHERS[5:])),
             "all equal or all different, got 5 in common of 12 and 12",
@@ -270,14 +270,14 @@ def test_different_labels_mean_independent_runs():
         ),
         (lambda: hf.compare(ONE, TWO.take(range(5)), paired=True), "equally many runs .* got 12 and 5"),
         (lambda: hf.compare(ONE, TWO.take([0, 1]), paired=False), "got one without: .* at least three runs"),
-        (lambda: hf.compare(ONE, TWO, "jaccard", method="asymptotic", paired=True), "Expected nogueira .* got jaccard"),
+        (lambda: hf.compare(ONE, TWO, "jaccard", method="asymptotic", paired=True), "for nogueira only; for jaccard"),
         (lambda: hf.compare(ONE, TWO, method="normal", paired=True), "'jackknife' or 'asymptotic', got 'normal'"),
         (lambda: hf.compare(ONE, STEADY, paired=True), r"Expected subsets for nogueira, got weightings"),
         (lambda: hf.compare(ONE, TWO, "jacard", paired=True), "did you mean 'jaccard'"),
         (lambda: hf.compare(ONE, TWO, paired=True, alpha=1), "parameters of nogueira .none., got 'alpha'"),
         (lambda: hf.compare(ONE, TWO, paired=True).ci(95), "level between 0 and 1, such as 0.95, got 95"),
         (lambda: hf.compare_many({"one": ONE}, paired=True), "at least two selections to compare, got 1"),
-        (lambda: hf.compare_many({"one": ONE, "two": TWO}), "got runs without labels"),
+        (lambda: hf.compare_many({"one": ONE, "two": TWO}), "The runs have no labels"),
         (lambda: hf.compare_many({"one": ONE, "two": TWO}, paired=True, level=1), "level between 0 and 1"),
     ],
 )
@@ -304,8 +304,8 @@ def test_a_selection_does_not_differ_from_itself(runs, paired):
 def test_runs_that_all_agree_are_not_known_exactly(measure, paired):
     """One run that was not drawn could lower the value: the difference has an error, and it is that of the reach."""
     found = hf.compare(UNANIMOUS, APART, measure, paired=paired)
-    law = found.first.law
-    reach = law.value - law.unseen.value_with(np.exp(-1 / 4))
+    distribution = found.first.distribution
+    reach = distribution.value - distribution.unseen.value_at(np.exp(-1 / 4))
     assert found.standard_error == pytest.approx(reach / stats.t.ppf(0.975, 4))
     assert found.ci() == pytest.approx((found.difference - reach, found.difference + reach))
     assert 0 < found.p_value < 0.05
@@ -362,7 +362,7 @@ def test_names_share_a_letter_exactly_if_they_do_not_differ(data, n):
     names = data.draw(st.permutations(["lasso", "mrmr", "anova", "boruta", "forest", "relief"]))[:n]
     pairs = list(itertools.combinations(names, 2))
     different = set(data.draw(st.lists(st.sampled_from(pairs), unique=True))) if pairs else set()
-    display = letters(names, different)
+    display = compact_letters(names, different)
     assert list(display) == names
     assert all(display.values())
     for one, two in pairs:

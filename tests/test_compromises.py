@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import sem
 
 import holdfast as hf
-from holdfast.tradeoff.points import points_of
+from holdfast.tradeoff.points import make_points
 from results import made, noisy, subsets
 
 
@@ -79,7 +79,7 @@ def test_a_close_race_is_told_as_one():
 def test_copies_of_a_run_never_meet():
     """Sets that have nothing in common stay at the least stability in every draw; copies would raise it."""
     sets = [[2 * run, 2 * run + 1] for run in range(10)]
-    points = points_of(made({"a": {"sets": sets, "scores": noisy(0.8, 10)}}))
+    points = make_points(made({"a": {"sets": sets, "scores": noisy(0.8, 10)}}))
     _, stabilities = points.draws(200)
     assert np.allclose(stabilities, points.points[0].stability)
 
@@ -88,7 +88,7 @@ def test_copies_of_a_run_never_meet():
 def test_blocks_are_drawn_where_there_are_blocks(design):
     blocks = np.repeat(np.arange(10), 2).tolist()
     result = made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}, design=design, blocks=blocks)
-    points = points_of(result)
+    points = make_points(result)
     scores, stabilities = points.draws(2000)
     assert scores.mean() == pytest.approx(0.8, abs=0.002)
     assert stabilities.mean() == pytest.approx(result.stability("a").value, abs=0.02)
@@ -97,7 +97,7 @@ def test_blocks_are_drawn_where_there_are_blocks(design):
 
 def test_measures_without_pairs_are_drawn_by_pseudo_values():
     result = made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}})
-    points = points_of(result, measure="goh")
+    points = make_points(result, measure="goh")
     _, stabilities = points.draws(2000)
     assert stabilities.std() == pytest.approx(result.stability("a", "goh").standard_error, rel=0.3)
 

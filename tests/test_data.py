@@ -145,7 +145,7 @@ def test_sparse_arff(tmp_path):
 
 
 BAD_FILES = {
-    "empty csv": ("d.csv", "", "a header line and one line per sample", "add what is missing"),
+    "empty csv": ("d.csv", "", "a header line and one line per sample", "add the missing lines"),
     "only a header": ("d.csv", "a,ill\n", "a header line and one line per sample"),
     "no header": ("d.csv", "1,1\n2,1\n", "feature names in the first line", "the numbers of a sample"),
     "numbers for names": ("d.csv", "5.1,3.5\n4,2\n4,1\n", "the columns '5.1', '3.5'", "add a header"),
@@ -198,7 +198,7 @@ def test_a_missing_file_is_named(tmp_path, ending):
 def test_a_missing_library_is_named(tmp_path, monkeypatch, name, module, package):
     monkeypatch.setitem(sys.modules, module, None)
     written(tmp_path / name, "")
-    with pytest.raises(ValueError, match=rf"^Expected {package} for the .* file .*{name}, got none; install it with: "):
+    with pytest.raises(ValueError, match=rf"^The .* file .*{name} needs {package}: pip install "):
         hf.read_table(tmp_path / name, "ill")
 
 
@@ -219,7 +219,7 @@ def test_an_index_in_parquet_is_no_feature(tmp_path):
     assert list(table.X.index) == list("wxyz")
     assert table.notes == ("Took the index for row names, not for a feature.",)
     assert hf.read_table(FRAME[FRAME.age > 40].replace("no", "yes!"), "ill").notes == (
-        "Found one row only of class 'yes!': no split can stratify it.",
+        "Found a single row of class 'yes!': splits cannot be stratified by it.",
     )
 
 
@@ -326,7 +326,7 @@ def test_columns_that_are_no_numbers_can_be_left_out():
     day = pd.Series(pd.to_datetime(["2020-01-01"] * 4))
     table = hf.read_table(changed(sex=["m", None, "f", "m"], day=day), "ill", categorical="drop")
     assert list(table.X.columns) == ["age", "dose"]
-    assert table.notes == ("Left out columns that are no numbers: 'sex', 'day'.",)  # and the gap in sex cost no row
+    assert table.notes == ("Left out columns that are not numbers: 'sex', 'day'.",)  # and the gap in sex cost no row
 
 
 def test_a_name_made_of_a_category_must_be_free():
@@ -541,7 +541,7 @@ def test_some_whole_numbers_are_classes_and_noted():
 
 def test_a_class_of_one_row_is_noted():
     table = hf.read_table(many(y=["a", "b", "b"] + ["c"] * (N - 3)), "y")
-    assert table.notes == ("Found one row only of class 'a': no split can stratify it.",)
+    assert table.notes == ("Found a single row of class 'a': splits cannot be stratified by it.",)
 
 
 TARGETS = {

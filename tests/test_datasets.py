@@ -140,7 +140,7 @@ def test_breast_cancer_comes_with_scikit_learn():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("sonnar", "did you mean 'sonar'?"), ("iris", "known are breast_cancer, alon,")]
+    ("name", "words"), [("sonnar", "did you mean 'sonar'?"), ("iris", "lists them: breast_cancer, alon,")]
 )
 def test_unknown_names(name, words):
     with pytest.raises(ValueError, match=f"Expected the name of a data set, got '{name}'") as caught:
@@ -297,5 +297,5 @@ def test_without_pooch_the_folder_still_works(cache, tiny, monkeypatch):
     (cache / "sonar.parquet").write_bytes(tiny)
     assert datasets.load("sonar").X.shape == (4, 2)
     monkeypatch.delenv("HOLDFAST_DATA")
-    with pytest.raises(ValueError, match=r"^Expected pooch for .* install it with: pip install 'holdfast\[app\]'$"):
+    with pytest.raises(ValueError, match=r"^Finding data sets .* needs pooch: pip install 'holdfast\[app\]'$"):
         datasets.load("sonar")

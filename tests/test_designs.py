@@ -136,11 +136,10 @@ def test_samples_that_shrink_are_compared_with_their_whole(results):
         ]
         for fraction in (0.3, 0.6)
     }
-    told = result.shrinkage("six", "jaccard").set_index("fraction")
+    table = result.fraction_profile(["six"], "jaccard").set_index("fraction")
     for fraction, found in values.items():
-        assert told.loc[fraction, "agreement"] == pytest.approx(np.mean(found))
-        assert told.loc[fraction, "deviation"] == pytest.approx(np.std(found, ddof=1))
-        assert told.loc[fraction, "runs"] == 5
+        assert table.loc[fraction, "agreement"] == pytest.approx(np.mean(found))
+        assert table.loc[fraction, "samples"] == 5
     blocks = np.mean(list(values.values()), axis=0)
     estimate = result.stability("six", "jaccard")
     assert estimate.value == pytest.approx(blocks.mean())
@@ -197,14 +196,14 @@ class FirstThree(Constant):
 @pytest.mark.parametrize("value", [0.1, 0.7, 1.0, -0.3])
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_equal_values_bound_what_others_could_be(value, n):
-    law = Student(np.full(n, value), -1, 1)
+    distribution = Student(np.full(n, value), -1, 1)
     differ = 1 - 0.05 ** (1 / n)
-    assert law.ci(0.95) == pytest.approx((value - differ * (value + 1), value + differ * (1 - value)))
-    assert law.standard_error == 0
-    assert law.p_value(value) == 1
-    assert law.p_value(-0.5) == pytest.approx((0.5 / (value + 1)) ** n)
-    low = law.ci(0.9).low  # interval and test agree
-    assert law.p_value(low) == pytest.approx(0.1)
+    assert distribution.ci(0.95) == pytest.approx((value - differ * (value + 1), value + differ * (1 - value)))
+    assert distribution.standard_error == 0
+    assert distribution.p_value(value) == 1
+    assert distribution.p_value(-0.5) == pytest.approx((0.5 / (value + 1)) ** n)
+    low = distribution.ci(0.9).low  # interval and test agree
+    assert distribution.p_value(low) == pytest.approx(0.1)
     endless = Student(np.full(n, value), -np.inf, 1)
     assert endless.p_value(-5) == 1
     assert endless.ci(0.95).low == -np.inf
@@ -212,10 +211,10 @@ def test_equal_values_bound_what_others_could_be(value, n):
 
 def test_students_law_is_the_textbooks():
     values = np.array([0.2, 0.5, 0.3, 0.8])
-    law = Student(values, -1, 1)
-    assert law.ci(0.8) == pytest.approx(stats.t.interval(0.8, 3, values.mean(), stats.sem(values)))
-    assert law.p_value(0.1) == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue)
-    assert law.ci(0.999) == (-1, 1)
+    distribution = Student(values, -1, 1)
+    assert distribution.ci(0.8) == pytest.approx(stats.t.interval(0.8, 3, values.mean(), stats.sem(values)))
+    assert distribution.p_value(0.1) == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue)
+    assert distribution.ci(0.999) == (-1, 1)
 
 
 def test_blocks_that_lost_runs_are_left_out():

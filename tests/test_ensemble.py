@@ -27,7 +27,7 @@ def data(seed=0, n=60, d=15, informative=4):
 def splits_of(perturbation, y, seed):
     """The resamples that a selector of this seed draws from rows in the order of their values."""
     start, classes = int(rng_of(seed, INNER).integers(2**31)), np.unique(y, return_inverse=True)[1]
-    return [perturbation.split(at, Samples(len(y), classes), start) for at in range(perturbation.n_splits)]
+    return [perturbation.make_split(at, Samples(len(y), classes), start) for at in range(perturbation.get_n_splits())]
 
 
 @pytest.mark.parametrize("aggregate", ["mean_rank", "frequency", "exponential"])

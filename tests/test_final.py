@@ -122,14 +122,14 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
     found = made({"a": {"sets": TURNS}}, **more).final_features("a", threshold=threshold)
-    assert found.bound.told.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
+    assert found.bound.sentence.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
     assert np.isnan(found.bound.value) == told.startswith("no bound")
 
 
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
     found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
-    assert "runs that all select equally many features" in found.bound.told
+    assert "runs that all select equally many features" in found.bound.sentence
 
 
 def test_a_list_is_checked_name_by_name():
@@ -172,7 +172,7 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
 
 def test_several_candidates_must_be_told_apart():
     result = made({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
-    with pytest.raises(ValueError, match=r"Expected to be told which candidate .*\(a, b\)"):
+    with pytest.raises(ValueError, match=r"Expected candidate= to say which of 2 to check .*\(a, b\)"):
         hf.check_features([0], result)
 
 

@@ -12,7 +12,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.preferences import Preferences
 from holdfast.report import render, summarize
-from holdfast.study.footing import best, common_size
+from holdfast.study.footing import common_size, take_best
 from results import made, noisy, subsets
 
 WEIGHTS = np.random.default_rng(0).random((20, 20))
@@ -46,19 +46,19 @@ def squared(model, X, y):
 def test_features_of_weight_0_are_never_selected():
     weights = np.zeros((3, 8))
     weights[0, [5, 6]], weights[1, [1, 2, 3, 4]], weights[2, 7] = 1, [4, 3, 2, 1], 2
-    cut = best(Preferences.from_weights(weights), 3)
+    cut = take_best(Preferences.from_weights(weights), 3)
     rows = np.split(*[cut.lists()[0], cut.lists()[1][1:-1]])
     assert [row.tolist() for row in rows] == [[5, 6], [1, 2, 3], [7]]
-    assert best(Preferences.from_weights(np.zeros((2, 4))), 2).sizes.tolist() == [0, 0]
+    assert take_best(Preferences.from_weights(np.zeros((2, 4))), 2).sizes.tolist() == [0, 0]
 
 
 def test_ties_at_the_cut_are_not_broken_by_column_order():
     equal = np.ones((200, 10))
-    cut = best(Preferences.from_weights(equal), 5)
+    cut = take_best(Preferences.from_weights(equal), 5)
     assert cut.sizes.tolist() == [5] * 200
     assert hf.stability(cut).value < 0.1
     last = np.tile([1.0, 2, 6.5, 6.5, 6.5, 6.5, 6.5, 6.5], (4, 1))  # six features that no run tells apart
-    assert best(Preferences.from_rankings(last), 5).sizes.tolist() == [2] * 4
+    assert take_best(Preferences.from_rankings(last), 5).sizes.tolist() == [2] * 4
 
 
 def test_the_common_size_is_the_median_of_the_subsets():
@@ -97,22 +97,22 @@ def test_measures_of_weights_leave_subsets_out():
 def test_a_report_says_how_weights_were_compared(lasso_beside_filter):
     summary = summarize(lasso_beside_filter)
     expected = (
-        "Of lasso, which gives rankings or weights, the best 6 features of each run counted as selected, as many as "
-        "the other candidates select (median); features of weight 0 never did."
+        "For lasso, which gives rankings or weights, the top 6 features of each resample counted as selected, as many "
+        "as the other candidates select (median); features of weight 0 never did."
     )
-    assert summary.footing == expected
+    assert summary.common_measure == expected
     assert expected in summary.method.paragraph
-    assert {one.stability.measure for one in summary.selectors} == {"nogueira"}
+    assert {one.stability.measure for one in summary.candidates} == {"nogueira"}
     assert not summary.tradeoff.missing
     for format in ("html", "md"):
-        page = render(lasso_beside_filter, format)
-        assert "the best 6 features of each run" in page
+        page = render(summarize(lasso_beside_filter), format)
+        assert "the top 6 features of each resample" in page
         assert "weight_correlation" not in page
     lasso = summarize(lasso_beside_filter, candidate="lasso")
     assert lasso.features.top == 6
-    assert "(of lasso: of the selector's own model)" in lasso.method.paragraph
-    cut = best(lasso_beside_filter.preferences("lasso"), 6)
-    assert sum(row["count"] for row in lasso.features.table) == cut.sizes.sum()
+    assert "(for lasso: the selector's own model)" in lasso.method.paragraph
+    cut = take_best(lasso_beside_filter.preferences("lasso"), 6)
+    assert sum(lasso.features.table.count) == cut.sizes.sum()
 
 
 def test_a_nested_choice_of_different_kinds_has_a_stability():

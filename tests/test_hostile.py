@@ -18,7 +18,8 @@ from holdfast.checks import MOST_FEATURES, PartialNames
 from holdfast.cli import app
 from holdfast.cli.terminal import COMMANDING, console, table, visible, visible_json
 from holdfast.io.selections import read_names, read_preferences, write_preferences
-from holdfast.study.named import PERTURBATIONS, named_perturbation
+from holdfast.resampling import PERTURBATIONS
+from holdfast.study.named import named_perturbation
 
 DEEP = "[" * 100_000 + "]" * 100_000
 ROWS = pd.DataFrame({"x": np.arange(12.0) ** 2, "z": np.arange(12.0) % 5})
@@ -327,8 +328,13 @@ def test_one_fraction_is_enough_to_shrink(fraction):
 def test_one_fraction_on_the_command_line(here, output_of):
     ROWS.assign(ill=LABELS).to_csv("p.csv", index=False)
     arguments = ["study", "p.csv", "--target", "ill", "-s", "anova:k=1", "-n", "3", "--quiet", "--perturb"]
-    output_of(*arguments, "shrink:fractions=0.25", code=0)
-    for wrong in ("shrink:fractions=abc", "shrink:fractions=2", "noise:scale=abc", "subsample:fraction=true"):
+    output_of(*arguments, "nested_subsamples:fractions=0.25", code=0)
+    for wrong in (
+        "nested_subsamples:fractions=abc",
+        "nested_subsamples:fractions=2",
+        "noise:scale=abc",
+        "subsample:fraction=true",
+    ):
         assert "Expected" in output_of(*arguments, wrong)
 
 
@@ -349,7 +355,7 @@ def test_parameters_of_measures_are_numbers(here, value, output_of):
 def test_other_numbers_out_of_reach_are_one_sentence():
     for call in (
         lambda: hf.Bootstrap(99999999999),
-        lambda: hf.Folds(5, repeats=10**9),
+        lambda: hf.Folds(5, n_repeats=10**9),
         lambda: hf.TargetPrecision(1e-300),
         lambda: hf.Study(selectors={"a": hf.selectors.AnovaF(1)}, random_state=-1),
         lambda: hf.selectors.GroupedSelector(hf.selectors.AnovaF(1), threshold="abc").fit(ROWS, LABELS),
@@ -369,7 +375,7 @@ def test_no_parameter_of_a_perturbation_is_a_crash(name, data):
     parameters = data.draw(st.dictionaries(st.sampled_from(fields), VALUES, max_size=2))
     said = []
     try:
-        said.append(f"{named_perturbation(name, parameters, None).n_splits} splits")
+        said.append(f"{named_perturbation(name, parameters, None).get_n_splits()} splits")
     except ValueError as error:
         said.append(str(error))
     assert said[0].startswith("Expected") or int(said[0].split()[0]) >= 1

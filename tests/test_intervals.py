@@ -13,9 +13,9 @@ from scipy.stats import t as student
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
 from holdfast.inference import intervals
-from holdfast.inference.estimate import tallies, with_similarity
+from holdfast.inference.estimate import bind_similarity, evaluate
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures.record import FEW_RUNS, mean_over_pairs, roughness_of
+from holdfast.measures.record import FEW_RUNS, mean_over_pairs, pair_roughness
 from strategies import rank_runs, subset_runs, weight_runs
 
 WITH_INTERVAL = [measure for measure in hf.MEASURES.values() if not measure.no_interval]
@@ -42,8 +42,8 @@ def without(runs, run):
 
 
 def tally_of(runs, measure):
-    ready = with_similarity([measure], runs, None)
-    return tallies(runs, ready)[0]
+    ready = bind_similarity([measure], runs, None)
+    return evaluate(runs, ready)[0]
 
 
 @undefined_is_fine
@@ -53,7 +53,7 @@ def tally_of(runs, measure):
 def test_values_without_each_run_are_those_of_the_other_runs(measure, data):
     runs = data.draw(runs_of(measure))
     measure = complete(measure, runs.n_features)
-    deleted = tally_of(runs, measure).deleted()
+    deleted = tally_of(runs, measure).leave_one_out()
     expected = [hf.stability(without(runs, run), measure).value for run in range(runs.n_runs)]
     assert deleted == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
@@ -65,14 +65,14 @@ def test_roughness_is_what_a_least_squares_fit_of_runs_leaves(name):
     weights = hf.Preferences.from_weights(rng.normal(size=(9, 12)) + np.linspace(2, 0, 12))
     measure = complete(hf.MEASURES[name], 12)
     runs = weights.top(5) if measure.kind == "subset" else weights.to_ranking()
-    (ready,) = with_similarity([measure], runs, None)
+    (ready,) = bind_similarity([measure], runs, None)
     kernel = ready.form.kernel(runs, ready)
     first, second = np.triu_indices(9, 1)
     design = np.zeros((first.size, 9))
     design[np.arange(first.size), first] = design[np.arange(first.size), second] = 1
     residual = kernel[first, second] - design @ np.linalg.lstsq(design, kernel[first, second], rcond=None)[0]
     expected = (residual**2).sum() / (first.size - 9)
-    assert roughness_of(kernel) == pytest.approx(expected)
+    assert pair_roughness(kernel) == pytest.approx(expected)
     assert tally_of(runs, measure).roughness == pytest.approx(expected)
 
 
@@ -83,7 +83,7 @@ def test_roughness_of_nogueira_is_the_larger_of_what_features_and_pairs_say(n_ru
     s2 = runs.frequency * (1 - runs.frequency) * n_runs / (n_runs - 1)
     of_features = 2 * (s2**2).sum() / (30 * runs.density * (1 - runs.density)) ** 2
     nogueira = hf.MEASURES["nogueira"]
-    of_pairs = roughness_of(nogueira.form.kernel(runs, nogueira))
+    of_pairs = pair_roughness(nogueira.form.kernel(runs, nogueira))
     expected = max(of_features, of_pairs) if n_runs <= FEW_RUNS else of_features
     assert tally_of(runs, nogueira).roughness == pytest.approx(expected)
 
@@ -92,7 +92,7 @@ def test_roughness_of_features_that_move_together_is_seen_by_pairs():
     rng = np.random.default_rng(1)
     runs = hf.Preferences.from_matrix(np.repeat(rng.random((12, 3)) < 0.5, 10, axis=1))
     nogueira = hf.MEASURES["nogueira"]
-    assert tally_of(runs, nogueira).roughness == pytest.approx(roughness_of(nogueira.form.kernel(runs, nogueira)))
+    assert tally_of(runs, nogueira).roughness == pytest.approx(pair_roughness(nogueira.form.kernel(runs, nogueira)))
 
 
 def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
@@ -100,7 +100,7 @@ def test_roughness_of_sechidis_without_stand_ins_is_that_of_its_pairs():
     runs = hf.Preferences.from_weights(rng.normal(size=(9, 12)) + np.linspace(2, 0, 12)).top(4)
     ours = tally_of(runs, hf.MEASURES["sechidis"].bind(similarity=np.eye(12))).roughness
     nogueira = hf.MEASURES["nogueira"]
-    assert ours == pytest.approx(roughness_of(nogueira.form.kernel(runs, nogueira)))
+    assert ours == pytest.approx(pair_roughness(nogueira.form.kernel(runs, nogueira)))
 
 
 # The interval
@@ -233,16 +233,16 @@ def test_runs_that_were_not_drawn_may_be_as_large_as_the_largest():
     spread = p.mean() * (1 - p.mean())
     # seen runs share what they share; unseen ones have nothing to do with any other
     covariance = kept**2 * estimate.value * runs.density * (1 - runs.density)
-    assert estimate.law.unseen.value_with(kept) == pytest.approx(covariance / spread, rel=0.01)
+    assert estimate.distribution.unseen.value_at(kept) == pytest.approx(covariance / spread, rel=0.01)
 
 
 @pytest.mark.parametrize("null", [0.1, 0.5, 0.9])
 def test_the_share_of_unseen_runs_that_leaves_a_value(null):
     runs = hf.Preferences.from_sets([{0, 1, 2, 3}] * 9 + [set(range(12))], n_features=40)
-    unseen = hf.stability(runs).law.unseen
-    share = unseen.share_for(null * unseen.value)
-    assert unseen.value_with(share) == pytest.approx(null * unseen.value)
-    assert unseen.share_for(unseen.value) == 1
+    unseen = hf.stability(runs).distribution.unseen
+    share = unseen.seen_share_for(null * unseen.value)
+    assert unseen.value_at(share) == pytest.approx(null * unseen.value)
+    assert unseen.seen_share_for(unseen.value) == 1
 
 
 def test_runs_that_lie_all_alike_have_an_interval():
@@ -290,7 +290,7 @@ def test_the_asymptotic_interval_is_the_published_one():
     assert estimate.test(greater_than=0.8).statistic == pytest.approx(statistic)  # V_M
     assert math.isnan(hf.stability(runs).test(greater_than=0.8).statistic)
     assert not estimate.validated
-    with pytest.raises(ValueError, match="nogueira for method='asymptotic', as published, got jaccard"):
+    with pytest.raises(ValueError, match="published for nogueira only; for jaccard"):
         hf.stability(runs, "jaccard", method="asymptotic")
 
 
@@ -347,8 +347,8 @@ def test_the_bootstrap_interval_is_near_the_others_and_repeats():
 
 def test_bca_is_percentiles_without_bias_and_skew():
     draws = np.sort(np.random.default_rng(7).normal(size=20001))
-    law = intervals.Bootstrap(float(np.median(draws)), draws, 0.0)
-    assert law.ci(0.9) == pytest.approx(np.quantile(draws, [0.05, 0.95]), abs=0.01)
+    distribution = intervals.Bootstrap(float(np.median(draws)), draws, 0.0)
+    assert distribution.ci(0.9) == pytest.approx(np.quantile(draws, [0.05, 0.95]), abs=0.01)
 
 
 # What an estimate tells
@@ -456,7 +456,7 @@ def test_a_measure_of_which_less_is_better_has_no_interval():
         best=0.0,
         higher_is_better=False,
     )
-    assert "turn it round" in hf.stability(np.eye(5), distance).no_interval
+    assert "reverse it" in hf.stability(np.eye(5), distance).no_interval
 
 
 def test_the_error_of_a_simulated_expectation_widens_the_interval():

@@ -28,7 +28,8 @@ def test_stein_s_rule_by_hand(half_width, level, measure):
     variance = 20 * estimate.standard_error**2
     excess = max(0.0, stats.kurtosis(estimate.pseudo_values))
     t = stats.t.ppf(0.5 + level / 2, 2 / (2 / 19 + excess / 20))
-    for_unseen = 1 + math.log(1.5 * (1 - level)) / math.log(estimate.law.unseen.share_for(estimate.value - half_width))
+    seen_share = estimate.distribution.unseen.seen_share_for(estimate.value - half_width)
+    for_unseen = 1 + math.log(1.5 * (1 - level)) / math.log(seen_share)
     assert needed.n_runs == max(20, math.ceil(t**2 * variance / half_width**2), math.ceil(for_unseen))
     assert needed == hf.inference.Pilot(n_runs=needed.n_runs, half_width=half_width, estimate=estimate, level=level)
 
@@ -174,11 +175,11 @@ def test_a_plan_foretells_the_reach_of_the_interval(stability):
         (-0.1, {"pilot": PILOT}, "half width above 0, got -0.1"),
         (np.nan, {"pilot": PILOT}, "half width above 0, got nan"),
         (0.1, {"pilot": PILOT, "level": 95}, "level between 0 and 1, such as 0.95, got 95"),
-        (0.1, {"pilot": PILOT.take([0, 1])}, "pilot with an uncertainty, got .*; give it more runs"),
-        (0.1, {"pilot": PILOT, "measure": "cw_rel"}, "pilot with an uncertainty, got cw_rel"),
+        (0.1, {"pilot": PILOT.take([0, 1])}, "pilot needs an interval, got .*; give it more runs"),
+        (0.1, {"pilot": PILOT, "measure": "cw_rel"}, "pilot needs an interval, got cw_rel"),
         (0.1, {"pilot": PILOT, "measure": "jacard"}, "did you mean 'jaccard'"),
-        (0.1, {}, "Expected a pilot, or stability=, size= and n_features="),
-        (0.1, {"stability": 0.5, "size": 3}, "Expected a pilot, or stability="),
+        (0.1, {}, "Pass a pilot, or stability=, size= and n_features="),
+        (0.1, {"stability": 0.5, "size": 3}, "Pass a pilot, or stability="),
         (0.1, {"stability": 1.5, "size": 3, "n_features": 9}, "stability from 0 to 1"),
         (0.1, {"stability": 0.5, "size": 9, "n_features": 9}, "below the number of features"),
     ],

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import importlib
+import inspect
 import json
 import re
 import shutil
@@ -23,7 +24,8 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
-from holdfast.plots.text import clean, drawable, listed, number, shown, told
+from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
 from results import made, noisy, subsets
 
 HOSTILE = [
@@ -148,7 +150,12 @@ def test_selection_map_data():
     assert_frame_equal(found.cells, pd.DataFrame(cells))
     columns = {"column": [0, 1, 2], "feature": ["c", "a", "b"], "features": 1, "frequency": [2 / 3, 2 / 3, 1 / 3]}
     assert_frame_equal(found.columns, pd.DataFrame({**columns, "group": -1}), check_dtype=False)
-    rows = {"row": [0, 1, 2], "run": ["run 1", "run 3", "run 2"], "first": [1, 2, 3], "last": [1, 2, 3]}
+    rows = {
+        "row": [0, 1, 2],
+        "resample": ["resample 1", "resample 3", "resample 2"],
+        "first": [1, 2, 3],
+        "last": [1, 2, 3],
+    }
     assert_frame_equal(found.rows, pd.DataFrame({**rows, "block": ["x", "x", "y"]}))
     assert plots.selection_map_data(runs, show="all").columns["feature"].tolist() == ["c", "never", "a", "b"]
     frequent = hf.Preferences.from_sets([{"a"}, {"a", "c"}], features=["c", "a"])
@@ -173,7 +180,7 @@ def test_selection_map_puts_correlated_features_side_by_side():
 def test_selection_map_knows_the_outer_folds(nested):
     rows = plots.selection_map_data(nested).rows
     assert rows["block"].drop_duplicates().tolist() == ["outer fold 1", "outer fold 2", "outer fold 3"]
-    assert rows["run"].str.contains("inner").all()
+    assert rows["resample"].str.contains("inner").all()
 
 
 def test_many_runs_and_features_are_drawn_as_shares():
@@ -294,14 +301,14 @@ def test_swap_data():
 def test_convergence_data(nested):
     runs = load_example().top(5)
     data = plots.convergence_data(runs, step=8)
-    assert data["runs"].tolist() == [8, 16, 20]
-    for n, value, low, high in data[["runs", "stability", "low", "high"]].itertuples(index=False):
+    assert data["n_runs"].tolist() == [8, 16, 20]
+    for n, value, low, high in data[["n_runs", "stability", "low", "high"]].itertuples(index=False):
         estimate = hf.stability(runs.take(range(n)))
         assert (value, low, high) == (estimate.value, *estimate.ci())
     many = make_selections(stability=0.5, size=3, n_features=12, n_runs=501, random_state=0)
     assert len(plots.convergence_data(many)) <= 41
     last = plots.convergence_data(nested).iloc[-1]
-    assert (last["runs"], last["stability"]) == (12, nested.stability("anova").value)
+    assert (last["n_runs"], last["stability"]) == (12, nested.stability("anova").value)
     ranks = plots.convergence_data(load_example())
     assert ranks["stability"].iloc[-1] == hf.stability(load_example(), "weight_correlation").value
 
@@ -321,12 +328,47 @@ def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
     ElementTree.fromstring(svg)
     assert len(svg) > 2000
     assert "undefined" not in svg
-    assert json.loads(plots.save(chart, tmp_path / "a.json").read_text(encoding="utf-8")) == drawable(spec)
+    assert json.loads(plots.save(chart, tmp_path / "a.json").read_text(encoding="utf-8")) == drawable_spec(spec)
 
 
 def test_pdf(plain, hostile, tmp_path):
     for chart in (plain["map"], hostile["frequencies"]):
         assert plots.save(chart, tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+DRAWN = {
+    "frequencies": {"counts", "n_runs", "level"},
+    "convergence": {"level"},
+    "profile": {"level"},
+    "pareto": {"score", "level"},
+    "forest": {"level", "top"},
+    "setting": {"setting", "level"},
+    "comparisons": {"names", "level"},
+    "swaps": {"n_runs", "n_varying", "n_features"},
+    "selection_map": set(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_plot_has_a_half_that_draws_data_alone(name):
+    module = importlib.import_module(f"holdfast.plots.{'settings' if name == 'setting' else name}")
+    parameters = inspect.signature(getattr(module, f"draw_{name}")).parameters
+    assert set(parameters) == {"data"} | DRAWN[name]
+    assert callable(getattr(plots, f"plot_{name}"))
+
+
+def test_a_map_is_drawn_from_its_data_alone():
+    data = plots.selection_map_data(load_example().top(10), order="frequency")
+    assert (
+        draw_selection_map(data).to_dict()
+        == plots.plot_selection_map(load_example().top(10), order="frequency").to_dict()
+    )
+
+
+def test_known_intervals_of_scores_are_drawn_as_they_are():
+    data = plots.pareto_data(front(score_low=0.1, score_high=[0.95, np.nan, 0.95]), level=0.9)
+    assert data["score_low"].tolist() == [0.1] * 3
+    assert data["score_high"].tolist() == pytest.approx([0.95, 0.95, 0.89 + 1.6448536 * 0.01])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -340,12 +382,14 @@ def test_fields_are_never_named_by_the_data(kind, hostile):
 
 def test_titles_state_the_finding(plain):
     said = {kind: " ".join(chart.title.text) for kind, chart in plain.items()}
-    assert said["map"] == "7 features were selected in all 20 runs; 6 others came and went"
-    assert said["frequencies"] == "7 of 30 features were selected in every run, 10 in at least half of 20 runs"
+    assert said["map"] == "7 features were selected in all 20 resamples; 6 others came and went"
+    assert (
+        said["frequencies"] == "7 of 30 features were selected in every resample, 10 in at least half of 20 resamples"
+    )
     assert said["pareto"] == "anova is chosen: lasso 0.89 at stability 0.52 [0.47, 0.56]"
     assert said["setting"].startswith("Stability is highest at lasso = 1 (lasso): 0.70")
     assert re.fullmatch(r"c is the most stable: 0\.\d\d \[0\.\d\d, 0\.\d\d\].*", said["forest"])
-    assert " ".join(plots.plot_profile(profile()).title.text).startswith("Up to 2 features the selection holds")
+    assert " ".join(plots.plot_profile(profile()).title.text).startswith("Up to 2 features the selection is stable")
 
 
 def test_the_words_of_other_findings():
@@ -353,13 +397,14 @@ def test_the_words_of_other_findings():
         return " ".join(chart.title.text)
 
     same, none = np.tile([1, 0, 0, 0], (6, 1)), np.zeros((6, 4), int)
-    assert said(plots.plot_selection_map(same)) == "All 6 runs selected the same feature and no other"
-    assert said(plots.plot_selection_map(none)) == "No feature was selected in any of 6 runs"
-    assert said(plots.plot_frequencies(none)) == "No feature was selected in any of 6 runs"
-    assert said(plots.plot_frequencies([[1, 0, 1]])).startswith("One run selected 2 features")
-    assert said(plots.plot_selection_map([[1, 0, 1]])).startswith("One run selected 2 features")
+    assert said(plots.plot_selection_map(same)) == "All 6 resamples selected the same feature and no other"
+    assert said(plots.plot_selection_map(none)) == "No feature was selected in any of 6 resamples"
+    assert said(plots.plot_frequencies(none)) == "No feature was selected in any of 6 resamples"
+    assert said(plots.plot_frequencies([[1, 0, 1]])).startswith("One resample selected 2 features")
+    assert said(plots.plot_selection_map([[1, 0, 1]])).startswith("One resample selected 2 features")
     assert (
-        said(plots.plot_selection_map([[1, 0], [0, 1]])) == "No feature was selected in all of 2 runs; 2 came and went"
+        said(plots.plot_selection_map([[1, 0], [0, 1]]))
+        == "No feature was selected in all of 2 resamples; 2 came and went"
     )
     assert said(plots.plot_swaps(same)) == "No two features stand in for each other"
     assert said(plots.plot_pareto(front(chosen=False))).startswith("3 of 3 candidates are on the front")
@@ -373,8 +418,8 @@ def test_the_words_of_other_findings():
 def test_pictures_of_pairs_speak_of_no_interval():
     candidates = {"a": {"sets": subsets(0.7), "scores": noisy(0.8)}, "b": {"sets": subsets(0.5), "scores": noisy(0.7)}}
     result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
-    assert plots.plot_forest(result).title.subtitle == ["no intervals, over 20 runs"]
-    assert plots.plot_convergence(result, "a").title.subtitle == ["dashed: the value after all runs"]
+    assert plots.plot_forest(result).title.subtitle == ["no intervals, over 20 resamples"]
+    assert plots.plot_convergence(result, "a").title.subtitle == ["dashed: the value after all resamples"]
     assert plots.pareto_data(result)["low"].isna().all()
     compared = plots.comparison_data(result.compare())
     assert compared["difference"].notna().any()
@@ -383,7 +428,7 @@ def test_pictures_of_pairs_speak_of_no_interval():
 @pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")
 def test_undefined_and_single_runs_are_said(tmp_path):
     single = plots.plot_convergence([[1, 0, 1]])
-    assert " ".join(single.title.text) == "The stability is undefined after 1 run"
+    assert " ".join(single.title.text) == "The stability is undefined after 1 resample"
     assert single.title.subtitle == ["a single run has no stability, two are needed"]
     estimates = {"none": hf.stability([[0, 0], [0, 0]]), "two runs": hf.stability([[1, 0, 0], [1, 0, 1]])}
     forest = plots.plot_forest(estimates)
@@ -399,7 +444,7 @@ def test_ranks_are_refused_in_one_sentence(study):
         plots.plot_selection_map(load_example())
     with pytest.raises(ValueError, match="Expected candidate= to say which of 4 to draw"):
         plots.plot_frequencies(study)
-    with pytest.raises(ValueError, match="got none named stability"):
+    with pytest.raises(ValueError, match="stability missing"):
         plots.plot_pareto({"candidate": ["a"], "score": [1.0]})
     with pytest.raises(ValueError, match="Expected numbers in the column score"):
         plots.plot_pareto({"candidate": ["a"], "score": ["much"], "stability": [1.0]})
@@ -447,9 +492,7 @@ def test_numbers_need_no_drawing_library(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(
-        ImportError, match=r"Expected altair for pictures, got none; install it with: .*holdfast\[app\]"
-    ):
+    with pytest.raises(ImportError, match=r"Plotting needs Altair: pip install 'holdfast\[app\]'"):
         plots.plot_frequencies([[1, 0], [1, 1]])
 
 
@@ -467,14 +510,29 @@ def test_hostile_names_survive(kind, hostile, tmp_path):
     (block,) = [json.loads(text) for text in re.findall(r'id="chart-0-data">(.*?)</script>', html)]
     found = json.dumps(block)
     for name in HOSTILE[1:4] if kind == "swaps" else HOSTILE:
-        assert json.dumps(clean(name) or "(no name)")[1:-1] in found
+        assert json.dumps(clean_text(name) or "(no name)")[1:-1] in found
 
 
 def test_names_as_they_are_drawn():
-    assert shown(["a", "", " ", "\x00", "\x01", 3]) == ["a", "(no name)", "(no name) (2)", "�", "� (2)", "feature 3"]
-    assert clean("tab\tnew\nline \u202e \ud800 é 😀") == "tab�new�line � � é 😀"
-    assert (listed(["a"]), listed(list("ab")), listed(list("abcde"))) == ("a", "a and b", "a, b and 3 others")
-    assert (number(-0.001), number(-0.5), told(0.5, np.nan, np.nan)) == ("0.00", "−0.50", "0.50")
+    assert display_names(["a", "", " ", "\x00", "\x01", 3]) == [
+        "a",
+        "(no name)",
+        "(no name) (2)",
+        "�",
+        "� (2)",
+        "feature 3",
+    ]
+    assert clean_text("tab\tnew\nline \u202e \ud800 é 😀") == "tab�new�line � � é 😀"
+    assert (join_names(["a"]), join_names(list("ab")), join_names(list("abcde"))) == (
+        "a",
+        "a and b",
+        "a, b and 3 others",
+    )
+    assert (format_number(-0.001), format_number(-0.5), format_estimate(0.5, np.nan, np.nan)) == (
+        "0.00",
+        "−0.50",
+        "0.50",
+    )
 
 
 # Pages

@@ -7,7 +7,8 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.tradeoff.knots import entering, knots_of
+from holdfast.inference.designs import shrink_values
+from holdfast.tradeoff.knots import entering, find_knots
 from results import made, noisy, subsets
 
 
@@ -78,9 +79,9 @@ def test_entering_is_zero_on_average_for_features_that_enter_at_random():
 
 
 def test_knots_need_two_random_steps_or_the_end():
-    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.9, 0.0, 0.0], 0.2) == [3]
-    assert knots_of([1, 2, 3, 4, 5], [0.9, 0.1, 0.0, 0.9, 0.1], 0.2) == [1, 4]
-    assert knots_of([1, 2, 3], [0.9, 0.9, np.nan], 0.2) == []
+    assert find_knots([1, 2, 3, 4, 5], [0.9, 0.1, 0.9, 0.0, 0.0], 0.2) == [3]
+    assert find_knots([1, 2, 3, 4, 5], [0.9, 0.1, 0.0, 0.9, 0.1], 0.2) == [1, 4]
+    assert find_knots([1, 2, 3], [0.9, 0.9, np.nan], 0.2) == []
 
 
 def test_a_selector_with_sizes_has_a_profile_with_scores():
@@ -134,7 +135,8 @@ def test_agreement_and_score_by_fraction():
     result = plan.run(X, y)
     found = result.fraction_profile()
     assert found["fraction"].tolist() == [0.25, 0.75, 1.0]
-    assert found["agreement"].tolist()[:2] == result.shrinkage("k")["agreement"].tolist()
+    agreements = shrink_values(result.designed("k"), hf.MEASURES["nogueira"])
+    assert found["agreement"].tolist()[:2] == [agreements[fraction].mean() for fraction in (0.25, 0.75)]
     assert np.isnan(found["agreement"].iloc[2])
     assert found["agreement"].iloc[0] < found["agreement"].iloc[1]
     whole = result.scores[result.scores["run"].str.endswith("at 1")]["accuracy"]

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import inspect
 import json
+import math
 import os
 import re
 import shutil
@@ -13,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import Draft202012Validator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
@@ -20,11 +23,17 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.report import render, summarize, write_report
+from holdfast.plots import plot_selection_map
+from holdfast.plots.text import format_number
+from holdfast.report import Summary, render, summarize, write_report
+from holdfast.report import pictures as pictures_module
+from holdfast.report.pictures import draw_charts
 from holdfast.report.render import csv_text
 from holdfast.selectors import AnovaF, RandomSelector
+from holdfast.serialization import to_json
 
 GOLDEN = Path(__file__).parent / "report_summary.json"
+DOCUMENTED_SCHEMA = Path(__file__).parents[1] / "docs" / "summary.schema.json"
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"double\" 'single' `tick` |pipe| [link](javascript:alert(1)) **bold**",
@@ -91,10 +100,10 @@ class Page(HTMLParser):
 def rounded(value):
     """A summary without what changes from machine to machine, its numbers rounded."""
     if isinstance(value, dict):
-        left_out = ("versions", "plan", "seconds", "bibtex")
+        left_out = ("version", "versions", "plan", "seconds", "bibtex")
         return {key: rounded(one) for key, one in value.items() if key not in left_out}
     if isinstance(value, list):
-        return [rounded(one) for one in value if not (isinstance(one, list) and one[0] == "Run")]
+        return [rounded(one) for one in value if not (isinstance(one, dict) and one.get("name") == "Computed")]
     if isinstance(value, str):
         return value.replace(f"holdfast {hf.__version__}", "holdfast")
     return round(value, 3) if isinstance(value, float) else value
@@ -104,7 +113,7 @@ def rounded(value):
 
 
 def test_the_summary_is_the_golden_one(study):
-    found = rounded(json.loads(render(study, "json")))
+    found = rounded(json.loads(render(summarize(study), "json")))
     if os.environ.get("HOLDFAST_WRITE_GOLDEN"):
         GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     assert found == json.loads(GOLDEN.read_text(encoding="utf-8"))
@@ -128,7 +137,121 @@ def test_a_candidate_can_be_asked_for(study):
     assert summary.candidate == "random"
     assert summary.verdict.standing in ("fails", "unsure", "no signal", "weak signal")
     assert not summary.features.trusted
-    assert summary.features.alike_checked
+    assert summary.features.correlation_checked
+
+
+# One summary, from which everything is drawn
+
+
+def reread(summary):
+    """The summary as somebody reads it who has its JSON and nothing else."""
+    return Summary.from_dict(json.loads(render(summary, "json")))
+
+
+def chart_rows(chart, key):
+    """All rows of data inside a chart that have a key."""
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if key in row]
+
+
+@pytest.mark.parametrize("measure", [None, "jaccard", "kuncheva", "krizek"])
+def test_picture_table_and_words_carry_the_same_numbers(study, measure):
+    summary = summarize(study, measure=measure, level=0.9)
+    by_name = {row.candidate: row.stability for row in summary.candidates}
+    for name in study.candidates:
+        if not math.isnan(by_name[name].value):
+            estimate = study.stability(name, measure or "nogueira")
+            assert (by_name[name].value, by_name[name].low) == (estimate.value, estimate.ci(0.9).low)
+    charts = draw_charts(summary)
+    drawn = {row["name"]: row for row in chart_rows(charts["forest"], "name")}
+    points = {row["candidate"]: row for row in chart_rows(charts["front"], "candidate")} if "front" in charts else {}
+    assert points or measure == "krizek"  # no front of an entropy
+    assert list(drawn) == list(by_name)
+    for name, stability in by_name.items():
+        expected = [None if math.isnan(end) else end for end in (stability.value, stability.low, stability.high)]
+        assert [drawn[name][key] for key in ("stability", "low", "high")] == expected
+        if name in points:
+            assert [points[name][key] for key in ("stability", "low", "high")] == expected
+        assert drawn[name]["measure"] == stability.measure
+    text = render(summary, "md")
+    assert f"{summary.stability.value:.2f}" in summary.verdict.sentences[0]
+    for name, stability in by_name.items():
+        assert f"| {format_number(stability.value)} |".replace("nan", "–") in text, name
+
+
+def test_scores_have_the_interval_of_the_front(study):
+    summary, front = summarize(study, level=0.9), study.pareto(level=0.9).frame
+    for row in summary.candidates:
+        (score,) = row.scores
+        assert (score.low, score.high) == pytest.approx(front.loc[row.candidate, ["score_low", "score_high"]].tolist())
+
+
+def test_the_ring_is_around_the_choice_also_where_another_is_reported(study):
+    summary = summarize(study, candidate="random")
+    chart = draw_charts(summary)["front"]
+    assert [row["candidate"] for row in chart_rows(chart, "chosen") if row["chosen"]] == [study.choose().candidate]
+    assert chart.title.text[0].startswith(f"{study.choose().candidate} is chosen")
+
+
+def test_a_report_needs_no_study(study, hostile):
+    for summary in (summarize(study), summarize(hostile, candidate="<b>random</b>(n_features=4)")):
+        again = reread(summary)
+        assert again.to_dict() == summary.to_dict()
+        for format in ("html", "md", "json"):
+            assert render(again, format) == render(summary, format)
+
+
+def test_the_map_is_that_of_the_study(study):
+    summary = summarize(study)
+    expected = plot_selection_map(study, summary.candidate, order="frequency").to_dict()
+    assert draw_charts(summary)["map"].to_dict() == expected
+
+
+def test_renderers_know_nothing_of_studies():
+    for module in (inspect.getmodule(csv_text), pictures_module):
+        text = inspect.getsource(module)
+        assert not re.search(r"holdfast\.(study|inference|tradeoff|measures|report\.building)", text)
+
+
+def test_a_summary_fits_its_schema(study, hostile):
+    schema = Summary.json_schema()
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for summary in (summarize(study), summarize(study, candidate="random"), summarize(hostile)):
+        validator.validate(summary.to_dict())
+    record = summarize(study).to_dict()
+    assert record["schema"] == "holdfast.summary/1"
+    assert not validator.is_valid({**record, "schema": "holdfast.summary/2"})
+    assert not validator.is_valid({**record, "level": "high"})
+    described = [schema, *schema["$defs"].values()]
+    lacking = [key for part in described for key, value in part["properties"].items() if "description" not in value]
+    assert lacking == ["schema"]
+
+
+def test_the_schema_in_the_documentation_is_this_one():
+    text = to_json(Summary.json_schema()) + "\n"
+    if os.environ.get("HOLDFAST_WRITE_GOLDEN"):
+        DOCUMENTED_SCHEMA.write_text(text, encoding="utf-8")
+    assert DOCUMENTED_SCHEMA.read_text(encoding="utf-8") == text
+    assert json.loads(answer("report", "--schema")) == Summary.json_schema()
+
+
+def test_a_wrong_summary_is_refused_with_its_place(study):
+    record = summarize(study).to_dict()
+    with pytest.raises(ValueError, match=r"schema 'holdfast.summary/1', got 'holdfast.summary/9'"):
+        Summary.from_dict({**record, "schema": "holdfast.summary/9"})
+    with pytest.raises(ValueError, match=r"Expected a number or null at Summary.stability.low, got \"0.3\""):
+        Summary.from_dict({**record, "stability": {**record["stability"], "low": "0.3"}})
+    with pytest.raises(ValueError, match=r"Summary.verdict lacks headline"):
+        Summary.from_dict({**record, "verdict": {"standing": "holds", "sentences": ["a", "b"], "cautions": []}})
+
+
+def test_a_summary_from_a_stranger_does_no_harm(study):
+    record = summarize(study).to_dict()
+    evil = {**record["references"][0], "link": "javascript:alert(1)", "bibtex": "```\n<script>alert(1)</script>"}
+    summary = Summary.from_dict({**record, "references": [evil]})
+    assert "javascript:" not in render(summary) + render(summary, "md")
+    assert render(summary, "md").count("```") == 2
+    assert "<script>alert(1)" not in render(summary)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +259,9 @@ def test_a_candidate_can_be_asked_for(study):
     [
         ({"rule": "best"}, "Expected a rule"),
         ({"rule": "at-least"}, "Expected stability="),
-        ({"weight": 0.3}, "Expected options of one-se"),
+        ({"weight": 0.3}, r"no option 'weight' \(one-se has no options\)"),
+        ({"treshold": 0.6}, "no option 'treshold'; did you mean 'threshold'"),
+        ({"rule": "at-least", "stabilty": 0.6}, r"did you mean 'stability'\? \(options of at-least: stability\)"),
         ({"metric": "auc"}, "Expected one of the study's scores"),
         ({"measure": "nogueria"}, "nogueria"),
         ({"candidate": "lasso"}, "Expected one of the candidates"),
@@ -159,10 +284,10 @@ def test_noise_is_not_oversold():
     assert summary.stability.low > 0  # resamples share rows
     assert summary.verdict.standing == "no signal"
     assert summary.information.score - summary.information.gain == pytest.approx(summary.information.baseline)
-    assert summary.verdict.sentences[1].startswith("Use none of it yet")
+    assert summary.verdict.sentences[1].startswith("Do not use it yet")
     assert "Even on pure noise" in summary.verdict.cautions[0]
     assert summary.causes[0].kind == "no signal"
-    assert "The features to trust" not in render(noise)
+    assert "The features to trust" not in render(summarize(noise))
 
 
 def test_designs_say_what_they_speak_about():
@@ -191,12 +316,12 @@ def test_figures_of_places_add_up():
         r"fills? ([\d.]+) of the ([\d.]+) places .* (\d+) features in 10 to 90 % .* fill ([\d.]+)", cause.evidence
     )
     core, mean_size, n_changing, changing = (float(number) for number in told.groups())
-    frequencies = [row["frequency"] for row in summary.features.table]
+    frequencies = summary.features.table.frequency
     assert core == pytest.approx(sum(f for f in frequencies if f >= 0.9), abs=0.05)
     assert changing == pytest.approx(sum(f for f in frequencies if 0.1 <= f < 0.9), abs=0.05)
     assert n_changing == sum(0.1 <= f < 0.9 for f in frequencies)
     assert mean_size == 8
-    assert "Select fewer" not in render(studied(hf.Bootstrap(30), n=120), "md")
+    assert "Select fewer" not in render(summarize(studied(hf.Bootstrap(30), n=120)), "md")
 
 
 CODE = re.compile(r"Expected|\.failures|\b(hf|result|selectors|study)\.[a-zA-Z_]+|\w+\(…|=…")
@@ -212,19 +337,19 @@ def read_by_a_physician(text):
 def test_no_sentence_is_the_text_of_an_exception_or_names_a_call(name):
     perturbation, options = ODD[name]
     result = studied(perturbation, **options)
-    assert not CODE.search(read_by_a_physician(render(result, "md")))
+    assert not CODE.search(read_by_a_physician(render(summarize(result), "md")))
     unstable = summarize(result, rule="at-least", stability=0.999)
     assert not CODE.search(unstable.tradeoff.missing or "")
-    assert not any(CODE.search(f"{one.stability.reason} {one.why_not}") for one in unstable.selectors)
+    assert not any(CODE.search(f"{one.stability.reason} {one.why_not}") for one in unstable.candidates)
 
 
 def test_advice_is_in_words(study):
     for candidate in study.candidates:
-        assert not CODE.search(read_by_a_physician(render(study, "md", candidate=candidate)))
+        assert not CODE.search(read_by_a_physician(render(summarize(study, candidate=candidate), "md")))
 
 
 def test_a_measure_that_needs_more_is_refused(study):
-    with pytest.raises(ValueError, match="Expected X= for zucknick"):
+    with pytest.raises(ValueError, match="Expected X=, the data: zucknick"):
         summarize(study, measure="zucknick")
     with pytest.raises(ValueError, match="Expected a value for alpha of davis"):
         summarize(study, measure="davis")
@@ -234,7 +359,7 @@ def test_a_measure_that_needs_more_is_refused(study):
 
 
 def test_every_section_stands_in_order(study):
-    page = render(study)
+    page = render(summarize(study))
     places = [page.index(f'<section id="{name}">') for name in SECTIONS]
     assert places == sorted(places)
     for words in (
@@ -250,7 +375,7 @@ def test_every_section_stands_in_order(study):
 
 
 def test_nothing_is_fetched_and_only_our_scripts_may_run(study):
-    text = render(study)
+    text = render(summarize(study))
     page = Page(text)
     for tag, attributes in page.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
@@ -269,7 +394,7 @@ def test_nothing_is_fetched_and_only_our_scripts_may_run(study):
 
 
 def test_hostile_names_are_only_text(hostile, study):
-    evil, calm = Page(render(hostile)), Page(render(study))
+    evil, calm = Page(render(summarize(hostile))), Page(render(summarize(study)))
     assert {tag for tag, _ in evil.tags} <= {tag for tag, _ in calm.tags} | {"details", "summary"}
     assert len([one for one in evil.scripts if "type" not in one[0]]) == 2
     text = "".join(evil.texts)
@@ -282,14 +407,14 @@ def test_hostile_names_are_only_text(hostile, study):
 
 
 def test_hostile_names_in_markdown_and_json(hostile):
-    text = render(hostile, "md")
+    text = render(summarize(hostile), "md")
     assert "<script" not in text
     assert "<img" not in text
     assert not re.search(r"(?<!\\)\]\(javascript", text)
     rows = [line for line in text.splitlines() if (line.startswith("| ") and "holds" in line) or "chance |" in line]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in rows)
-    data = json.loads(render(hostile, "json"))
-    assert {row["feature"] for row in data["features"]["table"]} <= set(HOSTILE)
+    data = json.loads(render(summarize(hostile), "json"))
+    assert set(data["features"]["table"]["feature"]) <= set(HOSTILE)
 
 
 def test_a_spreadsheet_runs_nothing(hostile):
@@ -349,12 +474,12 @@ ODD = {
 def test_odd_studies_have_a_report(name):
     perturbation, options = ODD[name]
     result = studied(perturbation, **options)
-    page, text = render(result), render(result, "md")
+    page, text = render(summarize(result)), render(summarize(result), "md")
     assert all(f'<section id="{section}">' in page for section in SECTIONS)
     assert "nan" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).replace("resonan", "")
     assert "<i>no</i> luck" not in page
     assert text.startswith("# ")
-    data = json.loads(render(result, "json"))
+    data = json.loads(render(summarize(result), "json"))
     assert len(data["verdict"]["sentences"]) == 2
     if "fail" in name:
         assert any("failed" in caution for caution in data["verdict"]["cautions"])
@@ -362,19 +487,19 @@ def test_odd_studies_have_a_report(name):
 
 def test_pairs_have_a_report_without_an_interval():
     result = studied(hf.ComplementaryPairs(6), estimator=GaussianNB(), signal=6.0, n=200)
-    summary, text = summarize(result), render(result, "md")
-    assert summary.verdict.headline == "The stability has no interval, so whether the selection holds stays open."
-    assert "(no interval, 12 runs)" in summary.verdict.sentences[0]
+    summary, text = summarize(result), render(summarize(result), "md")
+    assert summary.verdict.headline == "The stability has no interval, so whether the selection holds remains open."
+    assert "(no interval, 12 resamples)" in summary.verdict.sentences[0]
     assert any("pairs of halves of one data set do not show" in caution for caution in summary.verdict.cautions)
-    assert "confidence intervals over the runs" not in summary.method.paragraph
+    assert "confidence intervals over the resamples" not in summary.method.paragraph
     assert "– to –" not in text
-    assert "how well so many runs determine that number" not in render(result)
-    assert "how well so many runs determine that number" in render(studied(hf.Bootstrap(6)))
+    assert "how precisely this many resamples determine" not in render(summarize(result))
+    assert "how precisely this many resamples determine" in render(summarize(studied(hf.Bootstrap(6))))
 
 
 def test_the_report_of_samples_that_shrink_says_at_which_sizes():
     result = studied(hf.NestedSubsamples(6, (0.5, 0.75)), estimator=GaussianNB())
-    told = "Stability and scores are means over the smaller samples (50 %, 75 % of a whole one)."
+    told = "Stability and scores are means over the smaller samples (50 %, 75 % of a full one)."
     summary = summarize(result)
     assert told in summary.verdict.cautions
     assert summary.tradeoff.score == pytest.approx(result.summary().loc["anova", "accuracy"])
@@ -392,7 +517,7 @@ def test_an_unfinished_study_says_so(tmp_path):
     result = hf.load_study(tmp_path / "study.db")
     assert not result.complete
     assert any("not finished" in caution for caution in summarize(result).verdict.cautions)
-    assert "not finished" in render(result)
+    assert "not finished" in render(summarize(result))
 
 
 # Files and commands
@@ -400,13 +525,13 @@ def test_an_unfinished_study_says_so(tmp_path):
 
 def test_the_ending_says_what_to_write(study, tmp_path):
     assert study.report(tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert write_report(study, tmp_path / "r.md").read_text(encoding="utf-8").startswith("# ")
-    text = write_report(study, tmp_path / "r.txt", format="json").read_text(encoding="utf-8")
+    assert write_report(summarize(study), tmp_path / "r.md").read_text(encoding="utf-8").startswith("# ")
+    text = write_report(summarize(study), tmp_path / "r.txt", format="json").read_text(encoding="utf-8")
     assert json.loads(text)["level"] == 0.95
     with pytest.raises(ValueError, match=r"ends in \.html"):
         study.report(tmp_path / "r.pdf")
     with pytest.raises(ValueError, match="Expected format"):
-        render(study, "pdf")
+        render(summarize(study), "pdf")
 
 
 def answer(*arguments):
@@ -432,9 +557,9 @@ def test_the_demo_writes_a_report(tmp_path):
     path = tmp_path / "demo.html"
     found = json.loads(answer("demo", "-n", "10", "-o", path, "--quiet", "--json"))
     assert found["report"] == str(path)
-    families = {one["family"] for one in found["summary"]["selectors"]}
+    families = {one["family"] for one in found["summary"]["candidates"]}
     assert families == {"anova", "mrmr", "relieff", "lasso", "hybrid_rfe"}
-    assert found["summary"]["features"]["alike_checked"]
+    assert found["summary"]["features"]["correlation_checked"]
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

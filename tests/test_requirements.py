@@ -182,11 +182,11 @@ def test_selectors_for_two_classes_are_refused_once_with_others(selector):
 
 
 def test_alternatives_take_more_classes():
-    from holdfast.study.requirements import _for_more_classes
+    from holdfast.study.requirements import _multiclass_selectors
 
-    assert {"AnovaF", "MRMR", "SVMRFE"} <= set(_for_more_classes())
-    assert not {"Golub", "GolubVariance", "HybridRFE", "Selector", "RandomSelector"} & set(_for_more_classes())
-    for name in _for_more_classes():
+    assert {"AnovaF", "MRMR", "SVMRFE"} <= set(_multiclass_selectors())
+    assert not {"Golub", "GolubVariance", "HybridRFE", "Selector", "RandomSelector"} & set(_multiclass_selectors())
+    for name in _multiclass_selectors():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerFeaturesWarning)  # noise has no information gain
             assert getattr(of, name)().fit(X, THREE).get_support().size == 12

@@ -1,13 +1,15 @@
 """Splits: what they promise whatever the perturbation, and what each perturbation adds."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import GroupKFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GroupKFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 
 import holdfast as hf
 from holdfast.resampling import GivenSplits, Samples, as_perturbation
@@ -20,7 +22,7 @@ PERTURBATIONS = [
     hf.ComplementaryPairs(3),
     hf.ComplementaryPairs(3, stratify=True),
     hf.Folds(4),
-    hf.Folds(3, repeats=2, stratify=False),
+    hf.Folds(3, n_repeats=2, stratify=False),
     hf.NestedFolds(3, 3),
     hf.Noise(4, 0.3),
     hf.NestedSubsamples(2, (0.25, 0.5)),
@@ -54,18 +56,18 @@ def test_held_out_rows_are_never_trained_on_and_groups_stay_together(perturbatio
 @given(seed=st.integers(0, 2**32 - 1), index=st.integers(0, 5))
 def test_a_split_depends_on_seed_and_index_alone(perturbation, seed, index):
     samples = Samples.of(Y.size, Y)
-    index %= perturbation.n_splits
-    alone = perturbation.split(index, samples, seed)
+    index %= perturbation.get_n_splits()
+    alone = perturbation.make_split(index, samples, seed)
     assert same(alone, list(perturbation.splits(Y, random_state=seed))[index])
     larger = type(perturbation)(**{**vars(perturbation), perturbation.grows: 7})
-    assert same(alone, larger.split(index, samples, seed))
+    assert same(alone, larger.make_split(index, samples, seed))
 
 
 @every
 def test_another_seed_gives_other_splits_and_labels_are_unique(perturbation):
     ones, others = (list(perturbation.splits(Y, random_state=seed)) for seed in (0, 1))
-    assert len({split.label for split in ones}) == perturbation.n_splits
-    assert len({split.seed for split in ones}) == perturbation.n_splits
+    assert len({split.label for split in ones}) == perturbation.get_n_splits()
+    assert len({split.seed for split in ones}) == perturbation.get_n_splits()
     assert not all(same(one, other) for one, other in zip(ones, others, strict=True))
 
 
@@ -93,7 +95,7 @@ def test_halves_of_a_pair_are_disjoint():
 
 
 def test_folds_hold_out_every_row_once_in_each_repeat():
-    splits = list(hf.Folds(4, repeats=3).splits(Y))
+    splits = list(hf.Folds(4, n_repeats=3).splits(Y))
     for repeat in range(3):
         held = np.concatenate([split.test for split in splits if split.block == repeat])
         assert sorted(held) == list(range(30))
@@ -169,7 +171,7 @@ def test_scikit_learn_splitters_and_lists_work(splitter, design):
 
 def test_repeated_training_rows_are_counted():
     bound = GivenSplits([(np.array([3, 3, 1]), np.array([0]))]).bind(np.zeros((4, 1)), np.zeros(4), None, 0)
-    split = bound.split(0, Samples.of(4), 0)
+    split = bound.make_split(0, Samples.of(4), 0)
     assert split.rows.tolist() == [1, 3]
     assert split.counts.tolist() == [1, 2]
 
@@ -177,8 +179,8 @@ def test_repeated_training_rows_are_counted():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: hf.Bootstrap(0), "Expected n to be a whole number of at least 1, got 0."),
-        (lambda: hf.Bootstrap(2.5), "Expected n to be a whole number of at least 1, got 2.5."),
+        (lambda: hf.Bootstrap(0), "Expected n_splits to be a whole number of at least 1, got 0."),
+        (lambda: hf.Bootstrap(2.5), "Expected n_splits to be a whole number of at least 1, got 2.5."),
         (lambda: hf.Subsample(5, 1.0), "Expected fraction to be a share above 0 and below 1, got 1.0."),
         (lambda: hf.NestedSubsamples(5, (0.5, 2)), "Expected each of fractions to be a share above 0 to 1, got 2."),
         (
@@ -186,8 +188,8 @@ def test_repeated_training_rows_are_counted():
             "Expected at least one of fractions to be below 1, the whole, got (1.0,).",
         ),
         (lambda: hf.Noise(5, -1), "Expected scale to be 0 or more, got -1."),
-        (lambda: hf.Folds(1), "Expected k to be a whole number of at least 2, got 1."),
-        (lambda: list(hf.Folds(5).splits([0, 1])), "Expected at least 5 rows for Folds(k=5, repeats=1, "),
+        (lambda: hf.Folds(1), "Expected n_splits to be a whole number of at least 2, got 1."),
+        (lambda: list(hf.Folds(5).splits([0, 1])), "Expected at least 5 rows for Folds(n_splits=5, n_repeats=1, "),
         (lambda: list(hf.Bootstrap(5).splits([0, 1], [1, 1])), "Expected at least 2 groups for Bootstrap("),
         (lambda: list(hf.Noise(2, flip=0.1).splits([1.5, 2], stratified=False)), "Expected a target of classes"),
         (lambda: list(hf.Folds(2).splits([0, 1], [1])), "Expected one group for each of 2 rows, got 1."),
@@ -200,3 +202,42 @@ def test_repeated_training_rows_are_counted():
 def test_bad_input_is_told_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
+
+
+@pytest.mark.parametrize(
+    "perturbation", [hf.Bootstrap(4), hf.Subsample(4), hf.ComplementaryPairs(2), hf.Folds(4)], ids=str
+)
+@pytest.mark.parametrize("groups", [None, np.arange(120) // 3])
+def test_perturbations_are_scikit_learn_splitters(perturbation, groups):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), np.repeat([0, 1], 60)
+    seeded = replace(perturbation, random_state=1)
+    scores = cross_val_score(GaussianNB(), X, y, groups=groups, cv=seeded)
+    assert scores.size == seeded.get_n_splits(X, y, groups) == 4
+    for (train, test), split in zip(seeded.split(X, y, groups), seeded.splits(y, groups, random_state=1), strict=True):
+        assert np.array_equal(train, split.train)
+        assert np.array_equal(test, split.test)
+        if groups is not None:
+            assert not set(groups[train]) & set(groups[test])
+
+
+def test_a_splitter_without_a_seed_draws_anew_and_a_study_has_its_own():
+    X, y = np.zeros((40, 1)), np.repeat([0, 1], 20)
+    first, second = (next(hf.Bootstrap(1).split(X, y))[0] for _ in range(2))
+    assert not np.array_equal(first, second)
+    assert hf.Bootstrap(5, random_state=3).identity() == hf.Bootstrap(9).identity()
+
+
+def test_numbers_to_predict_are_not_stratified():
+    target = np.linspace(0, 1, 30)
+    rows = list(hf.Bootstrap(2, stratify=True, random_state=0).split(np.zeros((30, 1)), target))
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    "perturbation", [hf.Noise(2), hf.NewSeeds(2), hf.NestedFolds(2), hf.NestedSubsamples(2)], ids=str
+)
+def test_what_rows_alone_cannot_carry_is_refused_as_a_splitter(perturbation):
+    message = f"{type(perturbation).__name__} cannot be used as a scikit-learn splitter, because training and held-out"
+    with pytest.raises(ValueError, match=message):
+        next(perturbation.split(np.zeros((20, 1)), np.repeat([0, 1], 10)))

@@ -333,7 +333,7 @@ def test_optuna_proposes_settings_and_a_resumed_search_keeps_them(data, tmp_path
         ({"risk": 1}, "Expected a risk from 0 to below 1"),
         ({"sampler": "annealing"}, "Expected sampler 'grid', 'random' or 'optuna'"),
         ({"sampler": "random"}, "Expected n_candidates of at least 2"),
-        ({"perturbation": hf.Folds(5)}, "Expected runs that stand beside each other for a search"),
+        ({"perturbation": hf.Folds(5)}, "Expected resamples that are drawn one by one for a search"),
         ({"first": 2}, "Expected a first look after at least 3 resamples"),
     ],
 )

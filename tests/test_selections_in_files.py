@@ -273,8 +273,8 @@ def test_a_frame_keeps_its_columns(tmp_path):
 # Bad files
 
 BAD = {
-    "line too short": ("r.csv", "a,b,c\n1,0,1\n1,0\n", {}, "3 columns in every line", "got 2 in line 3", "mend it"),
-    "line too long": ("r.csv", "a,b,c\n1,0,1\n1,0,1,1\n", {}, "3 columns in every line", "got 4 in line 3", "mend it"),
+    "line too short": ("r.csv", "a,b,c\n1,0,1\n1,0\n", {}, "3 columns in every line", "got 2 in line 3", "fix it"),
+    "line too long": ("r.csv", "a,b,c\n1,0,1\n1,0,1,1\n", {}, "3 columns in every line", "got 4 in line 3", "fix it"),
     "first line too long": ("r.tsv", "a\tb\n1\t0\t1\n1\t0\n", {}, "2 columns in every line", "got 3 in line 2"),
     "packed line too short": ("r.csv.gz", "run,a,b\nx,1,0\ny,0\n", {}, "3 columns in every line", "got 2 in line 3"),
     "after a name of two lines": ("r.csv", '"a\n1",b\n1,0\n1\n', {}, "2 columns in every line", "got 1 in line 4"),
@@ -284,9 +284,9 @@ BAD = {
     "no header": ("r.csv", "1,0,1\n0,1,1\n", {}, "feature names in the first line", "add a header"),
     "no header, two columns": ("r.csv", "1,0\n0,1\n", {}, "feature names in the first line", "add a header"),
     "no header, weights": ("r.tsv", "0.5\t0.5\n1\t0\n", {"kind": "weighting"}, "in the first line", "add a header"),
-    "only a header": ("r.csv", "a,b\n", {}, "a header line and one line per run", "add what is missing"),
-    "empty csv": ("r.csv", "", {}, "a header line and one line per run", "add what is missing"),
-    "blank tsv": ("r.tsv", "\n\n", {}, "a header line and one line per run", "add what is missing"),
+    "only a header": ("r.csv", "a,b\n", {}, "a header line and one line per run", "add the missing lines"),
+    "empty csv": ("r.csv", "", {}, "a header line and one line per run", "add the missing lines"),
+    "blank tsv": ("r.tsv", "\n\n", {}, "a header line and one line per run", "add the missing lines"),
     "empty text": ("r.txt", "", {"n_features": 3}, "zero runs", "add a run"),
     "empty JSON": ("r.json", "", {"n_features": 3}, "Expected JSON", "in line 1"),
     "only labels": ("r.csv", "run\nx\ny\n", {}, "zero features"),

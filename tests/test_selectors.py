@@ -74,7 +74,7 @@ def one_by_one(selector, setting, split, X, y):
 def test_many_fits_equal_single_ones(selector, perturbation):
     X, y = data()
     settings = settings_of(selector)
-    splits = [perturbation.split(index, Samples.of(len(y)), 3) for index in range(perturbation.n_splits)]
+    splits = [perturbation.make_split(index, Samples.of(len(y)), 3) for index in range(perturbation.get_n_splits())]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
     for split, selections in zip(splits, found, strict=True):
         for setting, selection in zip(settings, selections, strict=True):
@@ -99,7 +99,7 @@ def test_a_study_is_the_same_batched_or_not(selector):
     result = study.run(X, y)
     for candidate, setting in zip(result.candidates, settings, strict=True):
         for run in range(5):
-            split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
+            split = hf.Bootstrap(5).make_split(run, Samples.of(len(y), y), 0)
             assert result.preferences(candidate).selected(run) == one_by_one(selector, setting, split, X, y)
 
 
@@ -124,7 +124,7 @@ MORE = [one for one in SELECTORS if one.most_classes is None]
 def test_more_classes_and_resamples_that_miss_one(selector):
     X, y = data(5, n=21, n_classes=3)
     y[:2] = "d"  # often missing from a resample
-    splits = [hf.Bootstrap(8).split(index, Samples.of(len(y)), 0) for index in range(8)]
+    splits = [hf.Bootstrap(8).make_split(index, Samples.of(len(y)), 0) for index in range(8)]
     assert {len(set(y[split.train])) for split in splits} == {3, 4}
     found = list(selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}]))
     for split, (selection,) in zip(splits, found, strict=True):
@@ -133,7 +133,7 @@ def test_more_classes_and_resamples_that_miss_one(selector):
 
 def test_one_class_fails_that_resample_alone():
     X, y = data(6, n=10)
-    splits = [hf.Bootstrap(40).split(index, Samples.of(10), 0) for index in range(40)]
+    splits = [hf.Bootstrap(40).make_split(index, Samples.of(10), 0) for index in range(40)]
     splits[3] = hf.resampling.Split(index=3, label="one class", rows=np.flatnonzero(y == "a"), seed=0)
     selector = of.SVMRFE(2)
     found = [one for (one,) in selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])]
@@ -145,7 +145,7 @@ def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():
     X, y = data(2)
     settings = [{"alpha": alpha, "n_features": size} for alpha in (0.2, 0.5, 0.9) for size in (2, 6)]
     selector = of.MRMR(scheme="mid_alpha")
-    splits = [hf.Bootstrap(3).split(index, Samples.of(len(y)), 0) for index in range(3)]
+    splits = [hf.Bootstrap(3).make_split(index, Samples.of(len(y)), 0) for index in range(3)]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
     for split, selections in zip(splits, found, strict=True):
         for setting, selection in zip(settings, selections, strict=True):
@@ -157,7 +157,7 @@ def test_alphas_of_mrmr_share_one_fit_and_equal_their_own():
 )
 def test_what_is_learned_on_the_full_data_is_shared(selector):
     X, y = data(3)
-    split = hf.Subsample(1, 0.5).split(0, Samples.of(len(y)), 0)
+    split = hf.Subsample(1, 0.5).make_split(0, Samples.of(len(y)), 0)
     (found,) = selector.refit_many(selector.prepare(X, y, [{}]), X, y, [split], [{}])
     weighted = clone(selector).fit(X, y, sample_weight=split.weights(len(y)))
     assert found[0].values.tolist() == np.flatnonzero(weighted.get_support()).tolist()

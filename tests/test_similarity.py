@@ -12,8 +12,7 @@ from sklearn.metrics import mutual_info_score
 
 import holdfast as hf
 import holdfast.similarity
-from holdfast import Correlation, GivenSimilarity, SymmetricalUncertainty
-from holdfast.similarity import aligned
+from holdfast.similarity import Correlation, GivenSimilarity, SymmetricalUncertainty, aligned
 from strategies import similarities
 
 X = np.random.default_rng(0).normal(size=(60, 6)) @ np.random.default_rng(1).normal(size=(6, 6))

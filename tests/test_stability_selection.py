@@ -264,7 +264,7 @@ def sorted_data(*given, **more):
 def halves(n_rows, n_pairs, seed=0):
     """The halves that a selector of this seed draws from sorted rows."""
     start = int(rng_of(seed, INNER).integers(2**31))
-    return [hf.ComplementaryPairs(n_pairs).split(at, Samples.of(n_rows), start) for at in range(2 * n_pairs)]
+    return [hf.ComplementaryPairs(n_pairs).make_split(at, Samples.of(n_rows), start) for at in range(2 * n_pairs)]
 
 
 def shares_by_lambda(sets):
@@ -413,7 +413,7 @@ def test_thresholds_and_sizes_come_from_one_set_of_fits(base):
     X, y = data()
     settings = [{"threshold": t, "q": q} for t in (0.6, 0.8) for q in (2, 5)]
     settings += [{"threshold": None, "q": 5, "pfer": 2.0}, {"threshold": None, "q": 15, "pfer": 0.1}]
-    split = hf.Bootstrap(1).split(0, Samples.of(60), 0)
+    split = hf.Bootstrap(1).make_split(0, Samples.of(60), 0)
     selector = of.StabilitySelection(base, n_resamples=5, random_state=1)
     (found,) = selector.refit_many(selector.prepare(X, y, settings), X, y, [split], settings)
     for setting, selection in zip(settings[:-1], found, strict=False):

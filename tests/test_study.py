@@ -17,8 +17,10 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import holdfast as hf
+from holdfast.io.estimators import selection_of
 from holdfast.selection import Selection
 from holdfast.study import queue
 from results import made
@@ -338,9 +340,9 @@ def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
 @pytest.mark.parametrize(
     ("few", "many"),
     [
-        (hf.Folds(3), hf.Folds(3, repeats=2)),
+        (hf.Folds(3), hf.Folds(3, n_repeats=2)),
         (hf.ComplementaryPairs(2), hf.ComplementaryPairs(3)),
-        (hf.NestedFolds(2, 2), hf.NestedFolds(2, 2, repeats=2)),
+        (hf.NestedFolds(2, 2), hf.NestedFolds(2, 2, n_repeats=2)),
         (hf.NestedSubsamples(2, (0.5,)), hf.NestedSubsamples(3, (0.5,))),
         (hf.Noise(2), hf.Noise(4)),
         (hf.NewSeeds(2), hf.NewSeeds(4)),
@@ -353,7 +355,7 @@ def test_every_perturbation_grows_and_never_shrinks(few, many, tmp_path):
     grown = study_of(perturbation=many).run(X, Y, store=store)
     assert_same(grown, study_of(perturbation=many).run(X, Y))
     again = study_of({"anova": anova(), "two": anova(2)}, perturbation=few).run(X, Y, store=store)
-    assert len(again.stored.splits) == many.n_splits
+    assert len(again.stored.splits) == many.get_n_splits()
     assert again.complete
     assert_same(again, grown, candidates=["anova"])
 
@@ -615,7 +617,7 @@ class OnlyFits:
     [
         (
             lambda: hf.Study(selectors={}),
-            "Expected at least one selector, as a mapping from name to estimator, got {}.",
+            "Expected at least one selector: a mapping from name to estimator, a list, or a single one; got {}.",
         ),
         (lambda: hf.Study(selectors=[anova()]), "Expected at least one selector, as a mapping"),
         (lambda: study_of({"a": SelectKBest}), "make one of it by calling the class."),
@@ -667,7 +669,7 @@ class OnlyFits:
         (lambda: study_of(estimator=LogisticRegression(), keep=list(X)).run(X, Y), "Expected features to choose from"),
         (lambda: study_of({"a": OnlyFits()}), "; derive its class from sklearn.base.BaseEstimator."),
         (lambda: study_of(scoring=[own_score, own_score]).run(X, Y), "got 'own_score' twice; give a mapping from name"),
-        (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names that sklearn.metrics"),
+        (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names (accuracy, balanced_accuracy,"),
         (lambda: study_of(perturbation=hf.Folds(70)).run(X, Y), "Expected at least 70 rows for Folds("),
         (lambda: study_of(perturbation=hf.Noise(2)).run(sp.csr_matrix(X), Y), "Expected a dense X for Noise("),
         (
@@ -691,7 +693,7 @@ class OnlyFits:
             "Expected parameters of jaccard (none), got 'beta'.",
         ),
         (
-            lambda: study_of().run(X, Y).shrinkage("anova"),
+            lambda: study_of().run(X, Y).fraction_profile(["anova"]),
             "Expected a study with hf.NestedSubsamples, got one of runs.",
         ),
         (lambda: hf.load_study("/nowhere/s.db"), "Expected a study's store, got no file at /nowhere/s.db."),
@@ -708,7 +710,7 @@ def test_several_measures_are_rows_of_a_summary():
     found = result.summary(["nogueira", "jaccard", "zucknick"], X=X, threshold=0.8)
     assert found.index.names == ["candidate", "measure"]
     assert found.index.get_level_values("measure").tolist() == ["nogueira", "jaccard", "zucknick(threshold=0.8)"] * 3
-    for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "data": X})):
+    for measure, parameters in (("nogueira", {}), ("jaccard", {}), ("zucknick", {"threshold": 0.8, "X": X})):
         alone = result.summary(measure, **parameters)
         label = result.stability("anova", measure, **parameters).measure
         mine = found.xs(label, level="measure")
@@ -722,7 +724,7 @@ def test_several_measures_are_rows_of_a_summary():
 def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
     selectors = {"three": anova(3), "lost": Raising(-9), "six": anova(6)}
     result = quietly(study_of(selectors, perturbation=perturbation), X, Y)
-    with pytest.warns(UserWarning, match=r"lost finished no two runs and is left out of the comparison; the table"):
+    with pytest.warns(UserWarning, match=r"lost has fewer than two finished fits and is left out of"):
         found = result.compare()
     assert list(found.estimates) == ["three", "six"]
     pd.testing.assert_frame_equal(found.pairs, result.compare(["three", "six"]).pairs)
@@ -747,3 +749,37 @@ def test_scores_have_rows_for_what_was_scored_alone():
     assert len(result.failures) == 3
     assert len(result.scores) == 2 * 12 - 3
     assert result.scores.notna().all(axis=None)
+
+
+def test_selectors_without_names_are_named_after_their_classes():
+    selectors = [hf.selectors.AnovaF(3), SelectKBest(k=3), hf.Candidates(SelectKBest(), {"k": [1, 2]})]
+    study = study_of(selectors)
+    assert list(study.selectors) == ["anova", "select_k_best", "select_k_best_2"]
+    names = [name for family in study.families for name in family.names]
+    assert names == ["anova", "select_k_best", "select_k_best_2(k=1)", "select_k_best_2(k=2)"]
+    piped = make_pipeline(StandardScaler(), SelectKBest(k=3), KNeighborsClassifier())
+    assert list(study_of(piped).selectors) == ["select_k_best"]
+    assert list(study_of(iter([piped])).selectors) == ["select_k_best"]
+    assert quietly(study_of(SelectKBest(k=3)), X, Y).candidates == ["select_k_best"]
+
+
+class SupportAlone(BaseEstimator):
+    """Selects as some packages outside scikit-learn tell it: by ``support_`` and no ``get_support``."""
+
+    def fit(self, X, y):
+        self.support_ = np.arange(np.shape(X)[1]) < 3
+        self.ranking_ = np.arange(1, np.shape(X)[1] + 1)
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, self.support_]
+
+
+def test_a_support_alone_is_understood_but_not_that_of_a_support_vector_machine():
+    found = selection_of(SupportAlone().fit(X, Y), [f"x{place}" for place in range(X.shape[1])])
+    assert found.kind == "subset"
+    assert found.values.tolist() == [0, 1, 2]
+    names = [f"x{place}" for place in range(X.shape[1])]
+    piped = make_pipeline(SupportAlone(), LogisticRegression()).fit(X, Y)
+    assert selection_of(piped, names).values.tolist() == [0, 1, 2]
+    assert selection_of(SVC(kernel="linear").fit(X, Y), names).kind == "weighting"  # support_ are rows

@@ -14,10 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study import schema
-from holdfast.study.mending import verify
-from holdfast.study.opening import opened_to_write
-from holdfast.study.store import packed
+from holdfast.study.store import open_to_write, pack_rows, schema, verify
 from study_parts import Raising, X, Y, anova, assert_same, quietly
 
 STUDY = hf.Study(
@@ -156,10 +153,10 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
     [
         (
             "UPDATE meta SET value = replace(value, 'strap', 'strip') WHERE key = 'plan'",
-            "1 of 9 entries of the plan lost: plan",
+            "1 of 10 entries of the plan lost: plan",
         ),
-        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 9 entries of the plan lost: plain"),
-        ("DELETE FROM meta WHERE key = 'plan'", "1 of 9 entries of the plan lost"),
+        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 10 entries of the plan lost: plain"),
+        ("DELETE FROM meta WHERE key = 'plan'", "1 of 10 entries of the plan lost"),
         ("UPDATE families SET selector = '{}' WHERE family = 'anova'", "1 of 3 selectors lost: anova"),
         ("UPDATE candidates SET name = 'other' WHERE candidate = 2", "1 of 4 candidates lost: 2"),
         ("DELETE FROM candidates WHERE candidate = 4", "1 of 4 candidates lost"),
@@ -177,7 +174,7 @@ def test_what_cannot_be_recomputed_is_refused_and_left_alone(statement, lost, co
 
 def rewritten(path, table, row):
     """Write a row with a checksum that is right, as someone would who means harm."""
-    with opened_to_write(path) as store, store.transaction():
+    with open_to_write(path) as store, store.transaction():
         store.write(table, [row])
 
 
@@ -225,8 +222,8 @@ def test_outcomes_that_cannot_be_are_not_taken(changes, copy, whole):
         {"rows": zlib.compress(bytes(10**8), 9)},
         {"n_rows": 10**11, "rows": zlib.compress(bytes(10**8), 9)},
         {"n_test": 10**11},
-        {"rows": packed(np.arange(99, 99 + 60)), "counts": None, "n_rows": 60, "n_train": 60},
-        {"counts": packed(np.zeros(38))},
+        {"rows": pack_rows(np.arange(99, 99 + 60)), "counts": None, "n_rows": 60, "n_train": 60},
+        {"counts": pack_rows(np.zeros(38))},
         {"test": b"no zlib"},
         {"split": 10**12},
     ],
@@ -252,7 +249,7 @@ def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
 )
 def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     rewritten(copy, schema.META, (key, value))
-    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 9 entries of the plan lost: .*{key}.*\), and this part"):
+    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 10 entries of the plan lost: .*{key}.*\), and this part"):
         hf.load_study(copy)
 
 
@@ -334,7 +331,7 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
     path = tmp_path / "s.db"
     try:
         quietly(STUDY, X, Y, store=path)
-        with opened_to_write(path) as store, store.transaction():
+        with open_to_write(path) as store, store.transaction():
             store.write(orders, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
             with pytest.raises(ValueError, match="Expected a value for each of family, setting, split, "):
                 store.write(orders, [("anova", 0, 12, None, 1, 0.5)])

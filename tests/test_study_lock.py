@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import holdfast as hf
-from holdfast.study.opening import opened_to_write
-from holdfast.study.schema import SCORES
+from holdfast.study.store import open_to_write
+from holdfast.study.store.schema import SCORES
 from study_parts import X, Y, anova, assert_same, n_stored, quietly, robust_study, script, wait_until
 
 RUN = """
@@ -98,7 +98,7 @@ def test_a_refused_writer_releases_no_lock(tmp_path):
     link.symlink_to(store)
     small_study().run(X, Y, store=store)
     write = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
-    with opened_to_write(store) as opened, opened.transaction():
+    with open_to_write(store) as opened, opened.transaction():
         opened.remove(SCORES, "candidate = ?", [1])
         for name in (store, link):
             hf.load_study(name)

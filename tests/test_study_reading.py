@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import holdfast as hf
-from holdfast.io.estimators import selection_of
+from holdfast.io.estimators import read_selection
 from holdfast.selection import Selection
 from study_parts import Selector, X, Y, small_data
 
@@ -35,7 +35,7 @@ MODEL = LogisticRegression()
 
 
 def read(estimator, X=X, y=Y, **how):
-    return selection_of(estimator.fit(X, y), NAMES, **how)
+    return read_selection(estimator.fit(X, y), NAMES, **how)
 
 
 def columns(estimator, X=X, y=Y):
@@ -75,7 +75,7 @@ def test_weights_are_read_by_their_size_over_all_classes():
     np.testing.assert_array_equal(selection.values, abs(MODEL.coef_[0]))
     three, labels = small_data(60, 12, classes=3)
     many = LogisticRegression().fit(three, labels)
-    np.testing.assert_array_equal(selection_of(many, NAMES).values, np.sqrt((many.coef_**2).sum(axis=0)))
+    np.testing.assert_array_equal(read_selection(many, NAMES).values, np.sqrt((many.coef_**2).sum(axis=0)))
     forest = RandomForestClassifier(5, random_state=0)
     np.testing.assert_array_equal(read(forest).values, forest.feature_importances_)
     lasso = Lasso(0.1)
@@ -150,7 +150,7 @@ def test_a_search_is_read_by_its_best(bare):
     best = search.best_estimator_
     support = best.get_support() if bare else best[1].get_support()
     assert columns(search) == np.flatnonzero(support).tolist()
-    assert selection_of(search, NAMES).model is search
+    assert read_selection(search, NAMES).model is search
 
 
 def test_wrappers_and_pipelines_inside_pipelines_are_read():
@@ -202,9 +202,9 @@ class Mute(TransformerMixin, BaseEstimator):
             make_pipeline(ColumnTransformer([("coded", OneHotEncoder(), ["f0"])]), SelectKBest(k=2)),
             "got ColumnTransformer, which makes the column 'coded__f0_",
         ),
-        (make_pipeline(Mute(), SelectKBest(k=2)), "got Mute, which does not tell."),
-        (KNeighborsClassifier(), "got KNeighborsClassifier without any; end the pipeline with a selector"),
-        (make_pipeline(StandardScaler()), "got StandardScaler without any; end the pipeline with a selector"),
+        (make_pipeline(Mute(), SelectKBest(k=2)), "got Mute, which does not say."),
+        (KNeighborsClassifier(), "KNeighborsClassifier has no support, ranking, coefficients or importances"),
+        (make_pipeline(StandardScaler()), "StandardScaler has no support, ranking, coefficients or importances"),
     ],
     ids=lambda one: "" if isinstance(one, str) else None,
 )

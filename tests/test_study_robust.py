@@ -129,9 +129,9 @@ def _assert_part_of_the_whole(part):
     furthest = int(part.stored.outcomes["split"].max()) + 1
     whole = quietly(robust_study(furthest), X, Y)
     for name in whole.candidates:
-        done = part.stored.outcomes_of(name).set_index("split")[["preference", "predictions"]]
+        done = part.stored.find_outcomes(name).set_index("split")[["preference", "predictions"]]
         assert done.equals(
-            whole.stored.outcomes_of(name).set_index("split")[["preference", "predictions"]].loc[done.index]
+            whole.stored.find_outcomes(name).set_index("split")[["preference", "predictions"]].loc[done.index]
         )
 
 

@@ -13,7 +13,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study import opening, queue, schema
+from holdfast.study import queue
+from holdfast.study.store import opening, schema
 from study_parts import Raising, X, Y, anova, assert_same, quietly, robust_study
 
 
@@ -56,7 +57,8 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     whole[place : place + 200] = b"\xa5" * 200
     path.write_bytes(whole)
     assert_refused(
-        path, r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(9 of 9 entries of the plan"
+        path,
+        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(10 of 10 entries of the plan",
     )
 
 
@@ -74,7 +76,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     )
     future = tmp_path / "future.db"
     study_of({"anova": anova()}).run(X, Y, store=future)
-    with opening.opened_to_write(future) as opened, opened.transaction():
+    with opening.open_to_write(future) as opened, opened.transaction():
         opened.put("format", 99)
     assert_refused(future, r"Expected a store of format 2, got format 99 in .*future.db; use the holdfast that wrote")
     former = tmp_path / "former.db"
@@ -125,14 +127,14 @@ def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
 
 def test_a_store_that_was_never_begun_says_so(tmp_path):
     path = tmp_path / "new.db"
-    with opening.opened_to_write(path):
+    with opening.open_to_write(path):
         pass
     with pytest.raises(hf.study.StoreError, match="got a store that was never begun"):
         hf.load_study(path)
     assert quietly(study_of(), X, Y, store=path).complete
 
 
-@pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
 def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatch):
     path, study = tmp_path / "s.db", robust_study(60, 0.001)
     whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), opening._prepare
@@ -151,7 +153,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatc
             study.run(X, Y, store=path)
     part = hf.load_study(path)
     assert part.n_outcomes < whole.n_outcomes
-    assert share < 0.5 or part.n_outcomes > 0
+    assert share < 0.6 or part.n_outcomes > 0
     assert_same(quietly(study, X, Y, store=path), whole)
 
 
@@ -162,7 +164,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
     with monkeypatch.context() as small:
         small.setattr(os, "write", full)
         with (
-            opening.opened_to_write(tmp_path / "s.db"),
+            opening.open_to_write(tmp_path / "s.db"),
             pytest.raises(hf.study.StoreError, match=r"at work \(process unknown\)"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
@@ -231,7 +233,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(finished, read_only, reques
 def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, read_only, tmp_path, request):
     shutil.copy(finished, tmp_path / "s.db")
     read_only.chmod(0o755)
-    with opening.opened_to_write(tmp_path / "s.db") as opened:
+    with opening.open_to_write(tmp_path / "s.db") as opened:
         with opened.transaction():
             opened.remove(schema.SCORES, "candidate > ?", [0])
         for name in ("", "-wal", "-shm"):
@@ -307,7 +309,7 @@ def functions(text):
 
 
 def test_functions_of_a_script_are_known_again_by_what_they_do():
-    from holdfast.study.plan import described
+    from holdfast.study.plan import describe
 
     text = """
 def plain(model, X, y): return sum(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
@@ -315,6 +317,6 @@ def other(model, X, y): return sum(one for one in y if one in {"a", "b", "d"}) +
 def named(model, X, y): return max(one for one in y if one in {"a", "b", "c"}) + (lambda z: z)(1)
 """
     first, again = functions(text), functions(text)
-    told = [described(first[name]).split("#")[1] for name in ("plain", "other", "named")]
-    assert told == [described(again[name]).split("#")[1] for name in ("plain", "other", "named")]
+    told = [describe(first[name]).split("#")[1] for name in ("plain", "other", "named")]
+    assert told == [describe(again[name]).split("#")[1] for name in ("plain", "other", "named")]
     assert len(set(told)) == 3

@@ -234,7 +234,7 @@ def test_draws_depend_on_the_split_alone(selector):
     together = run(selector, X, y, hf.Bootstrap(6, stratify=True))
     assert run(selector, X, y, hf.Bootstrap(6, stratify=True), n_jobs=2).preferences("s") == together.preferences("s")
     for at in (1, 4):
-        split = hf.Bootstrap(6, stratify=True).split(at, Samples.of(len(y), y), 0)
+        split = hf.Bootstrap(6, stratify=True).make_split(at, Samples.of(len(y), y), 0)
         own = {key: split.seed for key in selector.get_params() if key.split("__")[-1] == "random_state"}
         alone = clone(selector).set_params(**own).fit(*split.data(X, y))
         assert np.flatnonzero(alone.support_).tolist() == together.preferences("s").selected(at)

@@ -1,4 +1,4 @@
-"""Turning what users have (matrices, frames, lists of names) into arrays, with one clear sentence where that fails."""
+"""Checks of input: matrices, frames and lists of names as arrays, or one sentence that says what is wrong."""
 
 import operator
 import re
@@ -16,14 +16,14 @@ Matrix: TypeAlias = Any  # a 2-D array, nested list, scipy.sparse matrix, pandas
 Texts: TypeAlias = tuple[str, ...] | None
 Names: TypeAlias = Sequence[str] | None
 MOST_FEATURES = 100_000_000
-"""A count per feature takes a gigabyte then; a larger number is a mistake, or meant to do harm."""
+"""Counts of so many features take a gigabyte; a larger number is a mistake, or meant to do harm."""
 
 # Names
 
 
 @dataclass(frozen=True, eq=False)
 class PartialNames(Sequence[str]):
-    """Names of the features that were seen; all others are called ``unnamed_…``, and these are made when asked for."""
+    """Names of features of which only some are known; the others are ``unnamed_…``, written out on demand."""
 
     seen: tuple[str, ...]
     total: int
@@ -51,13 +51,13 @@ class PartialNames(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def repeated(self) -> str | None:
-        """A name that comes twice: a feature that was seen is called as an unnamed one is."""
+        """A name that stands for two features: one that was seen has the name of an unnamed one."""
         unnamed = (name for name in self.seen if re.fullmatch("unnamed_(0|[1-9][0-9]{0,8})", name))
         return next((name for name in unnamed if len(self.seen) <= int(name[8:]) < self.total), None)
 
 
 def check_number_of_features(n_features: Any, argument: str = "n_features") -> int:
-    """Return it as an int, or raise unless it is a whole number that makes sense."""
+    """Return a number of features as an int; raise unless it is a whole number from 1 to 100 million."""
     if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
         raise ValueError(f"Expected {argument} to be a whole number of at least 1, got {n_features!r}.")
     if n_features > MOST_FEATURES:
@@ -73,32 +73,34 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def texts_of(values: Any, argument: str) -> tuple[str, ...]:
-    """Names as texts, or raise if these are no names."""
+def as_names(values: Any, argument: str) -> tuple[str, ...]:
+    """Return names as texts; raise if they are not a list of names."""
     if isinstance(values, bytes) or not isinstance(values, Iterable):
         raise ValueError(f"Expected a list of names as {argument}, got {values!r}.")
     return tuple(map(str, values))
 
 
-def names_of(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[Any] | None) -> tuple[Texts, Texts]:
-    """Find names of columns and rows: those given, else those of a frame."""
+def find_names(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[Any] | None) -> tuple[Texts, Texts]:
+    """Return the names of columns and rows: the arguments if there are any, else those of a frame."""
     columns, index = getattr(matrix, "columns", None), getattr(matrix, "index", None)
     if features is None and columns is not None and not isinstance(columns, pd.RangeIndex):
         features = columns
     if labels is None and isinstance(index, pd.Index) and (index.name or not pd.api.types.is_integer_dtype(index)):
         labels = index  # whole numbers without a name are places, left over from filtering, not labels
     return (
-        None if features is None else texts_of(features, "features="),
-        None if labels is None else texts_of(labels, "labels="),
+        None if features is None else as_names(features, "features="),
+        None if labels is None else as_names(labels, "labels="),
     )
 
 
 def check_unique(names: Names, expected: int, what: str, unit: str, argument: str) -> None:
-    """Raise unless there is one name for each and all differ."""
+    """Raise unless there is one name for each column or row and all names differ."""
     if names is None:
         return
     if len(names) != expected:
-        raise ValueError(f"Expected one {what} name for each of {expected} {unit}s, got {len(names)}; mend {argument}.")
+        raise ValueError(
+            f"Expected one {what} name for each of {expected} {unit}s, got {len(names)}; check {argument}."
+        )
     name = names.repeated() if isinstance(names, PartialNames) else _repeated(names)
     if name is not None:
         first = names.index(name)
@@ -119,8 +121,8 @@ def _place(run: int, feature: int, names: Names, labels: Names, row: str = "run"
     return f"{row} {run}{run_name}, feature {feature}{feature_name}"
 
 
-def first_bad(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, labels: Names, row: str = "run") -> str:
-    """Tell the first wrong entry, where it stands and how many there are."""
+def first_wrong(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, labels: Names, row: str = "run") -> str:
+    """Return the first wrong entry with its place, and how many wrong entries there are, as words."""
     run, feature = (int(position[0]) for position in np.nonzero(wrong))
     entry = array[run, feature]
     shown = repr(str(entry)) if isinstance(entry, str) else entry
@@ -131,8 +133,8 @@ def first_bad(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, label
 # Matrices
 
 
-def two_dimensional(matrix: Matrix, what: str, row: str = "run") -> NDArray[Any]:
-    """Return a dense 2-D array, or raise; gaps (None, pandas.NA) become nan."""
+def as_matrix(matrix: Matrix, what: str, row: str = "run") -> NDArray[Any]:
+    """Return a dense 2-D array; missing values (None, pandas.NA) become nan."""
     if isinstance(matrix, (list, tuple)):
         if not matrix:
             return np.empty((0, 0))
@@ -166,14 +168,14 @@ def check_binary(array: NDArray[Any], names: Names, labels: Names) -> None:
     wrong = (array != 0) & (array != 1)  # true for nan and text too
     if wrong.any():
         raise ValueError(
-            f"Expected only 0 and 1, got {first_bad(array, wrong, names, labels)}. "
+            f"Expected only 0 and 1, got {first_wrong(array, wrong, names, labels)}. "
             "Make gaps and texts 0 or 1; for scores or ranks use Preferences.from_weights() or "
             "Preferences.from_rankings()."
         )
 
 
-def sparse_selected(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any], NDArray[Any], int, int]:
-    """Return rows and columns of the ones, and the shape."""
+def sparse_ones(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any], NDArray[Any], int, int]:
+    """Return rows and columns of the ones of a sparse 0/1 matrix, and its shape."""
     csr = sp.csr_array(matrix, copy=True)  # what follows works in place
     csr.sum_duplicates()
     wrong = np.flatnonzero((csr.data != 0) & (csr.data != 1))
@@ -198,7 +200,7 @@ def _is_number(entry: Any) -> bool:
     return np.ndim(entry) == 0
 
 
-def numbers(
+def as_finite_floats(
     matrix: Matrix,
     what: str,
     names: Names,
@@ -207,29 +209,29 @@ def numbers(
     row: str = "run",
     remedy: str = "Give features without a value the worst one.",
 ) -> NDArray[np.float64]:
-    """Return finite floats, or raise."""
-    array = two_dimensional(sp.csr_array(matrix).toarray() if sp.issparse(matrix) else matrix, f"matrix of {what}", row)
+    """Return a matrix of finite floats; raise a sentence that names the first entry that is none."""
+    array = as_matrix(sp.csr_array(matrix).toarray() if sp.issparse(matrix) else matrix, f"matrix of {what}", row)
     try:
         finite = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         wrong = ~np.vectorize(_is_number, otypes=[bool])(array)
-        bad = first_bad(array, wrong, names, labels, row)
+        bad = first_wrong(array, wrong, names, labels, row)
         raise ValueError(f"Expected {what}, got {bad}; make it a number.") from None
     wrong = ~np.isfinite(finite)
     if wrong.any():
-        raise ValueError(f"Expected finite {what}, got {first_bad(finite, wrong, names, labels, row)}. {remedy}")
+        raise ValueError(f"Expected finite {what}, got {first_wrong(finite, wrong, names, labels, row)}. {remedy}")
     return finite
 
 
 # Labels
 
 
-def column_of(values: Any, name: str, what: str = "label or number") -> NDArray[Any]:
-    """One label or number per row, none missing, all of one kind; texts and numbers come as arrays of these.
+def as_column(values: Any, name: str, what: str = "label or number") -> NDArray[Any]:
+    """Return one label or number per row, none missing, all of one type; texts and numbers as arrays of these.
 
-    Objects of other kinds, such as dates, stay objects, if they can be told apart.
+    Objects of other types, such as dates, stay objects if they are hashable.
     """
-    column = values.to_numpy() if hasattr(values, "to_numpy") else _listed(values)
+    column = values.to_numpy() if hasattr(values, "to_numpy") else _as_array(values)
     column = column.ravel() if column.ndim == 2 and column.shape[1] == 1 else column
     if column.ndim != 1:
         raise ValueError(f"Expected one {what} in {name} for each row, got an array of shape {column.shape}.")
@@ -239,11 +241,11 @@ def column_of(values: Any, name: str, what: str = "label or number") -> NDArray[
             f"Expected a {what} in {name} for every row, got none in row {missing[0]} ({missing.size} missing); leave "
             "these rows out."
         )
-    return _of_one_kind(column, name) if column.dtype == object else column
+    return _as_common_type(column, name) if column.dtype == object else column
 
 
-def _listed(values: Any) -> NDArray[Any]:
-    """An array; entries of a list stay as they are, as NumPy would make texts of mixed labels."""
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return an array; entries of a list stay as they are, as NumPy would turn mixed labels into texts."""
     if not isinstance(values, (list, tuple)) or any(isinstance(entry, np.ndarray) for entry in values):
         return np.asarray(values)
     column = np.empty(len(values), dtype=object)
@@ -252,24 +254,26 @@ def _listed(values: Any) -> NDArray[Any]:
     return column
 
 
-def _of_one_kind(column: NDArray[Any], name: str) -> NDArray[Any]:
-    """Objects as the type that all of them are."""
+def _as_common_type(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return an array of objects as texts or numbers, if all entries are."""
     entries = column.tolist()
-    kinds = {kind_of(entry): row for row, entry in reversed(list(enumerate(entries)))}
-    if len(kinds) > 1:
-        shown = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
+    types = {type_name(entry): row for row, entry in reversed(list(enumerate(entries)))}
+    if len(types) > 1:
+        shown = " and ".join(
+            f"{label} (row {row})" for label, row in sorted(types.items(), key=lambda item: item[1])[:2]
+        )
         raise ValueError(f"Expected labels of one kind in {name}, got {shown}; make all of them texts or numbers.")
     row = next((row for row, entry in enumerate(entries) if not isinstance(entry, Hashable)), None)
     if row is not None:
-        raise ValueError(f"Expected texts or numbers in {name}, got {kind_of(entries[row])} in row {row}.")
-    plain = np.array(entries) if {"text", "number"} & set(kinds) else column
-    if plain.dtype == object and "number" in kinds:
+        raise ValueError(f"Expected texts or numbers in {name}, got {type_name(entries[row])} in row {row}.")
+    plain = np.array(entries) if {"text", "number"} & set(types) else column
+    if plain.dtype == object and "number" in types:
         raise ValueError(f"Expected numbers of at most 18 digits in {name}, got larger ones; make texts of them.")
     return plain
 
 
-def kind_of(entry: Any) -> str:
-    """What a label is, in words: a text, a number, or the name of its type."""
+def type_name(entry: Any) -> str:
+    """Return what a label is in words: text, number, or the name of its type."""
     if isinstance(entry, str):
         return "text"
     return "number" if isinstance(entry, (bool, int, float, np.number, np.bool_)) else type(entry).__name__
@@ -278,8 +282,8 @@ def kind_of(entry: Any) -> str:
 # Sets
 
 
-def members_of(run: int, members: Collection[Any]) -> list[Any]:
-    """Return a run's features as a list, or raise if one comes twice."""
+def check_members(run: int, members: Collection[Any]) -> list[Any]:
+    """Return the features of a run as a list; raise if one is repeated."""
     if isinstance(members, (str, bytes)):
         raise ValueError(f"Expected a list or set of features for run {run}, got the text {members!r}; split it first.")
     if not isinstance(members, Iterable):
@@ -303,16 +307,16 @@ def members_of(run: int, members: Collection[Any]) -> list[Any]:
     return listed
 
 
-def universe_of(
+def find_universe(
     runs: list[list[Any]], features: Iterable[Any] | None, n_features: int | None
 ) -> tuple[Names, int, Mapping[str, int] | None]:
-    """Return all names (None if features are only numbered), their number, and where each name stands.
+    """Return all names (None if features are only numbered), their number, and the column of each name.
 
-    Where each name stands is None if the runs hold indices: only whole numbers, and no feature is named by a number.
+    The columns are None if the runs hold indices: only whole numbers, and no feature is named by a number.
     """
     indices = all(isinstance(member, (int, np.integer)) for members in runs for member in members)
     if features is not None:
-        names: Sequence[str] = texts_of(features, "features=")
+        names: Sequence[str] = as_names(features, "features=")
         if n_features is not None and n_features != len(names):
             raise ValueError(
                 f"Expected as many features as n_features={n_features}, got {len(names)} names; give one of the two."
@@ -346,16 +350,16 @@ def sorted_indices(
     run: int, members: list[Any], index_of: Mapping[str, int] | None, n_features: int
 ) -> NDArray[np.int32]:
     """Return the ascending column indices of a run's features."""
-    found = [int(member) if index_of is None else index_of.get(str(member), -1) for member in members]
-    for member, index in zip(members, found, strict=True):
+    columns = [int(member) if index_of is None else index_of.get(str(member), -1) for member in members]
+    for member, index in zip(members, columns, strict=True):
         if not 0 <= index < n_features:
             raise ValueError(
                 f"Expected features of the universe of {n_features}, got {member!r} in run {run}. "
                 + (f"Indices count from 0 to {n_features - 1}." if index_of is None else "Add it to features=.")
             )
-    ordered = np.sort(np.array(found, dtype=np.int32))
+    ordered = np.sort(np.array(columns, dtype=np.int32))
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if twice.size:  # 1 and "1" are one name
-        names = " and ".join(repr(member) for member, index in zip(members, found, strict=True) if index == twice[0])
+        names = " and ".join(repr(member) for member, index in zip(members, columns, strict=True) if index == twice[0])
         raise ValueError(f"Expected each feature once, got {names} in run {run}; remove the repeats.")
     return ordered

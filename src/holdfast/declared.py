@@ -5,9 +5,10 @@ section of a report, the tables of the documentation and the tests read these; n
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+import inspect
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,21 +25,31 @@ class About:
         Phrase for the method section of a paper; what may stand in braces depends on the kind of thing.
     scope : str
         What an interval over its results describes.
+    no_interval : str
+        Why its results have no interval; empty if they have one.
     caution : str
         What may not be concluded from its results.
     reference : str or None
         Key of what to cite for it, in :data:`holdfast.references.REFERENCES`.
     needs : tuple of str
-        What it cannot do without, in words: ``"two classes"``, ``"classes"``, ``"numbers to predict"``.
+        What it cannot do without, in words: ``"classes"``, ``"two classes"``, ``"numbers to predict"``, …
     """
 
     name: str
     summary: str
     methods: str = ""
     scope: str = ""
+    no_interval: str = ""
     caution: str = ""
     reference: str | None = None
     needs: tuple[str, ...] = ()
+
+    @property
+    def task(self) -> Literal["classification", "regression"] | None:
+        """The only task that it serves, by what it needs; None if it serves both."""
+        if "numbers to predict" in self.needs:
+            return "regression"
+        return "classification" if {"classes", "two classes"} & set(self.needs) else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
@@ -48,6 +59,17 @@ class About:
     def from_dict(cls, values: Mapping[str, Any]) -> "About":
         """Return what :meth:`to_dict` wrote."""
         return cls(**{**values, "needs": tuple(values["needs"])})
+
+
+def is_about(values: Any) -> bool:
+    """Tell whether plain values, as read from a file, are what :meth:`About.to_dict` writes."""
+    kinds: dict[str, Any] = {item.name: str for item in fields(About)} | {"reference": (str, type(None)), "needs": list}
+    return (
+        isinstance(values, dict)
+        and set(values) == set(kinds)
+        and all(isinstance(values[name], kind) for name, kind in kinds.items())
+        and all(isinstance(need, str) for need in values["needs"])
+    )
 
 
 class Declared(Protocol):
@@ -153,6 +175,63 @@ def a(noun: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: a hint at the closest known one, if there is one."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
+    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case."""
+    folded = {text.strip().lower(): text for text in reversed(list(known))}
+    close = difflib.get_close_matches(str(name).strip().lower(), folded, n=1)
+    return f"; did you mean {folded[close[0]]!r}?" if close else "."
+
+
+class Parameter(NamedTuple):
+    """A parameter that users may set: its default (``REQUIRED`` if there is none) and what it means."""
+
+    default: Any
+    meaning: str
+
+
+REQUIRED = inspect.Parameter.empty
+
+
+def describe_parameters(make: Callable[..., Any], hidden: Container[str] = ()) -> dict[str, Parameter]:
+    """Return the parameters of a class or function by name, with what its docstring says of each.
+
+    Examples
+    --------
+    >>> from holdfast.declared import describe_parameters
+    >>> def greet(name, times=1):
+    ...     '''Say hello.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     name : str
+    ...         Whom to greet.
+    ...     times : int
+    ...         How often.
+    ...     '''
+    >>> describe_parameters(greet)["times"]
+    Parameter(default=1, meaning='How often.')
+    """
+    variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    meanings = _parameter_section(inspect.getdoc(make) or "")
+    return {
+        name: Parameter(parameter.default, meanings.get(name, ""))
+        for name, parameter in inspect.signature(make).parameters.items()
+        if parameter.kind not in variable and name not in hidden
+    }
+
+
+def _parameter_section(text: str) -> dict[str, str]:
+    """Read what a numpydoc docstring says of each parameter; ``a, b : int`` says the same of both."""
+    _, found, section = text.partition("Parameters\n----------\n")
+    meanings: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.splitlines() if found else ():
+        if set(line) == {"-"}:  # the next section began one line before
+            for name in names:
+                meanings.pop(name, None)
+            break
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+            meanings.update(dict.fromkeys(names, ""))
+        elif line:
+            meanings.update({name: f"{meanings[name]} {line.strip()}".strip() for name in names})
+    return meanings

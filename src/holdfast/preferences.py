@@ -1,10 +1,11 @@
 """What a feature selector preferred in each of its runs: subsets, rankings or weights."""
 
+import html
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -13,26 +14,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.checks import (
     Matrix,
+    as_finite_floats,
+    as_matrix,
+    as_names,
     check_binary,
+    check_members,
     check_number_of_features,
     check_unique,
-    first_bad,
-    members_of,
-    names_of,
-    numbers,
+    find_names,
+    find_universe,
+    first_wrong,
     sorted_indices,
-    sparse_selected,
-    texts_of,
-    two_dimensional,
-    universe_of,
+    sparse_ones,
 )
+from holdfast.results import ResultMixin
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Kind = Literal["subset", "ranking", "weighting"]
 Ties = Literal["average", "random"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Preferences:
+class Preferences(ResultMixin):
     """The preferences of several runs over the same features; read-only.
 
     Make one with :meth:`from_matrix`, :meth:`from_sets`, :meth:`from_rankings` or :meth:`from_weights`. Subsets are
@@ -109,11 +114,11 @@ class Preferences:
         features, labels : iterable of str, optional
             Names of the columns and of the runs; taken from a frame's columns and (pandas, named index) rows.
         """
-        names, labels = names_of(matrix, features, labels)
+        names, labels = find_names(matrix, features, labels)
         if sp.issparse(matrix):
-            rows, columns, n_runs, n_features = sparse_selected(matrix, names, labels)
+            rows, columns, n_runs, n_features = sparse_ones(matrix, names, labels)
         else:
-            array = two_dimensional(matrix, "0/1 matrix")
+            array = as_matrix(matrix, "0/1 matrix")
             n_runs, n_features = array.shape
             if array.dtype != bool:
                 check_binary(array, names, labels)
@@ -158,8 +163,8 @@ class Preferences:
             sets = sets.values()
         if not isinstance(sets, Iterable):
             raise ValueError(f"Expected one list or set of features per run, got {sets!r}.")
-        runs = [members_of(run, members) for run, members in enumerate(sets)]
-        names, universe, index_of = universe_of(runs, features, n_features)
+        runs = [check_members(run, members) for run, members in enumerate(sets)]
+        names, universe, index_of = find_universe(runs, features, n_features)
         rows = [sorted_indices(run, members, index_of, universe) for run, members in enumerate(runs)]
         sizes = [len(row) for row in rows]
         return cls(
@@ -168,7 +173,7 @@ class Preferences:
             indices=np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int32),
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             names=names,
-            labels=None if labels is None else texts_of(labels, "labels="),
+            labels=None if labels is None else as_names(labels, "labels="),
         )
 
     @classmethod
@@ -179,12 +184,12 @@ class Preferences:
 
         Ties are stored as average ranks, so 1, 1, 2 and 1, 1, 3 and 1.5, 1.5, 3 all mean the same.
         """
-        names, labels = names_of(ranks, features, labels)
-        array = numbers(ranks, "ranks", names, labels)
+        names, labels = find_names(ranks, features, labels)
+        array = as_finite_floats(ranks, "ranks", names, labels)
         wrong = (array < 1) | (array > array.shape[1]) | (2 * array % 1 != 0)
         if wrong.any():
             raise ValueError(
-                f"Expected ranks from 1 (best) to {array.shape[1]}, got {first_bad(array, wrong, names, labels)}. "
+                f"Expected ranks from 1 (best) to {array.shape[1]}, got {first_wrong(array, wrong, names, labels)}. "
                 "Add 1 to ranks that count from 0; for scores use Preferences.from_weights()."
             )
         return cls(
@@ -203,8 +208,8 @@ class Preferences:
 
         For signed coefficients, of which the size matters, pass their absolute values or squares.
         """
-        names, labels = names_of(weights, features, labels)
-        array = numbers(weights, "weights", names, labels)
+        names, labels = find_names(weights, features, labels)
+        array = as_finite_floats(weights, "weights", names, labels)
         return cls(kind="weighting", n_features=array.shape[1], values=array.copy(), names=names, labels=labels)
 
     # What it says
@@ -352,6 +357,15 @@ class Preferences:
 
     def __len__(self) -> int:
         return self.n_runs
+
+    def plot(self) -> "AnyChart":
+        """Draw which run selected which feature (see :func:`holdfast.plots.plot_selection_map`)."""
+        from holdfast.plots import plot_selection_map
+
+        return plot_selection_map(self)
+
+    def _repr_html_(self) -> str:  # a table of runs × features may be large
+        return f"<p>{html.escape(repr(self))}</p>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Preferences):

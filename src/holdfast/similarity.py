@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from holdfast.checks import Matrix, Names, names_of, numbers
+from holdfast.checks import Matrix, Names, as_finite_floats, find_names
 from holdfast.kernels import discretize, information
 
 Indices = NDArray[np.int64]
@@ -72,7 +72,7 @@ class GivenSimilarity(FeatureSimilarity):
     """
 
     def __init__(self, matrix: Matrix):
-        self.names, _ = names_of(matrix, None, None)
+        self.names, _ = find_names(matrix, None, None)
         self.matrix: Any = _sparse(matrix) if sp.issparse(matrix) else _dense(matrix, self.names)
         self.n_features = self.matrix.shape[1]
         _check_similarity(self.matrix)
@@ -96,7 +96,7 @@ class Correlation(FeatureSimilarity):
     """Absolute Pearson correlation of the columns of ``X``; a constant column is similar to none but itself."""
 
     def __init__(self, X: Matrix):
-        self.names, _ = names_of(X, None, None)
+        self.names, _ = find_names(X, None, None)
         values = _feature_values(X, self.names)
         spread = np.ptp(values, axis=0)
         constant = spread == 0
@@ -119,7 +119,7 @@ class SymmetricalUncertainty(FeatureSimilarity):
     """
 
     def __init__(self, X: Matrix, n_bins: int | None = 10):
-        self.names, _ = names_of(X, None, None)
+        self.names, _ = find_names(X, None, None)
         values = _feature_values(X, self.names)
         if n_bins is None:
             self.codes = discretize.given_codes(values)
@@ -174,11 +174,13 @@ def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | ra
 
 
 def _feature_values(X: Matrix, names: Names) -> NDArray[np.float64]:
-    return numbers(X, "feature values", names, None, row="sample", remedy="Fill in or leave out missing values.")
+    return as_finite_floats(
+        X, "feature values", names, None, row="sample", remedy="Fill in or leave out missing values."
+    )
 
 
 def _dense(matrix: Matrix, names: Names) -> NDArray[np.float64]:
-    return numbers(matrix, "similarities", names, None, row="feature", remedy="Give unlike features 0.")
+    return as_finite_floats(matrix, "similarities", names, None, row="feature", remedy="Give unlike features 0.")
 
 
 def _sparse(matrix: Any) -> sp.csr_array:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from holdfast.inference.estimate import stability
-from holdfast.io.estimators import kept_global_state, seed
+from holdfast.io.estimators import preserve_random_state, set_seeds
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.measures.chance import all_collections, random_collection
 from holdfast.preferences import Kind, Preferences
@@ -326,7 +326,9 @@ def check_batches(
     name = type(selector).__name__
     sized = isinstance(selector.get_params(deep=False).get("n_features"), int)
     settings: list[dict[str, Any]] = [{"n_features": size} for size in (1, 4)] if sized else [{}]
-    splits = [perturbation.split(at, Samples.of(len(y)), random_state) for at in range(perturbation.n_splits)]
+    splits = [
+        perturbation.make_split(at, Samples.of(len(y)), random_state) for at in range(perturbation.get_n_splits())
+    ]
     shared = selector.prepare(X, y, settings)
     found = list(selector.refit_many(shared, X, y, splits, settings))
     assert [len(one) for one in found] == [len(settings)] * len(splits), (
@@ -337,8 +339,8 @@ def check_batches(
             if isinstance(selection, Exception):
                 raise AssertionError(f"{name}.refit_many fails on {split.label}: {selection}") from selection
             alone = clone(selector).set_params(**setting)
-            with kept_global_state():
-                seed(alone, split.seed)
+            with preserve_random_state():
+                set_seeds(alone, split.seed)
                 expected = np.flatnonzero(alone.fit(*split.data(X, y)).get_support())
             assert selection.values.tolist() == expected.tolist(), (
                 f"{name}.refit_many selects {selection.values.tolist()} on {split.label} with {setting}, a clone "

@@ -9,7 +9,7 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
-from holdfast.inference.estimate import tallies, with_similarity
+from holdfast.inference.estimate import bind_similarity, evaluate
 from holdfast.measures.chance import random_collection
 
 Draw = Callable[[int, np.random.Generator], hf.Preferences]
@@ -35,8 +35,8 @@ class Cell:
 
 def value_of(runs, measure, parameters):
     """The value alone: without the uncertainty, which takes longer."""
-    (ready,) = with_similarity([hf.MEASURES[measure].bind(**parameters)], runs, None)
-    return tallies(runs, [ready])[0].value(1.0)
+    (ready,) = bind_similarity([hf.MEASURES[measure].bind(**parameters)], runs, None)
+    return evaluate(runs, [ready])[0].value(1.0)
 
 
 def known(name, p, **options):

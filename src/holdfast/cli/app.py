@@ -40,8 +40,8 @@ app = typer.Typer(
     help="Which selected features hold fast: the stability of feature selection, measured.\n\n"
     "Begin with `holdfast demo`. For your own data: `holdfast study data.csv --target COLUMN -s anova:k=10 --estimator "
     "knn --store study.db`, then `holdfast report study.db`. Each command explains itself: `holdfast study --help`.",
-    epilog="Exit codes: 0 done, 2 the input or the options need mending (one sentence on stderr says how), 130 stopped "
-    "by Ctrl-C, 143 by SIGTERM (what was finished is kept). Results go to stdout, progress and notes to stderr.",
+    epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 130 stopped by "
+    "Ctrl-C, 143 by SIGTERM (finished fits are kept). Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -56,7 +56,7 @@ Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of
 
 
 def run() -> None:
-    """Run the command; what the user can mend is one sentence on stderr and exit code 2."""
+    """Run the command; invalid input is one sentence on stderr and exit code 2."""
     warnings.showwarning = lambda message, *_, **__: say(f"holdfast: note: {message}")
     try:
         app()
@@ -65,15 +65,15 @@ def run() -> None:
         say(f"holdfast: {text}")
         raise SystemExit(2) from None
     except MemoryError as error:
-        say(f"holdfast: Expected something that fits into memory, got more: {error}")
+        say(f"holdfast: Not enough memory: {error}")
         raise SystemExit(2) from None
     except Exception:
         say(traceback.format_exc())  # the text of an error may quote a name
         raise SystemExit(1) from None
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from holdfast import __version__
 
         write(f"holdfast {__version__}")
@@ -83,7 +83,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass

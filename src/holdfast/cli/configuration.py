@@ -24,10 +24,10 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
 
 
 def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
-    """Read options of a command from a TOML file; its paths are told from the folder it lies in."""
-    from holdfast.io.files import path_of
+    """Read options of a command from a TOML file; its paths are relative to its folder."""
+    from holdfast.io.files import as_path
 
-    path = path_of(path)
+    path = as_path(path)
     try:
         options = tomllib.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -36,7 +36,7 @@ def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
     options = checked_options(options, command, str(path))
     for key in ("data", "store"):
         if key in options:
-            beside = path.parent / path_of(options[key])
+            beside = path.parent / as_path(options[key])
             if key == "store" or beside.exists():
                 options[key] = str(beside)
     return options
@@ -92,9 +92,9 @@ def check_trust(options: Mapping[str, Any], trust: Mapping[str, "Trust"]) -> Non
     """Raise if options name code that may not be run; nothing is imported for that."""
     from holdfast.study.trust import dotted_paths
 
-    for key, found in _named(options).items():
-        trust[key].check(path for name, parameters in found for path in dotted_paths(name, parameters))
-        for name, parameters in found:
+    for key, specs in _named(options).items():
+        trust[key].check(path for name, parameters in specs for path in dotted_paths(name, parameters))
+        for name, parameters in specs:
             trust[key].check_memory(name, parameters)
 
 
@@ -102,7 +102,7 @@ def resume_command(options: Mapping[str, Any]) -> str:
     """The command that goes on with a study, with the modules that it has to be allowed."""
     from holdfast.study.trust import PUBLIC_CLASSES, dotted_paths
 
-    named = [found for texts in _named(options).values() for found in texts]
+    named = [spec for specs in _named(options).values() for spec in specs]
     paths = [path for name, parameters in named for path in dotted_paths(name, parameters)]
     allowed = PUBLIC_CLASSES.missing_modules(paths)
     return " ".join(["holdfast resume", shlex.quote(options["store"]), *(f"--allow {module}" for module in allowed)])
@@ -111,8 +111,8 @@ def resume_command(options: Mapping[str, Any]) -> str:
 def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Names and parameters in the options that name code."""
     texts: dict[str, Any] = {key: options.get(key) or [] for key in NAMED}
-    return {key: [parse_named(text, NAMED[key]) for text in _listed(given)] for key, given in texts.items()}
+    return {key: [parse_named(text, NAMED[key]) for text in _listed(value)] for key, value in texts.items()}
 
 
-def _listed(given: Any) -> list[str]:
-    return list(given.values()) if isinstance(given, dict) else [given] if isinstance(given, str) else list(given)
+def _listed(value: Any) -> list[str]:
+    return list(value.values()) if isinstance(value, dict) else [value] if isinstance(value, str) else list(value)

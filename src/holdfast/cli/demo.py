@@ -49,7 +49,7 @@ def demo(
     with notes(quiet):
         result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
         summary = summarize(result, X=data.X, title=TITLE)
-        write_report(result, output, summary=summary)
+        write_report(summary, output)
     if as_json:
         print_json({"report": str(output), "summary": summary.to_dict()})
     else:
@@ -90,7 +90,7 @@ def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
         out.print(f"The choice: {summary.tradeoff.reason}", soft_wrap=True)
     if summary.features is not None:
         out.print(f"\nHow often {summary.candidate} selected each feature", style="bold")
-        for one in summary.features.shown:
-            bar = "█" * round(20 * one.frequency)
-            out.print(f"{one.feature:>24}  {bar:<20} {one.frequency:>4.0%}  {one.verdict}")
+        for feature in summary.features.shown:
+            bar = "█" * round(20 * feature.frequency)
+            out.print(f"{feature.feature:>24}  {bar:<20} {feature.frequency:>4.0%}  {feature.verdict}")
     out.print(f"\nThe report is in {output}: open it in a browser.", soft_wrap=True)

@@ -48,7 +48,7 @@ def measure(
     corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance.")] = False,
     undefined: UndefinedOption = "nan",
     method: Annotated[
-        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="How the interval is found.")
+        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="Method of the interval.")
     ] = "jackknife",
     level: Level = 0.95,
     quiet: Quiet = False,
@@ -69,18 +69,22 @@ def measure(
     from holdfast.inference.estimate import stability
 
     preferences = _selections(file, kind, top, features, n_features)
-    wanted = _with_similarity([parse_measure(text) for text in measures], data, similarity)
+    measures_ready = _with_similarity([parse_measure(text) for text in measures], data, similarity)
     with notes(quiet):
         estimates = stability(
             preferences,
-            wanted,
+            measures_ready,
             corrected=corrected,
             X=_data_matrix(data, preferences),
             undefined=_undefined(undefined),
             method=cast(Any, method),
         )
     if as_json:
-        record = {"file": str(file), "kind": preferences.kind, "estimates": [one.to_dict(level) for one in estimates]}
+        record = {
+            "file": str(file),
+            "kind": preferences.kind,
+            "estimates": [estimate.to_dict(level) for estimate in estimates],
+        }
         print_json(record)
     else:
         print_estimates(preferences, estimates, level)
@@ -129,11 +133,11 @@ def compare(
     selections = {
         name: _selections(file, kind, top, features, n_features) for name, file in zip(names, files, strict=True)
     }
-    (wanted,) = _with_similarity([parse_measure(measure_text)], data, similarity)
+    (measure,) = _with_similarity([parse_measure(measure_text)], data, similarity)
     with notes(quiet):
-        found = compare_many(
+        comparisons = compare_many(
             selections,
-            wanted,
+            measure,
             paired=paired,
             level=level,
             X=_data_matrix(data, next(iter(selections.values()))),
@@ -141,14 +145,14 @@ def compare(
         )
     if as_json:
         record = {
-            "measure": wanted.label,
+            "measure": measure.label,
             "level": level,
-            "selections": found.to_frame().to_dict(orient="records"),
-            "pairs": found.pairs.to_dict(orient="records"),
+            "selections": comparisons.to_frame().to_dict(orient="records"),
+            "pairs": comparisons.pairs.to_dict(orient="records"),
         }
         print_json(record)
     else:
-        print_comparisons(wanted.label, found)
+        print_comparisons(measure.label, comparisons)
 
 
 @app.command("measures", rich_help_panel=ELSEWHERE)
@@ -158,7 +162,7 @@ def list_measures(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List all measures with what is known of them."""
+    """List all measures of stability."""
     from holdfast.measures import MEASURES, properties
 
     facts = MEASURES.to_frame()
@@ -168,9 +172,9 @@ def list_measures(
     if show_properties:
         names = list(vars(MEASURES["nogueira"].properties))
         rows = table("measure", *(name.replace("_", " ") for name in names))
-        for one in MEASURES.values():
-            pairs = [(getattr(one.properties, name), getattr(one.published, name, None)) for name in names]
-            rows.add_row(one.name, *(_holds(now, published) for now, published in pairs))
+        for measure in MEASURES.values():
+            pairs = [(getattr(measure.properties, name), getattr(measure.published, name, None)) for name in names]
+            rows.add_row(measure.name, *(_holds(now, published) for now, published in pairs))
     else:
         rows = table("measure", "kind", "range", "what it is")
         for name, row in facts.iterrows():
@@ -226,7 +230,7 @@ def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: P
     frame = read_frame(similarity)
     if frame.shape[1] == frame.shape[0] + 1:
         frame = frame.iloc[:, 1:]
-    return [one.bind(similarity=frame) if one.similarity else one for one in measures]
+    return [measure.bind(similarity=frame) if measure.similarity else measure for measure in measures]
 
 
 def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:

@@ -1,9 +1,22 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+def complete(kind: str) -> Callable[[str], list[str]]:
+    """Return a completion for the shell: the names of a kind of thing."""
+
+    def names(incomplete: str) -> list[str]:
+        from holdfast.cli.records import registry
+
+        return [name for name in registry(kind) if name.startswith(incomplete)]
+
+    return names
+
 
 Data = Annotated[
     Path | None,
@@ -12,21 +25,39 @@ Data = Annotated[
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")]
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", "-s", metavar="NAME[:param=value,…]", help="A selector; a|b tries several values."),
+    typer.Option(
+        "--select",
+        "-s",
+        metavar="NAME[:param=value,…]",
+        help="A selector ({selectors}), or the dotted path of a class; a|b tries several values. May be repeated.",
+        autocompletion=complete("selectors"),
+    ),
 ]
 Perturb = Annotated[
     str | None,
     typer.Option(
         metavar="NAME[:param=value,…]",
-        help="bootstrap, subsample, pairs, folds, nested, noise, shrink or reseed.",
+        help="How resamples are made: {perturbations}.",
+        autocompletion=complete("perturbations"),
     ),
 ]
-Resamples = Annotated[int | None, typer.Option("--resamples", "-n", metavar="N", help="Number of runs.")]
+Resamples = Annotated[int | None, typer.Option("--resamples", "-n", metavar="N", help="Number of resamples.")]
 Estimator = Annotated[
     str | None,
-    typer.Option(metavar="NAME[:param=value,…]", help="Model trained on the selected features and scored."),
+    typer.Option(
+        metavar="NAME[:param=value,…]",
+        help="Model trained on the selected features and scored: {models}, or the dotted path of a class.",
+        autocompletion=complete("models"),
+    ),
 ]
-Score = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Score by scikit-learn's name; may be repeated.")]
+Score = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Score: {scores}, or another one of scikit-learn's. May be repeated.",
+        autocompletion=complete("scores"),
+    ),
+]
 PredictionTask = Annotated[
     str | None, typer.Option(metavar="classification|regression", help="What is predicted, if it is not obvious.")
 ]
@@ -54,17 +85,28 @@ Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Pro
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
 MeasureText = Annotated[
-    str | None, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")
+    str | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        metavar="NAME[:param=value,…]",
+        help="Measure of stability; `holdfast measures` lists them.",
+        autocompletion=complete("measures"),
+    ),
 ]
 
 # Decisions
 
 Rule = Annotated[
-    str, typer.Option("--rule", "-r", metavar="accuracy|one-se|not-worse|knee|at-least|weighted", help="How to choose.")
+    str,
+    typer.Option(
+        "--rule",
+        "-r",
+        metavar="NAME[:param=value,…]",
+        help="How one candidate is chosen: {rules}.",
+        autocompletion=complete("rules"),
+    ),
 ]
-Metric = Annotated[str | None, typer.Option(metavar="NAME", help="The score to weigh; the first one if not said.")]
-AtLeast = Annotated[float | None, typer.Option("--at-least", metavar="S", help="Least stability, for --rule at-least.")]
-Weight = Annotated[float | None, typer.Option(metavar="W", help="Weight of the score, for --rule weighted.")]
-Uncorrected = Annotated[
-    bool, typer.Option("--uncorrected", help="No Holm correction in --rule not-worse, as in the 2005 paper.")
+Metric = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The score to weigh against stability (default: the first one).")
 ]

@@ -15,17 +15,17 @@ def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"Expected NAME:param=value,param=value for a {what}, got {text!r}.")
-        values = [literal(one.strip()) for one in value.split("|")]
+        values = [literal(part.strip()) for part in value.split("|")]
         parameters[key.strip()] = values if len(values) > 1 else values[0]
     return name.strip(), parameters
 
 
 def parse_measure(text: str) -> "Measure":
     """Read a measure with its parameters."""
-    from holdfast.measures import find
+    from holdfast.measures import find_measure
 
     name, parameters = parse_named(text, "measure")
-    measure = find(name)
+    measure = find_measure(name)
     for key, value in parameters.items():
         default = measure.parameters.get(key, "")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -34,10 +34,20 @@ def parse_measure(text: str) -> "Measure":
     return measure.bind(**parameters)
 
 
+def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a rule with its parameters; both are checked."""
+    from holdfast.cli.records import registry
+
+    name, parameters = parse_named(text, "rule")
+    rule = registry("rules").find(name)
+    rule.check(parameters)
+    return rule.about.name, parameters
+
+
 def as_options(text: str) -> str:
     """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
     names = "categorical|groups|ignore|index|missing|task"
-    return re.sub(rf"\b({names})=([\w'])?", lambda one: f"--{one[1]}" + (f" {one[2]}" if one[2] else ""), text)
+    return re.sub(rf"\b({names})=([\w'])?", lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""), text)
 
 
 def literal(text: str) -> Any:

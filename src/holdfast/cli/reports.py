@@ -7,37 +7,46 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
-from holdfast.cli.parsing import parse_measure
-from holdfast.cli.printing import notes
+from holdfast.cli.parsing import parse_measure, parse_rule
+from holdfast.cli.printing import notes, print_json
 from holdfast.cli.terminal import write, write_json
-from holdfast.cli.tradeoffs import rule_options
+
+
+def _print_schema(wanted: bool) -> None:
+    if wanted:
+        from holdfast.report import Summary
+
+        print_json(Summary.json_schema())
+        raise typer.Exit
 
 
 @app.command(rich_help_panel=DECIDE)
 def report(
     store: options.StoreFile,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; report.html if not said.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default report.html).")
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", "-f", metavar="html|md|json", help="What to write, if the name is silent.")
+        str | None,
+        typer.Option("--format", "-f", metavar="html|md|json", help="Format, if the file name does not tell."),
     ] = None,
     candidate: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which candidate to report; the chosen one if not said.")
+        str | None, typer.Option(metavar="NAME", help="Candidate to report (default: the chosen one).")
     ] = None,
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
-    at_least: options.AtLeast = None,
-    weight: options.Weight = None,
-    uncorrected: options.Uncorrected = False,
     threshold: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share of the runs that a trusted feature surely exceeds.")
+        float, typer.Option(metavar="SHARE", help="Selection frequency that a trusted feature must exceed.")
     ] = 0.5,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")] = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", is_eager=True, callback=_print_schema, help="Show the JSON Schema and exit."),
+    ] = False,
 ) -> None:
     """Write a study's report into one file that needs no network: verdict, features to trust, choice, causes, method.
 
@@ -49,22 +58,23 @@ def report(
 
     `holdfast report study.db --format md --rule not-worse`
     """
-    from holdfast.report import render, write_report
+    from holdfast.report import render, summarize, write_report
     from holdfast.study import load_study
 
-    asked: dict[str, Any] = {
-        "candidate": candidate, "rule": rule, "metric": metric, "level": level, "threshold": threshold,
+    name, parameters = parse_rule(rule)
+    options_given: dict[str, Any] = {
+        "candidate": candidate, "rule": name, "metric": metric, "level": level, "threshold": threshold,
         "measure": None if measure is None else parse_measure(measure), **({} if title is None else {"title": title}),
-        **rule_options(rule, at_least, weight, uncorrected),
+        **parameters,
     }  # fmt: skip
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        result = load_study(store)
+        summary = summarize(load_study(store), **options_given)
         if as_json:
-            write_json(render(result, "json", **asked).removesuffix("\n"))
+            write_json(render(summary, "json").removesuffix("\n"))
             return
         path = output or Path(f"report.{format or 'html'}")
-        written = write_report(result, path, format=format, **asked)  # type: ignore[arg-type]
+        written = write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))

@@ -1,4 +1,4 @@
-"""Commands that run studies and show what they found: study, resume, show, verify, export, selectors."""
+"""Commands that run studies and show what they found: study, resume, show, verify, export."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -46,9 +46,13 @@ def study(
     store: options.Store = None,
     until: Annotated[
         float | None,
-        typer.Option(metavar="WIDTH", help="Run until intervals are ± WIDTH: a pilot of 20, then once more."),
+        typer.Option(
+            metavar="WIDTH", help="Choose the number of resamples so that intervals are ± WIDTH, by a pilot of 20."
+        ),
     ] = None,
-    cap: Annotated[int | None, typer.Option(metavar="N", help="Most runs for --until; 1000 if not said.")] = None,
+    cap: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of resamples for --until (default 1000).")
+    ] = None,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
@@ -57,12 +61,16 @@ def study(
     ] = None,
     allow: options.Allow = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell the number of fits, time and disk; run one each.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Estimate the number of fits, time and disk space from one fit of each selector, and stop.",
+        ),
     ] = False,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run selectors on perturbed versions of a data set and tell how stable, and how good, they are.
+    """Run selectors on perturbed versions of a data set, and measure how stable they are and how well they predict.
 
     **Examples**
 
@@ -72,27 +80,27 @@ def study(
 
     `holdfast study patients.csv --target status -s sklearn.feature_selection.SelectFpr:alpha=0.01`
 
-    `holdfast study breast_cancer -s forest:sizes=10 --perturb folds:k=5,repeats=10`
+    `holdfast study breast_cancer -s forest:sizes=10 --perturb folds:n_splits=5,n_repeats=10`
 
     `holdfast study --config study.toml --dry-run`
     """
-    typed = given(ctx, set(ctx.params) - {"config", "allow", "dry_run", "quiet", "as_json"})
-    wanted = {**DEFAULTS, **({} if config is None else file_options(config, study)), **typed}
+    typed = typed_options(ctx, set(ctx.params) - {"config", "allow", "dry_run", "quiet", "as_json"})
+    chosen = {**DEFAULTS, **({} if config is None else file_options(config, study)), **typed}
     trust = trust_by_option(typed, allow, str(config))
     if dry_run:
-        check_trust(wanted, trust)
-        found = read(wanted, quiet)
-        _print_plan(planned(wanted, found.task, trust), found, as_json)
+        check_trust(chosen, trust)
+        data_read = read(chosen, quiet)
+        _print_plan(planned(chosen, data_read.task, trust), data_read, as_json)
     else:
-        _print_study(ran(wanted, trust, quiet), None, 0.95, quiet, as_json)
+        _print_study(ran(chosen, trust, quiet), None, 0.95, quiet, as_json)
 
 
-def given(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
-    """What was said on the command line."""
-    from holdfast.io.files import path_of
+def typed_options(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
+    """Return the options that stood on the command line."""
+    from holdfast.io.files import as_path
 
-    said = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(path_of(one)) if isinstance(one, Path) else one for key, one in said.items()}
+    typed = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
+    return {key: str(as_path(value)) if isinstance(value, Path) else value for key, value in typed.items()}
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -103,7 +111,7 @@ def resume(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a study that was stopped, from what its store knows.
+    """Resume a study that was stopped, from its store.
 
     Classes that the store names are imported from holdfast and scikit-learn only, and from modules that you allow.
 
@@ -113,7 +121,7 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study.stored import read_meta
+    from holdfast.study.store import read_meta
 
     command = read_meta(store)["command"]
     if command is None:
@@ -121,8 +129,8 @@ def resume(
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
         )
     command = checked_options(command, study, str(store))
-    wanted = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
-    _print_study(ran(wanted, trust_by_option((), allow, str(store)), quiet), None, 0.95, quiet, as_json)
+    chosen = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
+    _print_study(ran(chosen, trust_by_option((), allow, str(store)), quiet), None, 0.95, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -148,26 +156,34 @@ def show(
 
 @app.command(rich_help_panel=STUDIES)
 def verify(store: options.StoreFile, as_json: Json = False) -> None:
-    """Check every row of a study's store and tell what is sound and what is lost.
+    """Check every row of a study's store for damage and loss.
 
-    The exit code is 0 for a sound store, 1 for one that resuming the study mends, 2 for one that cannot be used.
+    The exit code is 0 for a sound store, 1 for one that is repaired by resuming the study, 2 for one that cannot be
+    used.
 
     **Example**
 
     `holdfast verify study.db`
     """
-    from holdfast.study.mending import verify
+    from holdfast.study.store import verify
 
-    found = verify(store)
+    verification = verify(store)
     if as_json:
-        print_json({"store": str(store), "state": found.state, "tables": found.tables, "message": found.message})
+        print_json(
+            {
+                "store": str(store),
+                "state": verification.state,
+                "tables": verification.tables,
+                "message": verification.message,
+            }
+        )
     else:
         rows = table("table", "sound rows", "damaged", "missing")
-        for name, counts in found.tables.items():
+        for name, counts in verification.tables.items():
             rows.add_row(name, *(f"{counts[state]:,}" for state in ("sound", "damaged", "missing")))
         console().print(rows)
-        console().print(found.message or f"{store} is sound.", soft_wrap=True)
-    raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[found.state])
+        console().print(verification.message or f"{store} is sound.", soft_wrap=True)
+    raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -191,27 +207,6 @@ def export(
         print_json(files)
     else:
         write("\n".join(files))
-
-
-@app.command("selectors", rich_help_panel=STUDIES)
-def list_selectors(as_json: Json = False) -> None:
-    """List the selectors and estimators that have names; classes can be given by their dotted path too."""
-    from holdfast.study.named import ESTIMATORS, SELECTORS, parameters_of
-
-    both = {"selector": SELECTORS, "estimator": ESTIMATORS}
-    found: list[dict[str, Any]] = [
-        {"kind": kind, "name": name, "parameters": parameters_of(one), "summary": one.summary}
-        for kind, known in both.items()
-        for name, one in known.items()
-    ]
-    if as_json:
-        print_json(found)
-        return
-    rows = table("name", "for", "parameters", "what it is")
-    for one in found:
-        given = ", ".join(f"{key}={value}" for key, value in one["parameters"].items())
-        rows.add_row(one["name"], f"--{'select' if one['kind'] == 'selector' else 'estimator'}", given, one["summary"])
-    console().print(rows)
 
 
 # Running
@@ -243,11 +238,11 @@ def _table(options: dict[str, Any]) -> "Table":
 
 
 def read(options: dict[str, Any], quiet: bool) -> "Table":
-    """Read the data, and tell what was done to them."""
-    found = _table(options)
-    for note in () if quiet else found.notes:
+    """Read the data, and print a note for every change made to them."""
+    data = _table(options)
+    for note in () if quiet else data.notes:
         say(f"holdfast: note: {note}")
-    return found
+    return data
 
 
 def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "StudyResult":
@@ -255,19 +250,20 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
     from holdfast.study import TargetPrecision
 
     check_trust(options, trust)
-    found = read(options, quiet)
-    options = {**options, "select": options["select"] or options["usual"][found.task]}
-    command = {key: one for key, one in options.items() if key not in NOT_KEPT}
+    data = read(options, quiet)
+    options = {**options, "select": options["select"] or options["usual"][data.task]}
+    command = {key: value for key, value in options.items() if key not in NOT_KEPT}
     if Path(options["data"]).exists():
         command["data"] = str(Path(options["data"]).resolve())
     until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
     with notes(quiet), _stopped_cleanly(options):
-        result = planned(options, found.task, trust).run(
-            found.X, found.y, groups=found.groups, store=options.get("store"), n_jobs=options["jobs"],
+        result = planned(options, data.task, trust).run(
+            data.X, data.y, groups=data.groups, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
-    if result.stored.outcomes.empty:
-        raise ValueError(f"Expected some fits to work, got none that did; the first one: {result.failures['error'][0]}")
+    if not result.finished:
+        most_common = result.failures["error"].value_counts().index[0]
+        raise ValueError(f"Every fit failed; the most common error was: {most_common}")
     return result
 
 
@@ -289,8 +285,8 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
     from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
-    wanted: Any = options["select"] or options["usual"][task]  # a list, or, from a file, a table of names
-    labeled = wanted.items() if isinstance(wanted, dict) else ((None, text) for text in wanted)
+    specs: Any = options["select"] or options["usual"][task]  # a list, or, from a file, a table of names
+    labeled = specs.items() if isinstance(specs, dict) else ((None, text) for text in specs)
     selectors: dict[str, Candidates] = {}
     for label, text in labeled:
         name, parameters = parse_named(text, "selector")
@@ -312,17 +308,17 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
     )
 
 
-def _print_plan(study: "Study", found: Any, as_json: bool) -> None:
-    """Tell what a study would cost, by one fit of each selector."""
-    cost = study.cost(found.X, found.y, groups=found.groups)
+def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
+    """Print what a study would cost, estimated from one fit of each selector."""
+    cost = study.cost(data.X, data.y, groups=data.groups)
     if as_json:
         print_json(cost)
         return
-    from holdfast.study.progress import spoken
+    from holdfast.study.progress import format_duration
 
     console().print(
         f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
-        f"About {spoken(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
+        f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
 
 
@@ -336,7 +332,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
         print_json(
             {
                 "design": result.design,
-                "splits": len(result.stored.splits),
+                "splits": result.n_splits,
                 "complete": result.complete,
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
@@ -353,7 +349,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{counted(len(summary), 'candidate')} on {counted(len(result.stored.splits), 'split')} "
+        f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
         f"({result.design_in_words}), "
         f"{counted(len(result.features), 'feature')}{unfinished}"
     )

@@ -7,9 +7,9 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import trust_by_option
-from holdfast.cli.parsing import parse_measure
+from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import interval_text, notes, number, print_json
-from holdfast.cli.studies import DEFAULTS, given, ran
+from holdfast.cli.studies import DEFAULTS, ran, typed_options
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ def tradeoff(
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
-    at_least: options.AtLeast = None,
-    weight: options.Weight = None,
-    uncorrected: options.Uncorrected = False,
     perturb: options.Perturb = None,
     resamples: options.Resamples = None,
     estimator: options.Estimator = None,
@@ -69,14 +66,14 @@ def tradeoff(
 
     `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:k=5|10|20" --store study.db`
 
-    `holdfast tradeoff breast_cancer --rule at-least --at-least 0.8`
+    `holdfast tradeoff breast_cancer --rule at-least:stability=0.8`
     """
-    decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
-    typed = given(ctx, STUDY)
-    wanted = {**DEFAULTS, **USUAL, **typed}
-    if metric is not None and metric not in (wanted["score"] or [metric]):
-        raise ValueError(f"Expected one of the scores ({', '.join(wanted['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(wanted, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
+    decision = _decision(rule, metric, measure, level)
+    typed = typed_options(ctx, STUDY)
+    chosen = {**DEFAULTS, **USUAL, **typed}
+    if metric is not None and metric not in (chosen["score"] or [metric]):
+        raise ValueError(f"Expected one of the scores ({', '.join(chosen['score'])}) as --metric, got {metric!r}.")
+    _decide(ran(chosen, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -85,9 +82,6 @@ def choose(
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
-    at_least: options.AtLeast = None,
-    weight: options.Weight = None,
-    uncorrected: options.Uncorrected = False,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
@@ -98,28 +92,12 @@ def choose(
 
     `holdfast choose study.db --rule one-se`
 
-    `holdfast choose study.db --rule weighted --weight 0.7 --json`
+    `holdfast choose study.db --rule weighted:weight=0.7 --json`
     """
     from holdfast.study import load_study
 
-    decision = _decision(rule, metric, measure, level, rule_options(rule, at_least, weight, uncorrected))
+    decision = _decision(rule, metric, measure, level)
     _decide(load_study(store), decision, quiet, as_json)
-
-
-def rule_options(rule: str, at_least: float | None, weight: float | None, uncorrected: bool) -> dict[str, Any]:
-    """Options of the rule; one that belongs to another rule is refused."""
-    found: dict[str, dict[str, Any]] = {
-        "at-least": {} if at_least is None else {"stability": at_least},
-        "weighted": {} if weight is None else {"weight": weight},
-        "not-worse": {"correction": None} if uncorrected else {},
-    }
-    flags = {"at-least": "--at-least", "weighted": "--weight", "not-worse": "--uncorrected"}
-    for other, chosen in found.items():
-        if chosen and other != rule:
-            raise ValueError(f"Expected {flags[other]} with --rule {other} only, got it with --rule {rule}.")
-    if rule == "at-least" and at_least is None:
-        raise ValueError("Expected --at-least S, the least stability that is wanted, such as 0.75, got none.")
-    return found.get(rule, {})
 
 
 class Decision(NamedTuple):
@@ -132,14 +110,13 @@ class Decision(NamedTuple):
     options: dict[str, Any]
 
 
-def _decision(rule: str, metric: str | None, measure: str | None, level: float, options: dict[str, Any]) -> Decision:
+def _decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
     """How to decide, checked before a study is run for it."""
     from holdfast.inference.intervals import check_level
-    from holdfast.tradeoff.choice import check_rule
 
     check_level(level)
-    check_rule(rule, options)
-    return Decision(rule, metric, None if measure is None else parse_measure(measure), level, options)
+    name, parameters = parse_rule(rule)
+    return Decision(name, metric, None if measure is None else parse_measure(measure), level, parameters)
 
 
 def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) -> None:

@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.datasets.catalog import ROWS, About
+from holdfast.declared import did_you_mean
 from holdfast.io import read_table
-from holdfast.io.files import not_installed, path_of
+from holdfast.io.files import as_path, missing_package
 
 BY_NAME = {about.name: about for about in ROWS}
 FOLDER, ADDRESS = "HOLDFAST_DATA", "HOLDFAST_DATA_URL"  # environment variables
@@ -127,9 +127,9 @@ def load(name: str, *, base_url: str | None = None) -> Dataset:
 
 def _about(name: str) -> About:
     if name not in BY_NAME:
-        near = get_close_matches(str(name).lower(), BY_NAME)
-        advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(BY_NAME)}."
-        raise ValueError(f"Expected the name of a data set, got {name!r}; {advice}")
+        hint = did_you_mean(name, BY_NAME)
+        hint = hint if hint.endswith("?") else f"; datasets.names() lists them: {', '.join(BY_NAME)}."
+        raise ValueError(f"Expected the name of a data set, got {name!r}{hint}")
     return BY_NAME[name]
 
 
@@ -161,7 +161,7 @@ def _file(about: About, base_url: str | None) -> Path:
 
 def _folder() -> Path:
     folder = os.environ.get(FOLDER)
-    return path_of(folder) if folder else Path(_pooch().os_cache("holdfast"))
+    return as_path(folder) if folder else Path(_pooch().os_cache("holdfast"))
 
 
 def _check_sum(path: Path, about: About) -> None:
@@ -199,9 +199,7 @@ def _pooch() -> Any:
     try:
         import pooch
     except ImportError:
-        raise not_installed(
-            "pooch", f"the cache folder and downloads (or the folder of the files in {FOLDER})"
-        ) from None
+        raise missing_package("pooch", f"finding data sets outside of the folder that {FOLDER} names") from None
     return pooch
 
 

@@ -1,11 +1,11 @@
-"""From measures to statements: how stable, how sure, which differ, how many resamples, which features."""
+"""Statistical inference: estimates, intervals, comparisons, planning, features and agreement."""
 
 from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.inference.features import feature_swaps, feature_table
 from holdfast.inference.intervals import Interval
-from holdfast.inference.planning import Pilot, Plan, runs_needed
+from holdfast.inference.planning import Pilot, PlannedRuns, runs_needed
 
 __all__ = [
     "Agreement",
@@ -14,7 +14,7 @@ __all__ = [
     "Interval",
     "Kalousis",
     "Pilot",
-    "Plan",
+    "PlannedRuns",
     "StabilityEstimate",
     "agreement",
     "compare",

@@ -1,11 +1,13 @@
-"""How far two sets of aligned runs agree, run by run."""
+"""Agreement of two aligned sets of runs, run by run."""
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
@@ -13,18 +15,19 @@ from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
     as_preferences,
+    bind_similarity,
     check_undefined,
-    of_kind,
+    convert_kind,
     stability,
-    with_similarity,
 )
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.preferences import Preferences, stacked
+from holdfast.results import ResultMixin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
-    """How far run ``i`` of one selection agrees with run ``i`` of another.
+class Agreement(ResultMixin):
+    """Agreement of two selections, run by run.
 
     Attributes
     ----------
@@ -48,6 +51,10 @@ class Agreement:
         """Number of pairs of runs."""
         return self.per_run.size
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per pair of runs with its ``agreement``."""
+        return pd.DataFrame({"agreement": self.per_run}, index=pd.RangeIndex(self.n_runs, name="run"))
+
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
 
@@ -61,7 +68,7 @@ def agreement(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Agreement:
-    """Compare run ``i`` of ``a`` with run ``i`` of ``b``: a sample with its half, one half with the other.
+    """Measure the agreement of two selections run by run, such as those of two halves of the data.
 
     A pairwise measure is the similarity of the two runs, the run of ``a`` first; another measure is taken of the two
     runs as a collection.
@@ -91,24 +98,24 @@ def agreement(
     >>> hf.inference.agreement(full, half, "jaccard")
     jaccard = 0.667 (mean agreement of 2 pairs of runs)
     """
-    chosen = find(measure).bind(**parameters)
+    chosen = find_measure(measure).bind(**parameters)
     check_undefined(undefined)
     a, b = as_preferences(a, [chosen]), as_preferences(b, [chosen])
     _check_aligned(a, b)
-    a, b = (of_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
+    a, b = (convert_kind(runs, chosen.kind, chosen.name) for runs in (a, b))
     for run in range(a.n_runs if chosen.one_size else 0):
         chosen.check_sizes(stacked(a.take([run]), b.take([run])))
-    each = chosen.parameters.get("similarity")
-    if isinstance(each, (list, tuple)) and np.ndim(each[0]) != 1:  # not a matrix written as nested lists
-        if len(each) != a.n_runs:
-            raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(each)}.")
-        ready = with_similarity([chosen.bind(similarity=one) for one in each], a, None)
+    similarities = chosen.parameters.get("similarity")
+    if isinstance(similarities, (list, tuple)) and np.ndim(similarities[0]) != 1:  # not a matrix as nested lists
+        if len(similarities) != a.n_runs:
+            raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(similarities)}.")
+        bound = bind_similarity([chosen.bind(similarity=similarity) for similarity in similarities], a, None)
         runs = range(a.n_runs)
-        per_run = np.concatenate([ready[i].form.between(a.take([i]), b.take([i]), ready[i]) for i in runs])
+        per_run = np.concatenate([bound[run].form.between(a.take([run]), b.take([run]), bound[run]) for run in runs])
     else:
-        (ready_one,) = with_similarity([chosen], a, X)
-        per_run = ready_one.form.between(a, b, ready_one)
-    return _settled(chosen, per_run, undefined)
+        (chosen,) = bind_similarity([chosen], a, X)
+        per_run = chosen.form.between(a, b, chosen)
+    return _average_runs(chosen, per_run, undefined)
 
 
 def _check_aligned(a: Preferences, b: Preferences) -> None:
@@ -116,22 +123,22 @@ def _check_aligned(a: Preferences, b: Preferences) -> None:
         raise ValueError(f"Expected as many runs on both sides, got {a.n_runs} and {b.n_runs}.")
     if a.n_features != b.n_features or (a.names != b.names and list(a.features) != list(b.features)):
         raise ValueError(
-            "Expected the same features in the same order on both sides, got others; make both with one features=."
+            "The two selections must have the same features in the same order; make both with the same features=."
         )
     if a.labels is not None and b.labels is not None and a.labels != b.labels:
         odd = next(run for run in range(a.n_runs) if a.labels[run] != b.labels[run])
         raise ValueError(
             f"Expected runs with equal labels, got {a.labels[odd]!r} and {b.labels[odd]!r} as run {odd}; "
-            "bring the runs into one order with .take()."
+            "put the runs in the same order with .take()."
         )
 
 
-def _settled(measure: Measure, per_run: NDArray[np.float64], undefined: Undefined) -> Agreement:
+def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Undefined) -> Agreement:
     missing, reason, value = np.isnan(per_run), None, float(per_run.mean())
     if missing.any():
         reason = f"{measure.name} has no value for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
         if undefined == "raise":
-            raise UndefinedStabilityError(f"Expected a defined agreement, got none: {reason}; choose undefined=.")
+            raise UndefinedStabilityError(f"The agreement is undefined: {reason}; choose undefined='skip' or a number.")
         if undefined == "skip" and not missing.all():
             value = float(per_run[~missing].mean())
         elif isinstance(undefined, (int, float)):
@@ -141,12 +148,33 @@ def _settled(measure: Measure, per_run: NDArray[np.float64], undefined: Undefine
     return Agreement(measure=measure.label, value=value, per_run=per_run, reason=reason)
 
 
-class Kalousis(NamedTuple):
-    """The three stabilities of Kalousis, Prados and Hilario (2005)."""
+@dataclass(frozen=True)
+class Kalousis(ResultMixin):
+    """The three stabilities of Kalousis, Prados and Hilario (2005).
 
-    weights: StabilityEstimate  # S_W, Pearson correlation
-    ranks: StabilityEstimate  # S_R, Spearman correlation
-    subsets: StabilityEstimate  # S_S, Jaccard index of the best k
+    Attributes
+    ----------
+    weights : StabilityEstimate
+        S_W, the mean Pearson correlation of weights.
+    ranks : StabilityEstimate
+        S_R, the mean Spearman correlation of ranks.
+    subsets : StabilityEstimate
+        S_S, the mean Jaccard index of the best k.
+    """
+
+    weights: StabilityEstimate
+    ranks: StabilityEstimate
+    subsets: StabilityEstimate
+
+    def __iter__(self) -> Iterator[StabilityEstimate]:
+        return iter((self.weights, self.ranks, self.subsets))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each of the three."""
+        return pd.concat([estimate.to_frame() for estimate in self], ignore_index=True)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
 
 
 def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Kalousis:
@@ -170,9 +198,9 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     spearman = 0.943 [0.718, 0.959] (95% CI, 20 runs)
     """
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
-    broken = {} if parameters.get("ties", "average") == "average" else parameters
+    tie_options = {} if parameters.get("ties", "average") == "average" else parameters
     return Kalousis(
         stability(weights, "weight_correlation"),
         stability(weights, "spearman", **parameters),
-        stability(weights.top(k, **broken), "jaccard"),
+        stability(weights.top(k, **tie_options), "jaccard"),
     )

@@ -1,10 +1,10 @@
-"""Whether one selection is more stable than another."""
+"""Comparing the stabilities of two or more selections."""
 
 import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,27 +15,31 @@ from holdfast.inference.estimate import (
     StabilityEstimate,
     Undefined,
     as_preferences,
-    of_kind,
+    bind_similarity,
+    convert_kind,
     stability,
-    with_similarity,
 )
 from holdfast.inference.intervals import Interval, Jackknife, check_level
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures import Measure, find
-from holdfast.measures.record import FEW_RUNS, Floats, roughness_of
+from holdfast.measures import Measure, find_measure
+from holdfast.measures.record import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
+from holdfast.results import ResultMixin, to_plain
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 Kernel: TypeAlias = Floats | None
 
 ENOUGH_DEVIATIONS = 10
-"""So many deviations tell what deviations are like: half of the allowance for an unseen one is left."""
+"""Number of deviations seen at which half of the allowance for an unseen one is left."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """The difference of two stabilities, first minus second, and whether it is more than chance.
+class Comparison(ResultMixin):
+    """The difference of two stabilities, first minus second, with its interval and test.
 
     Attributes
     ----------
@@ -88,14 +92,18 @@ class Comparison:
         return Interval(float(self.difference - reach), float(self.difference + reach))
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return what there is to know, ready for JSON: undefined numbers are None."""
+        """Return the comparison as plain values, ready for JSON: undefined numbers are None."""
         low, high = self.ci(level)
         record = {
             "measure": self.measure, "first": self.first.value, "second": self.second.value,
             "difference": self.difference, "low": low, "high": high, "standard_error": self.standard_error,
             "p_value": self.p_value, "design": self.design, "level": level,
         }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        return to_plain(record)
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return what there is to know as a frame of one row."""
+        return pd.DataFrame([self.to_dict(level)])
 
     def __repr__(self) -> str:
         low, high = self.ci()
@@ -129,8 +137,8 @@ def compare(
     measure : str or Measure
         What to measure.
     paired : bool, optional
-        Whether run ``i`` of both used the same resample. Left out, equal labels of the runs mean yes (they are brought
-        into one order), labels without any in common mean no; without labels it must be said.
+        Whether run ``i`` of both used the same resample. By default, equal labels of the runs mean yes (runs are put
+        in the same order), labels with none in common mean no; required for runs without labels.
     method : {"jackknife", "asymptotic"}
         Pseudo-values of the jackknife, or the statistic T_M of the 2018 paper (``nogueira`` only).
     X, undefined, **parameters
@@ -147,58 +155,57 @@ def compare(
     """
     if method not in ("jackknife", "asymptotic"):
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
-    chosen = find(measure).bind(**parameters)
-    law: Any = "asymptotic" if method == "asymptotic" else "jackknife"
-    one, two = _sides([first, second], chosen, X, undefined, law)
-    return _comparison(one, two, _are_paired(one.runs, two.runs, paired), method)
+    chosen = find_measure(measure).bind(**parameters)
+    a, b = _evaluate_sides([first, second], chosen, X, undefined, method)
+    return _compare_sides(a, b, _are_paired(a.runs, b.runs, paired), method)
 
 
 class Side(NamedTuple):
-    """A selection, ready to be compared: its estimate, and what pairs of its runs add to the variance."""
+    """One side of a comparison: a selection with its estimate, and what pairs of its runs add to the variance."""
 
     estimate: StabilityEstimate
     kernel: Kernel = None
     runs: Preferences | None = None
 
 
-def _sides(
-    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, law: Any
+def _evaluate_sides(
+    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, method: Any
 ) -> list[Side]:
-    """Evaluate every selection once; a similarity made from data serves all of them."""
+    """Evaluate every selection once; a similarity computed from data is shared by all of them."""
     sides = []
     for selection in selections:
-        runs = _in_label_order(as_preferences(selection, [measure]))
-        (measure,) = with_similarity([measure], runs, X)
+        runs = _sort_by_label(as_preferences(selection, [measure]))
+        (measure,) = bind_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
-        kernel = measure.form.kernel(of_kind(runs, measure.kind, measure.name), measure) if few else None
-        sides.append(Side(stability(runs, measure, method=law, undefined=undefined), kernel, runs))
+        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
+        sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
     return sides
 
 
-def _in_label_order(runs: Preferences) -> Preferences:
+def _sort_by_label(runs: Preferences) -> Preferences:
     return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
 
 
-def _are_paired(one: Preferences | None, two: Preferences | None, paired: bool | None) -> bool:
-    """Whether runs, which are in the order of their labels, are compared as pairs."""
-    if one is None or two is None:
+def _are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
+    """Whether runs, which are sorted by their labels, are compared as pairs."""
+    if first is None or second is None:
         return True
-    labels = None if one.labels is None or two.labels is None else (set(one.labels), set(two.labels))
+    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
     if paired is None:
         if labels is None:
             raise ValueError(
-                "Expected to know whether run i of both selections used the same resample, got runs without labels; "
-                "say paired=True or paired=False (--paired, --independent), or label the runs."
+                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
+                "pass paired=True or paired=False (--paired, --independent), or label the runs."
             )
         common = labels[0] & labels[1]
         if common and labels[0] != labels[1]:
             raise ValueError(
-                f"Expected run labels that are all equal or all different, got {len(common)} in common of {one.n_runs} "
-                f"and {two.n_runs}; keep the common runs with .take(), or say paired=False."
+                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
+                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
             )
         paired = bool(common)
-    if paired and one.n_runs != two.n_runs:
-        raise ValueError(f"Expected equally many runs to compare as pairs, got {one.n_runs} and {two.n_runs}.")
+    if paired and first.n_runs != second.n_runs:
+        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
     if paired and labels and labels[0] != labels[1]:
         raise ValueError(
             f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
@@ -207,36 +214,36 @@ def _are_paired(one: Preferences | None, two: Preferences | None, paired: bool |
     return paired
 
 
-def _comparison(first: Side, second: Side, together: bool, method: str) -> Comparison:
-    one, two = first.estimate, second.estimate
-    for estimate in (one, two):
+def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comparison:
+    a, b = first.estimate, second.estimate
+    for estimate in (a, b):
         if estimate.pseudo_values.size < 2:
-            raise ValueError(f"Expected two stabilities with an uncertainty to compare, got one without: {estimate!r}.")
+            raise ValueError(f"Both stabilities need a standard error to be compared, got one without: {estimate!r}.")
     design: Design
     if method == "asymptotic":
         variance, degrees = sum(_published_variance(side) for side in (first, second)), math.inf
         design = "asymptotic"
-    elif together:
+    elif paired:
         kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
-        differences = one.pseudo_values - two.pseudo_values  # of runs, or of the blocks that they form
-        variance, degrees = mean_variance(differences, kernel), float(degrees_of_freedom(differences))
+        differences = a.pseudo_values - b.pseudo_values  # of runs, or of the blocks that they form
+        variance, degrees = variance_of_mean(differences, kernel), float(degrees_of_freedom(differences))
         design = "paired"
     else:
         variance, degrees = _welch(first, second)
         design = "independent"
     if method != "asymptotic":
-        variance += variance_for_unseen(one if one.value >= two.value else two)
+        variance += variance_for_unseen(a if a.value >= b.value else b)
     error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
-    return Comparison(measure=one.measure, first=one, second=two, design=design, standard_error=error, degrees=degrees)
+    return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
 
 
-def mean_variance(values: Floats, kernel: Kernel) -> float:
+def variance_of_mean(values: Floats, kernel: Kernel) -> float:
     """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
     n = values.size
     variance = float(values.var(ddof=1)) / n
     if kernel is None or np.isnan(kernel).any():
         return variance
-    return max(variance, 2 * roughness_of(kernel) / (n * (n - 1)))
+    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
 
 
 def degrees_of_freedom(values: Floats) -> Floats:
@@ -253,27 +260,27 @@ def degrees_of_freedom(values: Floats) -> Floats:
 
 
 def _welch(first: Side, second: Side) -> tuple[float, float]:
-    """Variance of the difference of two independent means, and its degrees of freedom."""
+    """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
     values = [side.estimate.pseudo_values for side in (first, second)]
-    parts = [mean_variance(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
-    fewest = float(min(found.size for found in values) - 1)
-    spread = sum(part**2 / degrees_of_freedom(found) for part, found in zip(parts, values, strict=True))
+    parts = [variance_of_mean(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
+    fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
+    spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
     return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
 
 
 def variance_for_unseen(estimate: StabilityEstimate) -> float:
-    """What the variance lacks for one run that was not drawn, the less so the more deviations were seen.
+    """Variance to add for one run that was not drawn, less the more deviations were seen.
 
     If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
     least (r/t)². Deviations that were seen tell what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
     """
-    law = estimate.law
-    if not isinstance(law, Jackknife):
+    jackknife = estimate.distribution
+    if not isinstance(jackknife, Jackknife):
         return 0.0
-    seen = 0.0 if law.unanimous else law.loss**2 / max(law.variance, ROUNDING**2)
-    fades = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
-    reach = (law.value - law.unseen.value_with(math.exp(-1 / (law.n_runs - 1)))) * fades
-    return max(0.0, float(reach / stdtrit(law.n_runs - 1, 0.975)) ** 2 - law.variance)
+    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
+    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
+    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
+    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
 
 
 def _published_variance(side: Side) -> float:
@@ -282,7 +289,7 @@ def _published_variance(side: Side) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparisons:
+class Comparisons(ResultMixin):
     """All pairwise comparisons of several selections.
 
     Attributes
@@ -319,6 +326,16 @@ class Comparisons:
             )
         return pd.DataFrame(rows)
 
+    def plot(self) -> "AnyChart":
+        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`)."""
+        from holdfast.plots import plot_comparisons
+
+        return plot_comparisons(self)
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self.estimates)} selections; those that share a letter do not differ significantly"
+
     def __repr__(self) -> str:
         return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")
 
@@ -333,7 +350,7 @@ def compare_many(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
-    """Compare the stabilities of several selections, each with each, with Holm's correction.
+    """Compare the stabilities of several selections pairwise, with Holm's correction.
 
     Parameters
     ----------
@@ -360,32 +377,30 @@ def compare_many(
     """
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
-    chosen = find(measure).bind(**parameters)
-    sides = _sides(selections.values(), chosen, X, undefined, "jackknife")
-    return all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
+    chosen = find_measure(measure).bind(**parameters)
+    sides = _evaluate_sides(selections.values(), chosen, X, undefined, "jackknife")
+    return compare_all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
 
 
-def all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool | None, level: float) -> Comparisons:
-    """Compare each with each; sides without runs of their own are compared as pairs, value by value."""
+def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool | None, level: float) -> Comparisons:
+    """Compare every two sides; sides without runs are compared as pairs, value by value."""
     check_level(level)
     names = list(sides)
-    found = {
-        (one, two): _comparison(
-            sides[one], sides[two], _are_paired(sides[one].runs, sides[two].runs, paired), "jackknife"
-        )
-        for one, two in itertools.combinations(names, 2)
+    comparisons = {
+        (a, b): _compare_sides(sides[a], sides[b], _are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
+        for a, b in itertools.combinations(names, 2)
     }
     estimates = {name: side.estimate for name, side in sides.items()}
-    corrected = holm(np.array([comparison.p_value for comparison in found.values()]))
+    corrected = holm(np.array([comparison.p_value for comparison in comparisons.values()]))
     rows = [
-        {"first_name": one, "second_name": two, **comparison.to_dict(level), "p_holm": p}
-        for ((one, two), comparison), p in zip(found.items(), corrected, strict=True)
+        {"first_name": a, "second_name": b, **comparison.to_dict(level), "p_holm": p}
+        for ((a, b), comparison), p in zip(comparisons.items(), corrected, strict=True)
     ]
-    different = {pair for pair, p in zip(found, corrected, strict=True) if p <= 1 - level}
+    different = {pair for pair, p in zip(comparisons, corrected, strict=True) if p <= 1 - level}
     sign = -1 if measure.higher_is_better else 1
     order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
-    return Comparisons(estimates=estimates, pairs=pairs, letters=letters(order, different), level=level)
+    return Comparisons(estimates=estimates, pairs=pairs, letters=compact_letters(order, different), level=level)
 
 
 def holm(p_values: Floats) -> Floats:
@@ -397,15 +412,15 @@ def holm(p_values: Floats) -> Floats:
     return corrected
 
 
-def letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
+def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
     """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
 
     Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
     """
     groups = [frozenset(names)]
-    for one, two in different:
-        split = [group - {name} for group in groups for name in ((one, two) if {one, two} <= group else ())]
-        groups = [group for group in groups if not {one, two} <= group] + split
+    for a, b in different:
+        split = [group - {name} for group in groups for name in ((a, b) if {a, b} <= group else ())]
+        groups = [group for group in groups if not {a, b} <= group] + split
         groups = [group for group in dict.fromkeys(groups) if not any(group < other for other in groups)]
     groups.sort(key=lambda group: sorted(names.index(name) for name in group))
     return {name: "".join(_letter(n) for n, group in enumerate(groups) if name in group) for name in names}

@@ -1,7 +1,7 @@
-"""How the runs of a designed perturbation become one stability.
+"""The stability of designed perturbations: pairs, folds, nested folds and nested subsamples.
 
-Bootstraps and subsamples are runs that stand beside each other. Others come in blocks: halves of one pair, inner folds
-of one outer fold, smaller samples of one bootstrap. There the stability of each block is measured, and their mean told.
+Bootstraps and subsamples are compared all with all. Other resamples come in blocks: halves of one pair, inner folds
+of one outer fold, smaller samples of one bootstrap. Their stability is the mean over blocks.
 """
 
 import math
@@ -14,38 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
+from holdfast.declared import About
 from holdfast.inference.agreements import agreement
-from holdfast.inference.comparison import Comparisons, Side, all_pairs, compare_many
+from holdfast.inference.comparison import Comparisons, Side, compare_all_pairs, compare_many
 from holdfast.inference.estimate import (
     SCOPE,
     StabilityEstimate,
     Undefined,
+    bind_similarity,
     check_undefined,
-    of_kind,
+    convert_kind,
     stability,
-    with_similarity,
 )
-from holdfast.inference.intervals import Law, NoLaw, Student
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.record import Floats
 from holdfast.preferences import Preferences
 
-SCOPES = {
-    "folds": "this data set in folds, which share most of their rows: the interval is a rough guide",
-    "pairs": "disjoint halves of this data set: how far two studies of half its size would agree",
-    "nested": "this data set in folds inside each training fold, which share most of their rows",
-    "shrink": "bootstrap samples of this data set beside smaller parts of themselves",
-}
-NO_INTERVAL = {"pairs": "pairs of halves of one data set do not show how much new data sets would differ"}
-SAME_ROWS = {
-    "Noise": "this data set with noise added to it, not new data sets",
-    "NewSeeds": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
-}
+UNKNOWN = About(name="unknown", summary="Resamples of which nothing more is known.")
 
 
 @dataclass(frozen=True)
 class DesignedRuns:
-    """Runs with what their perturbation knows of them.
+    """Runs with the design of the perturbation that they come from.
 
     Attributes
     ----------
@@ -57,27 +48,27 @@ class DesignedRuns:
         Block of each run.
     fractions : sequence of float
         Size of each run's sample as a share of the whole one of its block.
-    perturbation : str
-        Name of the perturbation, if it is known.
+    about : About
+        What their perturbation says of itself: what an interval describes, and why there may be none.
     sizes : tuple of float or None
-        Of shrinking samples, the smaller sizes to average over; None for those that the runs have.
+        Of nested subsamples, the smaller sizes to average over; None for those that the runs have.
     """
 
     runs: Preferences
     design: str
     blocks: Sequence[int]
     fractions: Sequence[float]
-    perturbation: str = ""
+    about: About = UNKNOWN
     sizes: tuple[float, ...] | None = None
 
     @property
     def stand_alone(self) -> bool:
-        """Whether runs are compared with all others, not within blocks."""
+        """Whether runs are compared with all others, not only within blocks."""
         return self.design in ("runs", "folds")
 
     @property
     def smaller_sizes(self) -> tuple[float, ...]:
-        """Of shrinking samples, the sizes below that of the whole one."""
+        """Of nested subsamples, the sizes below that of the whole sample."""
         return tuple(sorted(set(self.fractions) - {1.0})) if self.sizes is None else self.sizes
 
 
@@ -100,11 +91,11 @@ class BlockValues:
     empty: NDArray[np.bool_]
 
     def counted(self, undefined: Undefined) -> NDArray[np.bool_]:
-        """Which blocks count for the mean."""
+        """Return which blocks count for the mean."""
         return ~self.empty & ~np.isnan(self.values) if undefined == "skip" else ~self.empty
 
     def take(self, chosen: NDArray[np.bool_]) -> "BlockValues":
-        """Only these blocks."""
+        """Return only these blocks."""
         return BlockValues(self.blocks[chosen], self.values[chosen], self.empty[chosen])
 
 
@@ -116,12 +107,12 @@ def design_stability(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> StabilityEstimate:
-    """Measure the stability as the design of the runs asks for it."""
+    """Measure the stability of runs according to their design."""
     if designed.stand_alone:
-        estimate = stability(designed.runs, find(measure), X=X, undefined=undefined, **parameters)
-        return _told(estimate, designed)
-    chosen = _ready(designed.runs, measure, X, parameters)
-    return _of_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
+        estimate = stability(designed.runs, find_measure(measure), X=X, undefined=undefined, **parameters)
+        return _with_scope(estimate, designed)
+    chosen = _bind_measure(designed.runs, measure, X, parameters)
+    return _average_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
 
 
 def design_comparisons(
@@ -133,40 +124,48 @@ def design_comparisons(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
-    """Compare selections that ran on the same splits, each with each, run by run or block by block.
+    """Compare selections from the same splits pairwise, run by run or block by block.
 
-    Differences speak of resampling this data set, whatever the design; blocks that one selection leaves out are left
+    Differences describe resampling of this data set, whatever the design; blocks that one selection leaves out are left
     out of all.
     """
     first = next(iter(selections.values()))
-    kept = {name: _only(one, _common_labels(selections)) for name, one in selections.items()}
+    labels = _common_labels(selections)
+    common = {name: _restrict_runs(designed, labels) for name, designed in selections.items()}
     if first.stand_alone:
-        runs = {name: one.runs for name, one in kept.items()}
-        found = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
-        return replace(found, estimates={name: _told(one, first) for name, one in found.estimates.items()})
-    chosen = _ready(first.runs, measure, X, parameters)
-    values = {name: block_values(one, chosen, undefined) for name, one in kept.items()}
-    whole = {name: _of_blocks(kept[name], chosen, found, undefined) for name, found in values.items()}
-    counted = np.all([found.counted(undefined) for found in values.values()], axis=0)
-    estimates = {
-        name: one
-        if math.isnan(one.value)
-        else replace(_of_blocks(kept[name], chosen, values[name].take(counted), undefined), reason=one.reason)
-        for name, one in whole.items()
-    }
-    if counted.sum() < 2 and not any(math.isnan(one.value) for one in whole.values()):
+        runs = {name: designed.runs for name, designed in common.items()}
+        compared = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
+        scoped = {name: _with_scope(estimate, first) for name, estimate in compared.estimates.items()}
+        return replace(compared, estimates=scoped)
+    chosen = _bind_measure(first.runs, measure, X, parameters)
+    estimates = _common_block_estimates(common, chosen, undefined)
+    if first.design == "pairs":
+        estimates = {name: replace(estimate, scope=SCOPE) for name, estimate in estimates.items()}
+    return compare_all_pairs({name: Side(estimate) for name, estimate in estimates.items()}, chosen, True, level)
+
+
+def _common_block_estimates(
+    selections: Mapping[str, DesignedRuns], measure: Measure, undefined: Undefined
+) -> dict[str, StabilityEstimate]:
+    """Estimate each stability on the blocks that count for all selections; undefined ones as they are."""
+    values = {name: block_values(designed, measure, undefined) for name, designed in selections.items()}
+    estimates = {name: _average_blocks(selections[name], measure, values[name], undefined) for name in selections}
+    counted = np.all([own.counted(undefined) for own in values.values()], axis=0)
+    defined = [name for name, estimate in estimates.items() if not math.isnan(estimate.value)]
+    if counted.sum() < 2 and len(defined) == len(estimates):
         raise ValueError(
             f"Expected at least two blocks that count for all candidates, got {counted.sum()}; run more resamples."
         )
-    if first.design == "pairs":
-        estimates = {name: replace(one, scope=SCOPE) for name, one in estimates.items()}
-    return all_pairs({name: Side(one) for name, one in estimates.items()}, chosen, True, level)
+    for name in defined:
+        common = _average_blocks(selections[name], measure, values[name].take(counted), undefined)
+        estimates[name] = replace(common, reason=estimates[name].reason)
+    return estimates
 
 
 def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
-    """The splits that all finished; raise if they are too few to compare on."""
-    labels = {name: one.runs.labels or () for name, one in selections.items()}
-    common = set.intersection(*(set(one) for one in labels.values()))
+    """Return the splits that all selections finished; raise if they are too few to compare on."""
+    labels = {name: designed.runs.labels or () for name, designed in selections.items()}
+    common = set.intersection(*map(set, labels.values()))
     if len(common) < 2:
         fewest = min(labels, key=lambda name: len(labels[name]))
         raise ValueError(
@@ -176,30 +175,32 @@ def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
     return [label for label in next(iter(labels.values())) if label in common]
 
 
-def shrink_values(designed: DesignedRuns, measure: Measure, undefined: Undefined = "nan") -> dict[float, Floats]:
-    """For each smaller size, how far the selection of each smaller sample agrees with that of its whole one."""
-    by_size = _by_size(designed, measure, undefined)
+def agreement_by_fraction(
+    designed: DesignedRuns, measure: Measure, undefined: Undefined = "nan"
+) -> dict[float, Floats]:
+    """Return, for each smaller size, the agreement of each smaller sample's selection with that of its whole sample."""
+    by_size = _block_agreements(designed, measure, undefined)
     return {fraction: np.array(list(values.values())) for fraction, values in by_size.items()}
 
 
-def _by_size(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> dict[float, dict[int, float]]:
-    """For each smaller size, the agreement of each block that has this size and the whole."""
+def _block_agreements(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> dict[float, dict[int, float]]:
+    """Return, for each smaller size, the agreement of each block that has this size and the whole sample."""
     whole = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == 1}
     values = {}
     for fraction in designed.smaller_sizes:
         part = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == fraction}
         blocks = [block for block in part if block in whole]
         runs, references = [part[block] for block in blocks], [whole[block] for block in blocks]
-        agreements = _agreements(designed.runs, references, runs, measure, undefined)
+        agreements = _agree(designed.runs, references, runs, measure, undefined)
         values[fraction] = dict(zip(blocks, agreements.tolist(), strict=True))
     return values
 
 
 def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
-    """The stability inside each block; blocks that lost runs they need are left out."""
+    """Return the stability inside each block; blocks that lost runs they need are left out."""
     check_undefined(undefined)
     if designed.design == "shrink":
-        by_size = _by_size(designed, measure, undefined).values()
+        by_size = _block_agreements(designed, measure, undefined).values()
         complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
         means = [np.mean([values[block] for values in by_size]) for block in complete]
         return _without_empty(complete, np.array(means, dtype=np.float64))
@@ -210,7 +211,7 @@ def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined)
     if designed.design == "pairs":
         return _pair_values(designed.runs, members, measure, undefined)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)  # told once, of the mean
+        warnings.simplefilter("ignore", UndefinedStabilityWarning)  # one warning, for the mean
         inside = [stability(designed.runs.take(runs), measure, undefined=undefined).value for runs in members.values()]
     return _without_empty(list(members), np.array(inside, dtype=np.float64))
 
@@ -222,90 +223,92 @@ def _without_empty(blocks: list[int], values: Floats) -> BlockValues:
 def _pair_values(
     runs: Preferences, members: Mapping[int, list[int]], measure: Measure, undefined: Undefined
 ) -> BlockValues:
-    """The agreement of the two halves of each pair; a number given for what is undefined also stands for empty ones."""
+    """Return the agreement of the halves of each pair; a number for undefined values also stands for empty halves."""
     halves = np.array(list(members.values()), dtype=np.int64).reshape(-1, 2)
     empty = (runs.sizes[halves] == 0).any(axis=1) if runs.kind == "subset" else np.zeros(len(halves), dtype=bool)
     values = np.full(len(halves), np.nan)
     first, second = halves[~empty].T.tolist()
-    values[~empty] = _agreements(runs, first, second, measure, undefined)
+    values[~empty] = _agree(runs, first, second, measure, undefined)
     if isinstance(undefined, (int, float)):
         values[empty], empty = undefined, np.zeros_like(empty)
     return BlockValues(np.array(list(members), dtype=np.int64), values, empty)
 
 
-def _agreements(
-    runs: Preferences, ones: Sequence[int], others: Sequence[int], measure: Measure, undefined: Undefined
+def _agree(
+    runs: Preferences, first: Sequence[int], second: Sequence[int], measure: Measure, undefined: Undefined
 ) -> Floats:
-    if not ones:
+    if not first:
         return np.empty(0)
-    first, second = (replace(runs.take(places), labels=None) for places in (ones, others))
+    a, b = (replace(runs.take(places), labels=None) for places in (first, second))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
-        values = agreement(first, second, measure, undefined=undefined).per_run
+        values = agreement(a, b, measure, undefined=undefined).per_run
     return np.where(np.isnan(values), undefined, values) if isinstance(undefined, (int, float)) else values
 
 
-def _ready(runs: Preferences, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]) -> Measure:
-    chosen = find(measure).bind(**parameters)
-    of_kind(runs, chosen.kind, chosen.name)
-    return with_similarity([chosen], runs, X)[0]
+def _bind_measure(runs: Preferences, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]) -> Measure:
+    chosen = find_measure(measure).bind(**parameters)
+    convert_kind(runs, chosen.kind, chosen.name)
+    return bind_similarity([chosen], runs, X)[0]
 
 
-def _of_blocks(designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined) -> StabilityEstimate:
-    """The mean over blocks, with Student's interval where the design has one."""
-    values, reason = _settled(designed, measure, found, undefined)
+def _average_blocks(
+    designed: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
+) -> StabilityEstimate:
+    """Return the mean over blocks, with Student's interval where the design has one."""
+    values, reason = _values_to_average(designed, measure, blocks, undefined)
     value = float(values.mean()) if values.size else math.nan
     if math.isnan(value):
         if undefined == "raise":
-            raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
+            raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
-    law: Law = Student(values, *measure.range)
-    if designed.design in NO_INTERVAL:
-        law = NoLaw(NO_INTERVAL[designed.design])
+    distribution: SamplingDistribution = Student(values, *measure.range)
+    if designed.about.no_interval:
+        distribution = UnknownDistribution(designed.about.no_interval)
     elif math.isnan(value) or values.size < 2:
-        law = NoLaw(reason or "one block has no uncertainty, two are needed")
+        distribution = UnknownDistribution(reason or "one block has no uncertainty, two are needed")
     runs = designed.runs
     return StabilityEstimate(
         measure=measure.label,
         value=value,
         n_runs=runs.n_runs,
         n_features=runs.n_features,
-        law=law,
+        distribution=distribution,
         pseudo_values=np.empty(0) if math.isnan(value) else values,
         mean_size=_mean_size(designed),
         reason=reason,
         has_strength=measure.has_strength,
-        scope=SCOPES[designed.design],
+        scope=designed.about.scope or SCOPE,
     )
 
 
 def _mean_size(designed: DesignedRuns) -> float | None:
-    """Mean number of selected features; of shrinking samples, in the smaller ones, as score and stability are."""
+    """Mean number of selected features; of nested subsamples, in the smaller ones, as score and stability are."""
     if designed.runs.kind != "subset":
         return None
     smaller = np.array(designed.fractions) < 1
     return float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
 
 
-def _settled(
-    designed: DesignedRuns, measure: Measure, found: BlockValues, undefined: Undefined
+def _values_to_average(
+    designed: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
 ) -> tuple[Floats, str | None]:
-    """The values to average, and what was left out or is undefined; no values if most pairs have an empty half."""
-    n, empty = found.values.size, int(found.empty.sum())
+    """Return the values to average, and what was left out or is undefined; none if most pairs have an empty half."""
+    n, empty = blocks.values.size, int(blocks.empty.sum())
     if not n:
         return np.empty(0), _no_blocks(designed)
     if 2 * empty > n:
         return np.empty(0), f"in {empty} of {n} pairs a half selected nothing"
     reasons = [f"{empty} of {n} pairs left out: a half selected nothing"] if empty else []
-    missing = int(np.isnan(found.values[~found.empty]).sum())
+    missing = int(np.isnan(blocks.values[~blocks.empty]).sum())
     if missing:
         left_out = ", which are left out" if undefined == "skip" else ""
         reasons.append(f"{measure.name} has no value for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
-    return found.values[found.counted(undefined)], "; ".join(reasons) or None
+    return blocks.values[blocks.counted(undefined)], "; ".join(reasons) or None
 
 
 def _no_blocks(designed: DesignedRuns) -> str:
-    """Why no block has a value."""
+    """Say why no block has a value."""
     if designed.design != "shrink":
         return "no block has the two runs that are needed"
     if not designed.smaller_sizes:
@@ -314,15 +317,17 @@ def _no_blocks(designed: DesignedRuns) -> str:
     return f"no sample finished as a whole and at every smaller size ({sizes}); choose one size with fraction="
 
 
-def _told(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:
-    """The estimate with what it speaks about; overlapping runs are never called validated."""
-    if designed.design in SCOPES:
-        return replace(estimate, scope=SCOPES[designed.design], validated=False)
-    return replace(estimate, scope=SAME_ROWS.get(designed.perturbation, estimate.scope))
+def _with_scope(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:
+    """Return the estimate with the scope of its design; overlapping runs are never called validated."""
+    return replace(
+        estimate,
+        scope=designed.about.scope or estimate.scope,
+        validated=estimate.validated and designed.design == "runs",
+    )
 
 
-def _only(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:
-    """Keep the runs of these labels, in this order."""
+def _restrict_runs(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:
+    """Return only the runs of these labels, in this order."""
     place = {label: run for run, label in enumerate(designed.runs.labels or ())}
     runs = [place[label] for label in labels]
     return replace(

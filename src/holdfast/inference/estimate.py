@@ -1,24 +1,28 @@
-"""The stability of a selection, as an estimate."""
+"""The stability of a selection: estimate, interval and test."""
 
 import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.intervals import Interval, Jackknife, Law, NoLaw, check_level
-from holdfast.inference.uncertainty import deleted_values, law_of
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find
+from holdfast.inference.intervals import Interval, Jackknife, SamplingDistribution, UnknownDistribution, check_level
+from holdfast.inference.uncertainty import choose_distribution, leave_one_out_values
+from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.record import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences, from_numbers
+from holdfast.results import ResultMixin, to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
@@ -26,7 +30,7 @@ SCOPE = "this data set resampled, not new data sets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilityTest:
+class StabilityTest(ResultMixin):
     """A one-sided test that a stability is greater than a given value.
 
     Attributes
@@ -48,8 +52,8 @@ class StabilityTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilityEstimate:
-    """How stable a selection is by one measure, and how sure that is.
+class StabilityEstimate(ResultMixin):
+    """The stability of a selection by one measure, with its standard error, interval and test.
 
     Attributes
     ----------
@@ -59,11 +63,10 @@ class StabilityEstimate:
         The stability; ``nan`` if it is undefined.
     n_runs, n_features : int
         Number of runs and of features to choose from.
-    law : Law
-        What is known of the estimate's distribution; :meth:`ci` and :meth:`test` ask it.
+    distribution : SamplingDistribution
+        Sampling distribution of the estimate, which gives :meth:`ci` and :meth:`test`.
     pseudo_values : ndarray
-        One number per run whose mean is about the value and whose spread is its uncertainty; paired comparisons need
-        them. Empty if there are none.
+        Jackknife pseudo-values, one per run, for paired comparisons. Empty if there are none.
     mean_size : float or None
         Mean number of features selected; None for rankings and weights.
     mean_overlap : float or None
@@ -79,14 +82,14 @@ class StabilityEstimate:
     has_strength : bool
         Whether words like "excellent" apply: chance-corrected measures of subsets with maximum 1.
     scope : str
-        What the number speaks about.
+        What the interval describes.
     """
 
     measure: str
     value: float
     n_runs: int
     n_features: int
-    law: Law
+    distribution: SamplingDistribution
     pseudo_values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     mean_size: float | None = None
     mean_overlap: float | None = None
@@ -99,23 +102,23 @@ class StabilityEstimate:
 
     @property
     def method(self) -> str:
-        """How interval and test are made: jackknife, bound (all runs agree), asymptotic, bootstrap, blocks or none."""
-        return self.law.method
+        """Method of interval and test: jackknife, bound (all runs agree), asymptotic, bootstrap, blocks or none."""
+        return self.distribution.method
 
     @property
     def standard_error(self) -> float:
         """Standard error of the value; ``nan`` if there is none."""
-        return self.law.standard_error
+        return self.distribution.standard_error
 
     def ci(self, level: float = 0.95) -> Interval:
         """Return the confidence interval at a level; ``nan`` if there is none (see :attr:`no_interval`)."""
         check_level(level)
-        return self.law.ci(level)
+        return self.distribution.ci(level)
 
     @property
     def no_interval(self) -> str | None:
         """Why there is no interval, or None."""
-        return self.law.reason if isinstance(self.law, NoLaw) else None
+        return self.distribution.reason if isinstance(self.distribution, UnknownDistribution) else None
 
     def unseen_share(self, level: float = 0.95) -> float:
         """Return the largest share of all runs that may be unlike any seen; ``nan`` for intervals that ignore it.
@@ -129,7 +132,7 @@ class StabilityEstimate:
         0.13
         """
         check_level(level)
-        return 1 - self.law.kept(level) if isinstance(self.law, Jackknife) else math.nan
+        return 1 - self.distribution.seen_share(level) if isinstance(self.distribution, Jackknife) else math.nan
 
     @property
     def note(self) -> str | None:
@@ -142,9 +145,9 @@ class StabilityEstimate:
         """Test whether the stability is greater than a value, one-sided."""
         return StabilityTest(
             greater_than=greater_than,
-            p_value=self.law.p_value(greater_than),
+            p_value=self.distribution.p_value(greater_than),
             method=self.method,
-            statistic=self.law.statistic(greater_than),
+            statistic=self.distribution.statistic(greater_than),
         )
 
     @property
@@ -159,7 +162,7 @@ class StabilityEstimate:
         return self.value
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return what there is to know, ready for JSON: undefined numbers are None."""
+        """Return the estimate as plain values, ready for JSON: undefined numbers are None."""
         low, high = self.ci(level)
         record = {
             "measure": self.measure, "value": self.value, "standard_error": self.standard_error,
@@ -169,11 +172,17 @@ class StabilityEstimate:
             "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
             "reason": self.note, "scope": self.scope,
         }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        return to_plain(record)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return what there is to know as a frame of one row."""
+        """Return the estimate as a frame of one row."""
         return pd.DataFrame([self.to_dict(level)])
+
+    def plot(self, *, level: float = 0.95) -> "AnyChart":
+        """Draw the stability with its interval (see :func:`holdfast.plots.plot_forest`)."""
+        from holdfast.plots import plot_forest
+
+        return plot_forest(self, level=level)
 
     def __repr__(self) -> str:
         runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")
@@ -227,7 +236,7 @@ def stability(
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> StabilityEstimate | list[StabilityEstimate]:
-    """Measure how stable the preferences of several runs are.
+    """Estimate the stability of feature selection over several runs.
 
     Parameters
     ----------
@@ -235,7 +244,7 @@ def stability(
         What each run preferred. A bare matrix, one row per run, is read as the measure's kind: 0/1 for measures of
         subsets, ranks (1 is best) for measures of rankings, weights for measures of weights.
     measure : str, Measure, or several of them
-        What to measure; :data:`holdfast.MEASURES` lists the names. Several measures share one pass over the runs.
+        Measure of stability; :data:`holdfast.MEASURES` lists the names. Several measures share one pass over the runs.
     corrected : bool
         Correct the measure for chance (see :func:`holdfast.corrected`).
     X : matrix, optional
@@ -268,23 +277,23 @@ def stability(
     'between intermediate to good and excellent'
     """
     several = isinstance(measure, Iterable) and not isinstance(measure, str)
-    wanted = [find(one) for one in measure] if several else [find(measure)]  # type: ignore[union-attr,arg-type]
+    wanted = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
-        wanted = [corrected_for_chance(one) for one in wanted]
-    wanted = with_parameters(wanted, parameters)
+        wanted = [corrected_for_chance(plain) for plain in wanted]
+    wanted = bind_parameters(wanted, parameters)
     runs = as_preferences(preferences, wanted)
-    wanted = with_similarity(wanted, runs, X)
+    wanted = bind_similarity(wanted, runs, X)
     estimates = _estimates(runs, wanted, method, undefined)
     return estimates if several else estimates[0]
 
 
-def with_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
-    """Give each parameter to the measures that know it."""
+def bind_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
+    """Set each parameter in the measures that have it."""
     for name in parameters:
         if not any(name in measure.parameters for measure in measures):
             known = sorted({known for measure in measures for known in measure.parameters})
             names = ", ".join(measure.name for measure in measures)
-            hint = " The level belongs to .ci(level)." if name == "level" else ""
+            hint = " The level is an argument of .ci(level)." if name == "level" else ""
             raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.{hint}")
     return [
         measure.bind(**{name: value for name, value in parameters.items() if name in measure.parameters})
@@ -302,12 +311,12 @@ def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure
     if len(kinds) != 1:
         raise ValueError(
             f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
-            "say what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
+            "state what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
         )
     return from_numbers(kinds.pop(), preferences)
 
 
-def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
+def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     """Return the preferences as this kind; weights become rankings, nothing else is converted."""
     if preferences.kind == kind:
         return preferences
@@ -316,46 +325,46 @@ def of_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
     if kind == "subset":
         raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) (--top) first.")
     raise ValueError(
-        f"Expected {kind}s for {name}, got {preferences.kind}s, which do not tell them; "
-        f"take a measure of {preferences.kind}s."
+        f"Expected {kind}s for {name}, got {preferences.kind}s, which cannot be converted; "
+        f"use a measure of {preferences.kind}s."
     )
 
 
-def with_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
-    """Give the measures that need a similarity of features the one they were bound to, or one made from data."""
-    made: dict[str, FeatureSimilarity] = {}
-    ready = []
+def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
+    """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
+    computed: dict[str, FeatureSimilarity] = {}
+    bound = []
     for measure in measures:
         if measure.similarity is not None:
-            given = measure.parameters["similarity"]
-            if given is REQUIRED and X is None:
+            similarity = measure.parameters["similarity"]
+            if similarity is REQUIRED and X is None:
                 raise ValueError(
-                    f"Expected X= or similarity= for {measure.name}, which lets similar features stand in for each "
-                    "other, got neither."
+                    f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "
+                    "pass X= or similarity=."
                 )
-            if given is REQUIRED:
+            if similarity is REQUIRED:
                 make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
-                if measure.similarity not in made:
-                    made[measure.similarity] = aligned(make(X), preferences.features)
-                given = made[measure.similarity]
-            measure = measure.bind(similarity=aligned(given, preferences.features))
+                if measure.similarity not in computed:
+                    computed[measure.similarity] = aligned(make(X), preferences.features)
+                similarity = computed[measure.similarity]
+            measure = measure.bind(similarity=aligned(similarity, preferences.features))
         measure.check_complete()
-        ready.append(measure)
-    return ready
+        bound.append(measure)
+    return bound
 
 
-def tallies(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-    """Evaluate measures, those of one form together."""
-    found: dict[int, Tally] = {}
+def evaluate(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+    """Evaluate measures, those of one form together in one pass over the runs."""
+    tallies: dict[int, Tally] = {}
     order = sorted(range(len(measures)), key=lambda place: (measures[place].kind, type(measures[place].form).__name__))
     for (kind, form), group in groupby(order, key=lambda place: (measures[place].kind, type(measures[place].form))):
         places = list(group)
-        runs = of_kind(preferences, kind, measures[places[0]].name)
+        runs = convert_kind(preferences, kind, measures[places[0]].name)
         for place in places:
             measures[place].check_sizes(runs)
         for place, tally in zip(places, form.tally(runs, [measures[place] for place in places]), strict=True):
-            found[place] = tally
-    return [found[place] for place in range(len(measures))]
+            tallies[place] = tally
+    return [tallies[place] for place in range(len(measures))]
 
 
 def _estimates(
@@ -364,48 +373,49 @@ def _estimates(
     if method not in ("jackknife", "asymptotic", "bootstrap"):
         raise ValueError(f"Expected method 'jackknife', 'asymptotic' or 'bootstrap', got {method!r}.")
     check_undefined(undefined)
-    about = _about(preferences)
+    facts = _describe_runs(preferences)
     estimates = []
-    for measure, tally in zip(measures, tallies(preferences, measures), strict=True):
-        value, reason = settle(tally, measure, preferences.n_runs, undefined)
+    for measure, tally in zip(measures, evaluate(preferences, measures), strict=True):
+        value, reason = resolve_undefined(tally, measure, preferences.n_runs, undefined)
         fill = float(undefined) if isinstance(undefined, (int, float)) else None
-        deleted = deleted_values(tally, measure, value, preferences.n_runs, fill)
-        n_runs, runs = preferences.n_runs, of_kind(preferences, measure.kind, measure.name)
-        law = law_of(runs, measure, tally, value, deleted, method)
+        leave_one_out = leave_one_out_values(tally, measure, value, preferences.n_runs, fill)
+        n_runs, runs = preferences.n_runs, convert_kind(preferences, measure.kind, measure.name)
+        distribution = choose_distribution(runs, measure, tally, value, leave_one_out, method)
         estimates.append(
             StabilityEstimate(
                 measure=measure.label,
                 value=value,
-                law=law,
-                scope=_scope(law),
-                pseudo_values=n_runs * value - (n_runs - 1) * deleted,
+                distribution=distribution,
+                scope=_scope(distribution),
+                pseudo_values=n_runs * value - (n_runs - 1) * leave_one_out,
                 reason=reason,
                 chance_error=tally.chance_error,
                 validated=measure.validated and method == "jackknife",
                 has_strength=measure.has_strength,
-                **about,
+                **facts,
             )
         )
     return estimates
 
 
-def _scope(law: Law) -> str:
-    """What an estimate speaks of, and what so few runs cannot show."""
-    if not isinstance(law, Jackknife):
+def _scope(distribution: SamplingDistribution) -> str:
+    """Return what the interval describes, and what so few runs cannot show."""
+    if not isinstance(distribution, Jackknife):
         return SCOPE
-    return f"{SCOPE}; kinds of runs that make up less than {1 - law.kept(0.95):.1%} of all may not have been drawn"
+    unseen = f"{1 - distribution.seen_share(0.95):.1%}"
+    return f"{SCOPE}; kinds of runs that make up less than {unseen} of all may not have been drawn"
 
 
-def _about(preferences: Preferences) -> dict[str, Any]:
-    """What an estimate tells of the runs, whatever the measure."""
-    about: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
+def _describe_runs(preferences: Preferences) -> dict[str, Any]:
+    """Return the facts about the runs that an estimate carries, whatever the measure."""
+    facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
     if preferences.kind != "subset":
-        return {**about, "tied_share": _tied_share(preferences.matrix())}
+        return {**facts, "tied_share": _tied_share(preferences.matrix())}
     n_runs, counts = preferences.n_runs, preferences.counts
-    about["mean_size"] = float(preferences.sizes.mean())
+    facts["mean_size"] = float(preferences.sizes.mean())
     if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
-        about["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
-    return about
+        facts["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
+    return facts
 
 
 def _tied_share(rows: NDArray[np.float64]) -> float:
@@ -416,14 +426,14 @@ def _tied_share(rows: NDArray[np.float64]) -> float:
 
 
 def check_undefined(undefined: Undefined) -> None:
-    """Raise unless it says what to do with undefined values."""
+    """Raise unless ``undefined`` is one of the options for undefined values."""
     number = isinstance(undefined, (int, float)) and not isinstance(undefined, bool) and math.isfinite(undefined)
     if not number and undefined not in ("nan", "raise", "skip"):
         raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
 
 
-def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
-    """Return the value, and why it or a part of it is undefined; do with that what the caller chose."""
+def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
+    """Return the value, and why it or a part of it is undefined, as ``undefined`` says."""
     if n_runs < 2:
         reason = "a single run has no stability, two are needed"
     elif tally.undefined is None:
@@ -431,7 +441,7 @@ def settle(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) ->
     else:
         reason = f"{measure.name} has no value for {measure.undefined} ({tally.undefined})"
     if undefined == "raise":
-        raise UndefinedStabilityError(f"Expected a defined stability, got none: {reason}; choose undefined=.")
+        raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
     if undefined == "skip":
         value = tally.value()
     elif undefined == "nan":

@@ -1,4 +1,4 @@
-"""Which features hold, which make a selection unstable, and which take turns."""
+"""Statistics of single features: selection frequencies, shares in the instability, and pairs that take turns."""
 
 from collections.abc import Callable
 
@@ -17,13 +17,15 @@ SWAP_CANDIDATES = 500
 
 
 def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> pd.DataFrame:
-    """Return how often each feature was selected and how much it adds to the instability.
+    """Tabulate the selection frequency of each feature, and its share in the instability.
 
     Parameters
     ----------
     preferences : Preferences of subsets, or 0/1 matrix
+        What each run selected.
     level : float
-        Level of the intervals of the frequencies, which allow for it that only selected features are listed.
+        Confidence level of the intervals of the frequencies; these take into account that only selected features are
+        listed.
 
     Returns
     -------
@@ -82,12 +84,12 @@ def frequency_interval(
 def _at_least(c: NDArray[np.float64], n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability of a count of at least ``c``, if it is at least 1."""
     inside = np.clip(c, 1, n)
-    found = betainc(inside, n - inside + 1, p) / -np.expm1(n * np.log1p(-p))
-    return np.where(c > n, 0.0, np.where(c < 1, 1.0, found))
+    probability = betainc(inside, n - inside + 1, p) / -np.expm1(n * np.log1p(-p))
+    return np.where(c > n, 0.0, np.where(c < 1, 1.0, probability))
 
 
 def _solve(too_low: Callable[[NDArray[np.float64]], NDArray[np.bool_]], size: int) -> NDArray[np.float64]:
-    """The probabilities at which a condition ends that holds for low ones, by bisection."""
+    """Find by bisection the probabilities up to which a condition holds."""
     low, high = np.zeros(size), np.ones(size)
     for _ in range(50):
         middle = (low + high) / 2
@@ -97,15 +99,16 @@ def _solve(too_low: Callable[[NDArray[np.float64]], NDArray[np.bool_]], size: in
 
 
 def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.DataFrame:
-    """Return pairs of features that take turns: runs tend to select one of them or the other.
+    """Find pairs of features that take turns: runs tend to select one of them or the other.
 
-    Looked at are the features that vary most (500 at the most).
+    Only the 500 features whose selection varies most are searched.
 
     Parameters
     ----------
     preferences : Preferences of subsets, or 0/1 matrix
+        What each run selected.
     most : int
-        Number of pairs to return.
+        Maximum number of pairs to return.
 
     Returns
     -------

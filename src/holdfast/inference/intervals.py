@@ -1,7 +1,4 @@
-"""How sure a stability is: interval and test, by several laws that share one face.
-
-A law knows the sampling distribution of an estimate well enough for :meth:`Law.ci` and :meth:`Law.p_value`.
-"""
+"""Confidence intervals and tests of a stability, one class for each way to approximate its sampling distribution."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -12,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv, gammaincinv, ndtr, ndtri, stdtr, stdtrit
 
 Floats = NDArray[np.float64]
-UNSEEN = 1.5
-"""Allowed probability, per unit of 1 − level, that runs which would have mattered were not drawn."""
+UNSEEN_RISK = 1.5
+"""Probability, per unit of 1 − level, that is allowed for: that runs which would have mattered were not drawn."""
 
 
 def check_level(level: float) -> None:
@@ -29,8 +26,8 @@ class Interval(NamedTuple):
     high: float
 
 
-class Law(ABC):
-    """What is known of how an estimate would vary from one set of runs to another."""
+class SamplingDistribution(ABC):
+    """The sampling distribution of a stability: how it would vary from one set of runs to another."""
 
     method: str
     standard_error: float = np.nan
@@ -49,8 +46,8 @@ class Law(ABC):
 
 
 @dataclass(frozen=True)
-class NoLaw(Law):
-    """There is no interval, and this is why."""
+class UnknownDistribution(SamplingDistribution):
+    """A sampling distribution that is not known: there is no interval, for the given reason."""
 
     reason: str
     method: str = "none"
@@ -63,8 +60,8 @@ class NoLaw(Law):
 
 
 @dataclass(frozen=True)
-class Unseen:
-    r"""What the stability would be if some of all runs were like none of those that were drawn.
+class UnseenRuns:
+    r"""The stability if some of all possible runs were unlike any that was drawn.
 
     A share :math:`\kappa` of all runs is like the runs seen; the others have nothing to do with any run. Two runs are
     then both of the first kind with probability :math:`\kappa^2`:
@@ -81,35 +78,35 @@ class Unseen:
     unseen_size: float = 0.0
     n_features: float = np.inf
 
-    def value_with(self, kept: float) -> float:
+    def value_at(self, seen_share: float) -> float:
         """The stability if only this share of all runs is like those seen; never more than the value seen."""
-        found = kept**2 * self.value + (1 - kept**2) * self.unrelated
-        spread = self._spread(kept * self.mean_size + (1 - kept) * self.unseen_size)
+        value = seen_share**2 * self.value + (1 - seen_share**2) * self.unrelated
+        spread = self._spread(seen_share * self.mean_size + (1 - seen_share) * self.unseen_size)
         if self.unseen_size != self.mean_size:
-            found = found * self._spread(self.mean_size) / spread if spread > 0 else 0.0
-        return min(self.value, found)
+            value = value * self._spread(self.mean_size) / spread if spread > 0 else 0.0
+        return min(self.value, value)
 
     def _spread(self, size: float) -> float:
         return size * (1 - size / self.n_features)
 
-    def share_for(self, value: float) -> float:
+    def seen_share_for(self, value: float) -> float:
         """The share of runs like those seen that leaves this stability; 1 if it is not below the value seen."""
         if value >= self.value:
             return 1.0
-        if self.value_with(0.0) >= value:
+        if self.value_at(0.0) >= value:
             return 0.0
         low, high = 0.0, 1.0
         for _ in range(50):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.value_with(middle) < value else (low, middle)
+            low, high = (middle, high) if self.value_at(middle) < value else (low, middle)
         return high
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jackknife(Law):
-    r"""What was seen, by the jackknife's variance, and an allowance for kinds of runs that were not drawn.
+class Jackknife(SamplingDistribution):
+    r"""Jackknife interval with an allowance for kinds of runs that were not drawn.
 
-    *Seen.* The loss :math:`\ell = \text{most} - \hat\Phi` is a sum of deviations that come by chance. With the
+    *Seen.* The loss :math:`\ell = \text{highest} - \hat\Phi` is a sum of deviations that come by chance. With the
     jackknife's variance :math:`V`, the roughness :math:`\rho` (the variance of a pair of runs beyond what the two runs
     explain) and M runs,
 
@@ -119,8 +116,8 @@ class Jackknife(Law):
     :math:`\ell\,\Gamma^{-1}(\nu+1, \Phi(t))/\nu` (the gamma interval of Fay and Feuer, 1997, with Student's t of M − 1
     degrees of freedom). The upper end gains :math:`\rho\,(t^2+1)/(2M\ell)`, as the value bends at turning points.
 
-    *Not seen.* A kind of run that makes up a share :math:`1 - \kappa` of all runs is missed by M − 1 further runs with
-    probability :math:`\kappa^{M-1}`. The lower end is at most :math:`u(\kappa)` (see :class:`Unseen`) with
+    *Not seen.* A kind of run that makes up a share of :math:`1 - \kappa` is missed by M − 1 further runs with
+    probability :math:`\kappa^{M-1}`. The lower end is at most :math:`u(\kappa)` (see :class:`UnseenRuns`) with
     :math:`\kappa^{M-1} = 1.5\,(1 - \text{level})`. Runs that all agree are no special case: their loss is 0.
 
     Without an upper bound of the measure, the plain scale is used for what was seen.
@@ -131,8 +128,8 @@ class Jackknife(Law):
     roughness: float
     n_runs: int
     lowest: float
-    most: float
-    unseen: Unseen
+    highest: float
+    unseen: UnseenRuns
     unanimous: bool = False
 
     @property
@@ -141,8 +138,8 @@ class Jackknife(Law):
 
     @property
     def loss(self) -> float:
-        """What the value lacks to the most it can be."""
-        return self.most - self.value
+        """By how much the value is below the highest possible one."""
+        return self.highest - self.value
 
     @property
     def standard_error(self) -> float:  # type: ignore[override]
@@ -151,59 +148,59 @@ class Jackknife(Law):
 
     @property
     def deviations(self) -> float:
-        """How many deviations the loss is in effect a sum of."""
+        """Effective number of deviations that make up the loss."""
         return max((self.loss / self.standard_error) ** 2, 1e-3)
 
-    def kept(self, level: float) -> float:
-        """The least share of all runs that is like those seen, at this level."""
-        return float(min(1.0, UNSEEN * (1 - level)) ** (1 / (self.n_runs - 1)))
+    def seen_share(self, level: float) -> float:
+        """The smallest share of all possible runs that is like those seen, at this level."""
+        return float(min(1.0, UNSEEN_RISK * (1 - level)) ** (1 / (self.n_runs - 1)))
 
-    def missed(self, null: float) -> float:
+    def probability_missed(self, null: float) -> float:
         """The probability that no run was drawn of a kind that would have lowered the stability to ``null``."""
-        return float(self.unseen.share_for(null) ** (self.n_runs - 1))
+        return float(self.unseen.seen_share_for(null) ** (self.n_runs - 1))
 
     def ci(self, level: float) -> Interval:
-        kept = self.kept(level)
-        bound = self.unseen.value_with(kept)
+        seen_share = self.seen_share(level)
+        bound = self.unseen.value_at(seen_share)
         if self.unanimous:
-            low, high = self.value, self.value + (1 - kept**2) * self.loss
+            low, high = self.value, self.value + (1 - seen_share**2) * self.loss
         else:
             low, high = self._seen(float(stdtrit(self.n_runs - 1, (1 + level) / 2)))
-        return Interval(float(max(min(low, bound), self.lowest)), float(min(high, self.most)))
+        return Interval(float(max(min(low, bound), self.lowest)), float(min(high, self.highest)))
 
     def _seen(self, t: float) -> tuple[float, float]:
-        if not np.isfinite(self.most):
+        if not np.isfinite(self.highest):
             return self.value - t * self.standard_error, self.value + t * self.standard_error
         n = self.deviations
         most_loss, least_loss = self.loss * gammainccinv(n + 1, ndtr(-t)) / n, self.loss * gammaincinv(n, ndtr(-t)) / n
         bend = self.roughness * (t**2 + 1) / (2 * self.n_runs * self.loss)
-        return self.most - most_loss, self.most - least_loss + bend
+        return self.highest - most_loss, self.highest - least_loss + bend
 
     def p_value(self, null: float) -> float:
-        if null >= self.most or (self.unanimous and null >= self.value):
+        if null >= self.highest or (self.unanimous and null >= self.value):
             return 1.0
         if self.unanimous:
-            return min(1.0, self.missed(null) / UNSEEN)
-        unseen = self.missed(null) / UNSEEN if null < self.value else 0.0
-        return float(min(1.0, max(self._p_of_seen(null), unseen)))
+            return min(1.0, self.probability_missed(null) / UNSEEN_RISK)
+        unseen = self.probability_missed(null) / UNSEEN_RISK if null < self.value else 0.0
+        return float(min(1.0, max(self._p_value_of_seen(null), unseen)))
 
-    def _p_of_seen(self, null: float) -> float:
-        if not np.isfinite(self.most):
+    def _p_value_of_seen(self, null: float) -> float:
+        if not np.isfinite(self.highest):
             return float(stdtr(self.n_runs - 1, -((self.value - null) / self.standard_error)))
-        tail = gammaincc(self.deviations + 1, self.deviations * (self.most - null) / self.loss)
+        tail = gammaincc(self.deviations + 1, self.deviations * (self.highest - null) / self.loss)
         return float(stdtr(self.n_runs - 1, ndtri(max(tail, 1e-300))))
 
 
 @dataclass(frozen=True)
-class Student(Law):
-    r"""Student's t for the mean of values that stand beside each other, such as the agreements of pairs of halves.
+class Student(SamplingDistribution):
+    r"""Student's t for the mean of independent values, such as the stabilities of blocks of runs.
 
     Where all values are equal, at most :math:`1 - \alpha^{1/n}` of others would differ, by anything there can be.
     """
 
     values: Floats = field(compare=False)
-    low: float
-    most: float
+    lowest: float
+    highest: float
     method: str = "blocks"
 
     @property
@@ -222,21 +219,21 @@ class Student(Law):
     def ci(self, level: float) -> Interval:
         if self._equal:
             differ = 1 - (1 - level) ** (1 / self.values.size)
-            return Interval(*(float(self.value + differ * (end - self.value)) for end in (self.low, self.most)))
+            return Interval(*(float(self.value + differ * (end - self.value)) for end in (self.lowest, self.highest)))
         reach = stdtrit(self.values.size - 1, (1 + level) / 2) * self.standard_error
-        return Interval(float(max(self.value - reach, self.low)), float(min(self.value + reach, self.most)))
+        return Interval(float(max(self.value - reach, self.lowest)), float(min(self.value + reach, self.highest)))
 
     def p_value(self, null: float) -> float:
         if self._equal:
-            if null >= self.value or np.isinf(self.low):
+            if null >= self.value or np.isinf(self.lowest):
                 return 1.0
-            return float(max(0.0, (null - self.low) / (self.value - self.low)) ** self.values.size)
+            return float(max(0.0, (null - self.lowest) / (self.value - self.lowest)) ** self.values.size)
         return float(stdtr(self.values.size - 1, -(self.value - null) / self.standard_error))
 
 
 @dataclass(frozen=True)
-class Normal(Law):
-    """The published interval: normal, neither clipped nor widened for few runs."""
+class Normal(SamplingDistribution):
+    """Normal distribution, as in the 2018 paper: neither clipped nor widened for few runs."""
 
     value: float
     standard_error: float
@@ -254,8 +251,8 @@ class Normal(Law):
 
 
 @dataclass(frozen=True)
-class Bootstrap(Law):
-    """Bias-corrected and accelerated percentiles of resampled runs."""
+class Bootstrap(SamplingDistribution):
+    """Bias-corrected and accelerated (BCa) bootstrap over runs."""
 
     value: float
     draws: Floats = field(compare=False)  # ascending
@@ -282,13 +279,13 @@ class Bootstrap(Law):
         return float((1 - max(excluded)) / 2) if excluded else 1.0
 
 
-def jackknife_variance(deleted: Floats) -> float:
-    """Variance of the estimate from its values without each run."""
-    return float((deleted.size - 1) / deleted.size * ((deleted - deleted.mean()) ** 2).sum())
+def jackknife_variance(leave_one_out: Floats) -> float:
+    """Jackknife variance of an estimate, from its leave-one-out values."""
+    return float((leave_one_out.size - 1) / leave_one_out.size * ((leave_one_out - leave_one_out.mean()) ** 2).sum())
 
 
-def acceleration(deleted: Floats) -> float:
-    """Skewness of the influence of single runs, as BCa intervals need it."""
-    away = deleted.mean() - deleted
+def acceleration(leave_one_out: Floats) -> float:
+    """Acceleration of a BCa interval, from leave-one-out values: the skewness of the influence of single runs."""
+    away = leave_one_out.mean() - leave_one_out
     spread = (away**2).sum()
     return float((away**3).sum() / (6 * spread**1.5)) if spread > 0 else 0.0

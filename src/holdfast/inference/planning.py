@@ -1,4 +1,4 @@
-"""How many runs are needed for an interval of a given width."""
+"""Planning: the number of runs needed for an interval of a given width."""
 
 import math
 from dataclasses import dataclass
@@ -12,20 +12,23 @@ from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
 from holdfast.inference.comparison import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import UNSEEN, Interval, Jackknife, Unseen, check_level
+from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
+from holdfast.results import ResultMixin
 
 SIMULATED_RUNS = 4000
 SURPRISE = 1.25
-"""How many times as much as a pilot's all runs vary before the pilot is not believed."""
+"""If all runs vary by more than this factor times the pilot's, the pilot is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pilot:
-    """What a pilot asks for by Stein's rule: run to ``n_runs`` once, then report the value ± the half width.
+class Pilot(ResultMixin):
+    """The number of runs needed after a pilot, by Stein's two-stage rule.
+
+    Make runs up to ``n_runs`` once, then report the value ± the half width.
 
     Looking again and again until the interval is narrow enough loses coverage; this rule does not, because the width is
     settled by the pilot alone. The number also makes the allowance for runs that were not drawn (see
@@ -37,7 +40,7 @@ class Pilot:
     n_runs : int
         Runs in all, those of the pilot included.
     half_width : float
-        Half width that was asked for.
+        Requested half width of the interval.
     estimate : StabilityEstimate
         The pilot's estimate.
     level : float
@@ -54,15 +57,16 @@ class Pilot:
 
         A pilot whose runs all agreed has none; then the interval is the estimate's own. So it is where all runs vary
         clearly more than the pilot's did, as they may if a few runs select very many features: then it is wider than
-        was asked for.
+        requested.
         """
         reach = _reach(self.estimate, self.level)
         if self.estimate.method == "bound" or _reach(estimate, self.level) > SURPRISE * reach:
             return estimate.ci(self.level)
         reach /= math.sqrt(estimate.n_runs)
         allowance = 0.0
-        if isinstance(estimate.law, Jackknife):
-            allowance = estimate.value - estimate.law.unseen.value_with(estimate.law.kept(self.level))
+        if isinstance(estimate.distribution, Jackknife):
+            unseen, seen_share = estimate.distribution.unseen, estimate.distribution.seen_share(self.level)
+            allowance = estimate.value - unseen.value_at(seen_share)
         return Interval(
             estimate.value - max(reach, min(allowance, self.half_width)),
             estimate.value + reach,
@@ -76,8 +80,8 @@ class Pilot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """Runs needed before any was made, under two models of how features are selected.
+class PlannedRuns(ResultMixin):
+    """The number of runs needed before any was made, under two models of how features are selected.
 
     Both numbers are large enough that no more than the half width is left to runs that were not drawn.
 
@@ -88,7 +92,7 @@ class Plan:
     worst : int
         If a run selects the usual set or a random one: the same stability, but every deviation is total.
     half_width, level, stability : float
-        What was asked for and assumed.
+        Requested half width and level, and the assumed stability.
     """
 
     independent: int
@@ -114,25 +118,28 @@ def runs_needed(
     n_features: int | None = None,
     level: float = 0.95,
     **parameters: Any,
-) -> Pilot | Plan:
-    """Tell how many runs give an interval of ± ``half_width``.
+) -> Pilot | PlannedRuns:
+    """Plan the number of runs for a confidence interval of ± ``half_width``.
 
     Parameters
     ----------
     half_width : float
-        Half of the interval's width that is wanted.
+        Half of the width of the confidence interval.
     pilot : StabilityEstimate, Preferences or matrix, optional
-        Some runs made already, 20 or more at best: Stein's two-stage rule.
-    measure, **parameters
-        Measure of the pilot.
+        Runs that were made already, preferably 20 or more, for Stein's two-stage rule.
+    measure : str or Measure
+        Measure of the pilot's stability.
     stability, size, n_features : float, int, int, optional
-        Without a pilot: the stability that is assumed (of ``nogueira``), how many features are selected, of how many.
+        Without a pilot: assumed stability (``nogueira``), number of selected features, number of all features.
     level : float
         Confidence level.
+    **parameters
+        Parameters of the measure.
 
     Returns
     -------
-    Pilot or Plan
+    Pilot or PlannedRuns
+        The first after a pilot, the second before any run.
 
     Examples
     --------
@@ -144,25 +151,25 @@ def runs_needed(
         raise ValueError(f"Expected a half width above 0, got {half_width}. The least is 1e-9.")
     check_level(level)
     if pilot is not None:
-        return _after_pilot(_estimate(pilot, measure, parameters), half_width, level)
+        return _plan_after_pilot(_estimate_pilot(pilot, measure, parameters), half_width, level)
     if stability is None or size is None or n_features is None:
-        raise ValueError("Expected a pilot, or stability=, size= and n_features= to plan with, got neither.")
+        raise ValueError("Pass a pilot, or stability=, size= and n_features= to plan with.")
     likely = make_selections(
         stability=stability, size=size, n_features=n_features, n_runs=SIMULATED_RUNS, random_state=0
     )
-    unseen = _for_unseen(Unseen(stability), half_width, level)
+    unseen = _runs_for_unseen(UnseenRuns(stability), half_width, level)
     independent, worst = (
-        max(unseen, _for_width(half_width, level, runs))
-        for runs in (likely, _all_or_nothing(stability, size, n_features))
+        max(unseen, _runs_for_width(half_width, level, runs))
+        for runs in (likely, _draw_all_or_nothing(stability, size, n_features))
     )
-    return Plan(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
+    return PlannedRuns(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
 
 
-def _estimate(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
+def _estimate_pilot(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
     estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)
     if estimate.no_interval:
         more = "; give it more runs" if estimate.n_runs < 3 else ""
-        raise ValueError(f"Expected a pilot with an uncertainty, got {estimate!r}{more}.")
+        raise ValueError(f"The pilot needs an interval, got {estimate!r}{more}.")
     return estimate
 
 
@@ -172,21 +179,21 @@ def _reach(estimate: StabilityEstimate, level: float) -> float:
     return float(stdtrit(degrees_of_freedom(estimate.pseudo_values), (1 + level) / 2)) * spread
 
 
-def _after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
+def _plan_after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
     seen = 0 if estimate.method == "bound" else math.ceil((_reach(estimate, level) / half_width) ** 2)
-    law = estimate.law
-    unseen = _for_unseen(law.unseen, half_width, level) if isinstance(law, Jackknife) else 0
+    distribution = estimate.distribution
+    unseen = _runs_for_unseen(distribution.unseen, half_width, level) if isinstance(distribution, Jackknife) else 0
     needed = max(estimate.n_runs, seen, unseen)
     return Pilot(n_runs=needed, half_width=half_width, estimate=estimate, level=level)
 
 
-def _for_unseen(unseen: Unseen, half_width: float, level: float) -> int:
-    """How many runs leave no more than the half width to runs that were not drawn."""
-    kept = min(unseen.share_for(unseen.value - half_width), 1 - 1e-12)
-    return 1 + math.ceil(math.log(min(1.0, UNSEEN * (1 - level))) / math.log(kept)) if kept > 0 else 0
+def _runs_for_unseen(unseen: UnseenRuns, half_width: float, level: float) -> int:
+    """Return how many runs leave no more than the half width to runs that were not drawn."""
+    seen_share = min(unseen.seen_share_for(unseen.value - half_width), 1 - 1e-12)
+    return 1 + math.ceil(math.log(min(1.0, UNSEEN_RISK * (1 - level))) / math.log(seen_share)) if seen_share > 0 else 0
 
 
-def _for_width(half_width: float, level: float, runs: Preferences) -> int:
+def _runs_for_width(half_width: float, level: float, runs: Preferences) -> int:
     """Solve t² (σ²/N + 2ρ/N²) = h² for N: the variance of single runs, and that of pairs, which few runs feel."""
     nogueira = MEASURES["nogueira"]
     single = asymptotic_variance(runs) * runs.n_runs
@@ -202,8 +209,8 @@ def _for_width(half_width: float, level: float, runs: Preferences) -> int:
     return needed
 
 
-def _all_or_nothing(stability: float, size: int, n_features: int) -> Preferences:
-    """Runs that select the same set, or, with the share that gives this stability, a random one."""
+def _draw_all_or_nothing(stability: float, size: int, n_features: int) -> Preferences:
+    """Draw runs that select the same set, or, with the share that gives this stability, a random one."""
     low, high = 0.0, 1.0
     for _ in range(60):
         share = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Which law an estimate follows: the choice between jackknife, bound, bootstrap and none."""
+"""Choosing the sampling distribution of an estimate: jackknife, bound, published, bootstrap or none."""
 
 import math
 
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.inference import intervals
-from holdfast.inference.intervals import Law, NoLaw, Unseen
+from holdfast.inference.intervals import SamplingDistribution, UnknownDistribution, UnseenRuns
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure
 from holdfast.measures.record import Tally
@@ -17,93 +17,101 @@ from holdfast.similarity import GivenSimilarity
 
 N_BOOTSTRAP = 2000
 ROUNDING = 1e-9
-"""What is smaller than this is taken for rounding."""
+"""Smaller differences count as rounding."""
 
 
-def deleted_values(
+def leave_one_out_values(
     tally: Tally, measure: Measure, value: float, n_runs: int, fill: float | None
 ) -> NDArray[np.float64]:
-    """The values without each run; empty if the measure allows none or they do not exist."""
+    """Return the stability without each run in turn; empty if the measure has no interval or a value is undefined."""
     if measure.no_interval or n_runs < 3 or math.isnan(value):
         return np.empty(0)
-    deleted = tally.deleted(fill)
-    return np.empty(0) if np.isnan(deleted).any() else deleted
+    values = tally.leave_one_out(fill)
+    return np.empty(0) if np.isnan(values).any() else values
 
 
-def law_of(
+def choose_distribution(
     runs: Preferences,
     measure: Measure,
     tally: Tally,
     value: float,
-    deleted: NDArray[np.float64],
+    leave_one_out: NDArray[np.float64],
     method: str,
-) -> Law:
-    """Choose what is known of the estimate's distribution, or why nothing is."""
-    why_not = _no_law(measure, value, runs.n_runs)
-    if why_not:
-        return NoLaw(why_not)
+) -> SamplingDistribution:
+    """Choose the sampling distribution of an estimate, or say why it has none."""
+    reason = _why_no_interval(measure, value, runs.n_runs)
+    if reason:
+        return UnknownDistribution(reason)
     if method == "asymptotic":
-        return _published(runs, measure, value)
-    if deleted.size == 0:
-        return NoLaw("without one of the runs the measure is undefined")
-    most = _most(measure, value)
-    unanimous = _unanimous(runs) or (np.isfinite(most) and most - value < ROUNDING)
+        return _published_distribution(runs, measure, value)
+    if leave_one_out.size == 0:
+        return UnknownDistribution("without one of the runs the measure is undefined")
+    highest = _highest(measure, value)
+    unanimous = _unanimous(runs) or (np.isfinite(highest) and highest - value < ROUNDING)
     if method == "bootstrap" and not unanimous:
-        return _bootstrap(runs, measure, value, deleted)
-    variance = 0.0 if unanimous else intervals.jackknife_variance(deleted)
-    roughness = 0.0 if unanimous else _roughness(tally, variance, min(most, 1.0) - value, runs.n_runs)
+        return _bootstrap(runs, measure, value, leave_one_out)
+    variance = 0.0 if unanimous else intervals.jackknife_variance(leave_one_out)
+    roughness = 0.0 if unanimous else _roughness(tally, variance, min(highest, 1.0) - value, runs.n_runs)
     return intervals.Jackknife(
         value=value,
         variance=variance + tally.chance_error**2,
         roughness=roughness,
         n_runs=runs.n_runs,
         lowest=measure.range[0],
-        most=measure.best if value > measure.best - ROUNDING else most,
+        highest=measure.best if value > measure.best - ROUNDING else highest,
         unseen=_unseen(runs, measure, value),
         unanimous=bool(unanimous),
     )
 
 
-def _no_law(measure: Measure, value: float, n_runs: int) -> str | None:
+def _why_no_interval(measure: Measure, value: float, n_runs: int) -> str | None:
     if math.isnan(value):
         return "the value is undefined"
     if n_runs < 3:
         return "at least three runs are needed"
     if not (measure.no_interval or measure.higher_is_better):
-        return "intervals are made for measures of which more is better; turn it round"
+        return "intervals need a measure of which higher is better; reverse it"
     return measure.no_interval or None
 
 
-def _published(runs: Preferences, measure: Measure, value: float) -> Law:
+def _published_distribution(runs: Preferences, measure: Measure, value: float) -> SamplingDistribution:
     if measure.name != "nogueira":
-        raise ValueError(f"Expected nogueira for method='asymptotic', as published, got {measure.name}.")
+        raise ValueError(
+            f"The asymptotic interval is published for nogueira only; for {measure.name} use method='jackknife'."
+        )
     error = math.sqrt(asymptotic_variance(runs))
-    return intervals.Normal(value, error) if error > ROUNDING else NoLaw("the published variance is 0 for these runs")
+    return (
+        intervals.Normal(value, error)
+        if error > ROUNDING
+        else UnknownDistribution("the published variance is 0 for these runs")
+    )
 
 
-def _bootstrap(runs: Preferences, measure: Measure, value: float, deleted: NDArray[np.float64]) -> Law:
+def _bootstrap(
+    runs: Preferences, measure: Measure, value: float, leave_one_out: NDArray[np.float64]
+) -> SamplingDistribution:
     n_runs = runs.n_runs
     weights = np.random.default_rng(0).multinomial(n_runs, np.full(n_runs, 1 / n_runs), N_BOOTSTRAP).astype(float)
     draws = measure.form.resampled(runs, measure, weights[(weights < n_runs).all(axis=1)])
     if np.isnan(draws).any():
-        return NoLaw("the bootstrap needs pairs of runs that are all defined")
+        return UnknownDistribution("the bootstrap needs pairs of runs that are all defined")
     if np.ptp(draws) < ROUNDING:
-        return NoLaw("resampled runs all have the same value")
-    return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(deleted))
+        return UnknownDistribution("resampled runs all have the same value")
+    return intervals.Bootstrap(value, np.sort(draws), intervals.acceleration(leave_one_out))
 
 
 def _roughness(tally: Tally, variance: float, loss: float, n_runs: int) -> float:
-    """The tally's roughness; the most it can be (the squared loss) where leaving out runs tells nothing at all."""
-    roughness, still = tally.roughness, variance < ROUNDING**2
-    if not math.isnan(roughness) and not (still and roughness == 0):
+    """The tally's roughness; its upper bound, the squared loss, where leaving out runs changes nothing at all."""
+    roughness, no_variance = tally.roughness, variance < ROUNDING**2
+    if not math.isnan(roughness) and not (no_variance and roughness == 0):
         return roughness
-    return loss**2 if still or n_runs == 3 else 0.0  # three runs are three pairs: nothing is left over to see it
+    return loss**2 if no_variance or n_runs == 3 else 0.0  # three runs are three pairs: nothing is left over to see it
 
 
-def _most(measure: Measure, value: float) -> float:
-    """The most the measure can be; of one without bound, what a perfect selection has, unless the value is beyond."""
-    most = measure.range[1]
-    return measure.best if np.isinf(most) and value < measure.best + ROUNDING else most
+def _highest(measure: Measure, value: float) -> float:
+    """The highest possible value; for an unbounded measure, that of a perfect selection unless the value exceeds it."""
+    highest = measure.range[1]
+    return measure.best if np.isinf(highest) and value < measure.best + ROUNDING else highest
 
 
 def _unanimous(preferences: Preferences) -> bool:
@@ -113,17 +121,17 @@ def _unanimous(preferences: Preferences) -> bool:
     return bool((preferences.sizes == np.count_nonzero(preferences.counts)).all())  # each run has all that any has
 
 
-def _unseen(preferences: Preferences, measure: Measure, value: float) -> Unseen:
-    """What runs that were not drawn could do to the value."""
+def _unseen(preferences: Preferences, measure: Measure, value: float) -> UnseenRuns:
+    """How runs that were not drawn could lower the value."""
     if not isinstance(measure.form, FeatureSum) or measure.form.from_overlap is None:
-        return Unseen(value, _unrelated(preferences, measure, value))
+        return UnseenRuns(value, _unrelated(preferences, measure, value))
     d, sizes = preferences.n_features, preferences.sizes
     mean, unseen = float(sizes.mean()), max((sizes.min(), sizes.max()), key=lambda size: size * (1 - size / d))
-    return Unseen(value, 0.0, mean, float(unseen), d)
+    return UnseenRuns(value, 0.0, mean, float(unseen), d)
 
 
 def _unrelated(preferences: Preferences, measure: Measure, value: float) -> float:
-    """What two runs have that have nothing to do with each other: 0, or the least that sets of a size seen have."""
+    """The value of two unrelated runs: 0, or the lowest that sets of a size seen can have."""
     if measure.range[0] < 0:
         return 0.0
     if preferences.kind != "subset" or not preferences.sizes.any():
@@ -131,6 +139,6 @@ def _unrelated(preferences: Preferences, measure: Measure, value: float) -> floa
     d, sizes = preferences.n_features, preferences.sizes[preferences.sizes > 0]
     if measure.similarity:
         measure = measure.bind(similarity=GivenSimilarity(sp.identity(d, format="csr")))
-    apart = [Preferences.from_sets([range(k), range(d - k, d)], n_features=d) for k in {sizes.min(), sizes.max()}]
-    least = min(measure.form.tally(sets, [measure])[0].value() for sets in apart)
-    return max(measure.range[0], least) if least < value else measure.range[0]
+    disjoint = [Preferences.from_sets([range(k), range(d - k, d)], n_features=d) for k in {sizes.min(), sizes.max()}]
+    lowest = min(measure.form.tally(sets, [measure])[0].value() for sets in disjoint)
+    return max(measure.range[0], lowest) if lowest < value else measure.range[0]

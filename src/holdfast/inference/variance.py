@@ -27,5 +27,5 @@ def run_influence(preferences: Preferences) -> NDArray[np.float64]:
     expected = density * (1 - density)
     stability = 1 - (p @ (1 - p)) / d * n_runs / (n_runs - 1) / expected
     share = sizes / d
-    kept = sum_over_selected(preferences, p) / d
-    return (kept - share * density + stability / 2 * (2 * density * share - share - density + 1)) / expected
+    overlap = sum_over_selected(preferences, p) / d
+    return (overlap - share * density + stability / 2 * (2 * density * share - share - density + 1)) / expected

@@ -1,4 +1,4 @@
-"""Columns of any kind as finite floats: texts, categories, gaps and constants, each by its policy."""
+"""Features of a table as finite floats: texts, categories, missing values and constants, as the options say."""
 
 from typing import Any
 
@@ -8,45 +8,45 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.io.files import as_number
-from holdfast.io.options import TableOptions, counted, listed, named, number_of
+from holdfast.io.options import TableOptions, join_counts, join_first, pluralize, quote_names
 
-FEW_ROWS = 10  # texts that all differ are identifiers, but for so few rows
+FEW_ROWS = 10  # in more rows than this, texts that all differ are identifiers
 
 
-def prepared(
+def make_features(
     features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """Return finite floats, the target and groups of the rows that are left, and notes on what was changed."""
-    features, typed = _typed(features)
-    features, left_out = _without_categories(features, options)
+    """Return features as finite floats, target and groups of the remaining rows, and a note for every change."""
+    features, converted = _convert_columns(features)
+    features, left_out = _handle_categories(features, options)
     _check_infinite(features, options)
-    features, roles, filled = _without_gaps(features, roles, options)
-    X, encoded = _encoded(features, options)
-    X, constant = _constants(X, options)
+    features, roles, filled = _handle_missing(features, roles, options)
+    X, encoded = _encode_categories(features, options)
+    X, constant = _handle_constants(X, options)
     if not X.shape[1]:
         raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
-    return X, roles, [*typed, *left_out, *filled, *encoded, *constant]
+    return X, roles, [*converted, *left_out, *filled, *encoded, *constant]
 
 
 # Numbers and categories
 
 
-def _typed(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Make every column floats or categories, where it can be."""
+def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Convert every column to floats or categories, where that is possible."""
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes], dtype=bool)
     numbers = features.loc[:, plain].astype(np.float64)
-    notes, others = _about_counting(numbers), []
-    found: dict[str, list[str]] = {"truth": [], "text": []}
+    notes, others = _note_row_numbers(numbers), []
+    names: dict[str, list[str]] = {"truth": [], "text": []}
     for name, column in features.loc[:, ~plain].items():
         typed, kind = _float_or_category(column)
         others.append(typed)
-        found.setdefault(kind, []).append(repr(name))
-    notes += [f"Made 1 and 0 of true and false in {listed(found['truth'])}."] if found["truth"] else []
-    notes += [f"Read numbers written as text in {listed(found['text'])}."] if found["text"] else []
+        names.setdefault(kind, []).append(repr(name))
+    notes += [f"Made 1 and 0 of true and false in {join_first(names['truth'])}."] if names["truth"] else []
+    notes += [f"Read numbers written as text in {join_first(names['text'])}."] if names["text"] else []
     return pd.concat([numbers, *others], axis=1)[list(features.columns)], notes
 
 
-def _about_counting(numbers: pd.DataFrame) -> list[str]:
+def _note_row_numbers(numbers: pd.DataFrame) -> list[str]:
     counting = (np.diff(numbers.to_numpy(), axis=0) == 1).all(axis=0) & (len(numbers) > FEW_ROWS)
     note = "Kept {!r} as a feature, though it counts the rows; ignore= leaves it out."
     return [note.format(name) for name in numbers.columns[counting]]
@@ -61,31 +61,31 @@ def _float_or_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", str]
     if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column) or types.is_complex_dtype(column):
         return column, "other"
     if kinds <= {bool, np.bool_}:
-        return _floats(column), "truth" if kinds else "gap"
+        return _as_floats(column), "truth" if kinds else "gap"
     if all(isinstance(as_number(entry), float) for entry in present):
-        return _floats(column), "text" if str in kinds else "number"
+        return _as_floats(column), "text" if str in kinds else "number"
     if all(issubclass(kind, (str, int, float, np.number)) for kind in kinds):
         return column.map(str, na_action="ignore").astype("category"), "category"
     return column, "other"
 
 
-def _floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _as_floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
     entries = [np.nan if pd.isna(entry) else float(entry) for entry in column]
     return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
 
 
-def _without_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out the columns that are no numbers, or raise, if the policy says so or nothing can be made of them."""
+def _handle_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out columns that are not numbers, or raise, as ``categorical`` says or where they cannot be encoded."""
     others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
     if options.categorical == "drop" and others:
-        note = f"Left out columns that are no numbers: {named(others)}."
+        note = f"Left out columns that are not numbers: {quote_names(others)}."
         return features.drop(columns=others), [note]
     for name in others:
         _check_categories(features[name], options)
     if options.categorical == "error" and others:
-        texts = listed([_first_text(features[name]) for name in others])
+        texts = join_first([_first_text(features[name]) for name in others])
         raise ValueError(
-            f"Expected numbers in {options.where}, got text in {number_of(len(others), 'column')}: {texts}; pass "
+            f"Expected numbers in {options.where}, got text in {pluralize(len(others), 'column')}: {texts}; pass "
             "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=."
         )
     return features, []
@@ -101,7 +101,7 @@ def _check_categories(column: "pd.Series[Any]", options: TableOptions) -> None:
     if len(present) > FEW_ROWS and present.is_unique:
         raise ValueError(
             f"Expected numbers or categories in {options.where}, got another text in each row of {column.name!r}, "
-            f"such as {present.iloc[0]!r}: identifiers are no feature; pass index={column.name!r} or "
+            f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={column.name!r} or "
             f"ignore={column.name!r}."
         )
 
@@ -119,14 +119,14 @@ def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
         name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
         raise ValueError(
             f"Expected finite numbers in {options.where}, got {features[name].iloc[rows[0]]} in {name!r} at row "
-            f"{rows[0]} ({number_of(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+            f"{rows[0]} ({pluralize(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
         )
 
 
 # Missing values
 
 
-def _without_gaps(
+def _handle_missing(
     features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     gaps = pd.concat([roles, features], axis=1).isna()
@@ -137,9 +137,9 @@ def _without_gaps(
         keep = ~gaps.any(axis=1).to_numpy()
         _check_rows_left(keep, counts, options)
         dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
-        return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {counted(counts)}."]
-    _check_gaps(gaps, counts, roles, options)
-    features, notes = _filled(features, counts)
+        return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {join_counts(counts)}."]
+    _check_missing(gaps, counts, roles, options)
+    features, notes = _impute(features, counts)
     return features, roles, notes
 
 
@@ -147,11 +147,11 @@ def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", options:
     if not keep.any():
         raise ValueError(
             f"Expected some rows without missing values in {options.where}, got none; leave out the columns that lack "
-            f"most with ignore=: {counted(counts.sort_values(ascending=False, kind='stable'))}."
+            f"most with ignore=: {join_counts(counts.sort_values(ascending=False, kind='stable'))}."
         )
 
 
-def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
+def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
     for name in roles.columns.intersection(counts.index):
         role = "target" if name == options.target else "group"
         raise ValueError(
@@ -160,8 +160,8 @@ def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFram
         )
     if options.missing == "error":
         raise ValueError(
-            f"Expected no missing values in {options.where}, got some in {number_of(len(counts), 'column')}: "
-            f"{counted(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
+            f"Expected no missing values in {options.where}, got some in {pluralize(len(counts), 'column')}: "
+            f"{join_counts(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
             "missing='impute-median' or 'drop', or leave columns out with ignore=."
         )
     for name in counts.index[counts == len(gaps)]:
@@ -170,22 +170,22 @@ def _check_gaps(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFram
         )
 
 
-def _filled(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFrame, list[str]]:
+def _impute(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFrame, list[str]]:
     numbers = features[counts.index].select_dtypes("float64")
     categories = features[counts.index].select_dtypes("category")
     values = {**numbers.median().to_dict(), **{name: categories[name].mode()[0] for name in categories}}
     notes = []
     for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
         if len(columns):
-            gaps = number_of(counts[columns].sum(), "missing value")
-            notes.append(f"Filled {gaps} with the {what} of the column: {counted(counts[columns])}.")
+            gaps = pluralize(counts[columns].sum(), "missing value")
+            notes.append(f"Filled {gaps} with the {what} of the column: {join_counts(counts[columns])}.")
     return features.fillna(values), notes
 
 
 # Categories as numbers
 
 
-def _encoded(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _encode_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     categories = features.select_dtypes("category").columns
     if categories.empty:
         return features, []
@@ -198,7 +198,7 @@ def _encoded(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFram
             f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
             "rename the column."
         )
-    shown = listed([f"{name!r} ({told})" for name, (_, told) in pieces.items()])
+    shown = join_first([f"{name!r} ({levels})" for name, (_, levels) in pieces.items()])
     what = "Made 0/1 columns of" if options.categorical == "one-hot" else "Numbered"
     return X, [f"{what} the categories of {shown}."]
 
@@ -208,19 +208,19 @@ def _one_hot(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
     if len(levels) == 2:
         levels = levels[1:]
     dummies = pd.DataFrame({f"{column.name}={level}": (column == level).astype(np.float64) for level in levels})
-    return dummies, named(dummies.columns)
+    return dummies, quote_names(dummies.columns)
 
 
 def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
-    told = listed([f"{code} = {level!r}" for code, level in enumerate(column.cat.categories)])
-    return column.cat.codes.astype(np.float64).to_frame(column.name), told
+    levels = join_first([f"{code} = {level!r}" for code, level in enumerate(column.cat.categories)])
+    return column.cat.codes.astype(np.float64).to_frame(column.name), levels
 
 
-def _constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _handle_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
     if constant.empty:
         return X, []
-    shown = f"{number_of(len(constant), 'column')} with a single value: {named(constant)}"
+    shown = f"{pluralize(len(constant), 'column')} with a single value: {quote_names(constant)}"
     if options.drop_constant:
         return X.drop(columns=constant), [f"Left out {shown}."]
     return X, [f"Kept {shown}; drop_constant=True leaves such columns out."]

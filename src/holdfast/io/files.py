@@ -1,4 +1,4 @@
-"""Files that hold a table, read into pandas: CSV, TSV, Parquet, Feather and ARFF, or one sentence what is wrong."""
+"""Reading tables from files into pandas: CSV, TSV, Parquet, Feather and ARFF."""
 
 import csv
 import gzip
@@ -16,39 +16,36 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".arff")
 
 
 def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a table with a header by its ending (any but those of ENDINGS is read as CSV), or raise one sentence.
+    """Read a table with a header; the ending tells the format, and any not in ENDINGS is read as CSV.
 
-    ``row`` is what a row is called in messages; ``gaps`` are texts of CSV and TSV that mean a missing value, beside
-    those of pandas (empty, NA, NaN, null, None).
+    ``row`` is what messages call a row; ``gaps`` are texts that mean a missing value in CSV and TSV, besides those of
+    pandas (empty, NA, NaN, null, None).
     """
-    path = path_of(path)
-    if ending_of(path) == ".parquet":
+    path = as_path(path)
+    if file_ending(path) == ".parquet":
         return _pandas_frame(parquet_table(path), path)
-    if ending_of(path) == ".feather":
+    if file_ending(path) == ".feather":
         return _feather(path)
-    if ending_of(path) == ".arff":
+    if file_ending(path) == ".arff":
         return _arff(path)
     return _delimited(path, row, list(gaps))
 
 
-def path_of(given: Any, expected: str = "the path of a file") -> Path:
-    """Return a path, with ``~`` for the user's folder expanded; raise if it is none."""
-    if not isinstance(given, (str, Path)) or not str(given) or "\0" in str(given):
-        shown = (
-            repr(given)
-            if isinstance(given, (str, bytes, int, float, type(None)))
-            else f"an object of type {type(given).__name__}"
-        )
+def as_path(path: Any, expected: str = "the path of a file") -> Path:
+    """Return a path with ``~`` expanded; raise if it is not a path."""
+    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+        plain = isinstance(path, (str, bytes, int, float, type(None)))
+        shown = repr(path) if plain else f"an object of type {type(path).__name__}"
         raise ValueError(f"Expected {expected}, got {shown}.")
-    return Path(os.path.expanduser(given))
+    return Path(os.path.expanduser(path))
 
 
-def ending_of(path: Path) -> str:
-    """Return the ending that tells the format, in small letters; that is the one before .gz."""
+def file_ending(path: Path) -> str:
+    """Return the ending that tells the format, in lower case; of a packed file, the one before ``.gz``."""
     return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Return the text of a file, unpacked if it ends in .gz."""
     packed = path.suffix.lower() == ".gz"
     with (
@@ -59,12 +56,12 @@ def text_of(path: Path) -> str:
 
 
 def is_text(column: "pd.Series[Any]") -> bool:
-    """Whether all entries are texts and none of them is a number with quotes around it."""
+    """Whether all entries are texts and none of them is a number in quotes."""
     return bool(column.map(lambda entry: isinstance(entry, str) and isinstance(as_number(entry), str)).all())
 
 
 def as_number(entry: Any) -> Any:
-    """Return the entry as a float if it is a number, else as it is; 1_000 is a name."""
+    """Return the entry as a float if it is a number, else unchanged; ``1_000`` is a name."""
     if isinstance(entry, str) and "_" in entry:
         return entry
     with suppress(TypeError, ValueError, OverflowError):
@@ -72,9 +69,9 @@ def as_number(entry: Any) -> Any:
     return entry
 
 
-def not_installed(package: str, purpose: str) -> ValueError:
+def missing_package(package: str, purpose: str) -> ValueError:
     """Return the error that says what to install."""
-    return ValueError(f"Expected {package} for {purpose}, got none; install it with: pip install 'holdfast[app]'")
+    return ValueError(f"{purpose[0].upper()}{purpose[1:]} needs {package}: pip install 'holdfast[app]'")
 
 
 # CSV and TSV
@@ -86,7 +83,7 @@ def _delimited(path: Path, row: str, gaps: list[str]) -> pd.DataFrame:
         frame = parsed(path, skiprows=1, na_values=gaps)
     except pd.errors.EmptyDataError:
         raise ValueError(
-            f"Expected a header line and one line per {row} in {path}, got less; add what is missing."
+            f"Expected a header line and one line per {row} in {path}, got less; add the missing lines."
         ) from None
     except pd.errors.ParserError as error:
         _check_ragged(path)
@@ -107,7 +104,7 @@ def parsed(path: Path, **options: Any) -> pd.DataFrame:
 
 
 def _separator(path: Path) -> str:
-    return "\t" if ending_of(path) == ".tsv" else ","
+    return "\t" if file_ending(path) == ".tsv" else ","
 
 
 @contextmanager
@@ -123,11 +120,11 @@ def _decoded(path: Path) -> Iterator[None]:
 def _check_ragged(path: Path) -> None:
     """Raise if not all lines below the header have one length; where some do not, that of the header is right."""
     with suppress(csv.Error):
-        reader = csv.reader(io.StringIO(text_of(path), newline=""), delimiter=_separator(path))
+        reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=_separator(path))
         (_, width), *below = [(reader.line_num, len(row)) for row in reader if row]
         if len({length for _, length in below}) > 1:
             line, length = next((line, length) for line, length in below if length != width)
-            raise ValueError(f"Expected {width} columns in every line of {path}, got {length} in line {line}; mend it.")
+            raise ValueError(f"Expected {width} columns in every line of {path}, got {length} in line {line}; fix it.")
 
 
 def _check_header(path: Path, header: list[str], n_columns: int, row: str) -> None:
@@ -155,16 +152,16 @@ def _names_rows(column: "pd.Series[Any]") -> bool:
 
 
 def pyarrow_parquet(path: Path) -> Any:
-    """Return pyarrow's Parquet module, or say how to get it."""
+    """Return pyarrow's Parquet module; raise how to install it if it is missing."""
     try:
         import pyarrow.parquet
     except ImportError:
-        raise not_installed("pyarrow", f"the Parquet file {path}") from None
+        raise missing_package("pyarrow", f"the Parquet file {path}") from None
     return pyarrow.parquet
 
 
 def parquet_table(path: Path) -> Any:
-    """Return the table of a Parquet file as pyarrow's."""
+    """Return a Parquet file as a pyarrow table."""
     path.stat()  # pyarrow's error for a missing file says no more than its name
     parquet = pyarrow_parquet(path)
     try:
@@ -179,7 +176,7 @@ def _feather(path: Path) -> pd.DataFrame:
     try:
         import pyarrow.feather
     except ImportError:
-        raise not_installed("pyarrow", f"the Feather file {path}") from None
+        raise missing_package("pyarrow", f"the Feather file {path}") from None
     try:
         table = pyarrow.feather.read_table(path)
     except (ValueError, OSError):
@@ -188,7 +185,7 @@ def _feather(path: Path) -> pd.DataFrame:
 
 
 def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
-    """A table of pyarrow's as a frame; what its metadata say of pandas is left aside where it makes no sense."""
+    """Return a pyarrow table as a frame; metadata for pandas are ignored where they make no sense."""
     for version in (table, table.replace_schema_metadata(None)):
         with suppress(Exception):  # metadata may say anything, and errors are of any kind
             return cast(pd.DataFrame, version.to_pandas())
@@ -199,12 +196,12 @@ def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
 
 
 def _arff(path: Path) -> pd.DataFrame:
-    """Read ARFF; what is declared nominal comes as categories in the declared order."""
-    text = text_of(path)
+    """Read ARFF; nominal attributes become categories in the declared order."""
+    text = read_text(path)
     try:
         import arff
     except ImportError:
-        raise not_installed("liac-arff", f"the ARFF file {path}") from None
+        raise missing_package("liac-arff", f"the ARFF file {path}") from None
     try:
         content = arff.loads(text)
     except arff.ArffException as error:

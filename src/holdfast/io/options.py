@@ -1,4 +1,4 @@
-"""What a caller asked for, and the words to say what was done."""
+"""Options of :func:`holdfast.read_table`, and how its messages list names and counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ Categorical = Literal["error", "one-hot", "codes", "drop"]
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What the caller asked for; ``where`` is what messages call the data."""
+    """Options of :func:`holdfast.read_table`; ``where`` is what messages call the data."""
 
     where: str
     target: str
@@ -27,46 +27,46 @@ class TableOptions:
     drop_constant: bool
 
     @property
-    def the_target(self) -> str:
-        """Return the words for the target."""
+    def target_name(self) -> str:
+        """The target as messages call it."""
         return f"the target {self.target!r} of {self.where}"
 
 
 def check_options(options: TableOptions) -> None:
-    """Raise unless all options are known and no column is to be two things."""
+    """Raise unless all options are known and no column has two roles."""
     for argument, value, choices in (
         ("missing", options.missing, get_args(Missing)),
         ("categorical", options.categorical, get_args(Categorical)),
         ("task", options.task, (*get_args(Task), None)),
     ):
         if value not in choices:
-            raise ValueError(f"Expected {argument} to be {named(choices)}, got {value!r}.")
-    asked = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
-    name, times = Counter(asked).most_common(1)[0]
+            raise ValueError(f"Expected {argument} to be {quote_names(choices)}, got {value!r}.")
+    roles = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
+    name, times = Counter(roles).most_common(1)[0]
     if times > 1:
         raise ValueError(f"Expected one use of a column, got {name!r} in two of target, groups, index and ignore.")
 
 
-# Words
+# Lists in messages
 
 
-def listed(items: Sequence[str], limit: int = 5) -> str:
-    """Return the first few and how many there are."""
+def join_first(items: Sequence[str], limit: int = 5) -> str:
+    """Return the first items, separated by commas, and how many there are if some are left out."""
     more = f", … ({len(items)} in all)" if len(items) > limit else ""
     return ", ".join(items[:limit]) + more
 
 
-def named(names: Iterable[Any]) -> str:
-    """Return names in quotes."""
-    return listed([repr(name) for name in names])
+def quote_names(names: Iterable[Any]) -> str:
+    """Return the first names in quotes."""
+    return join_first([repr(name) for name in names])
 
 
-def counted(counts: "pd.Series[int]") -> str:
-    """Return names with their counts."""
-    return listed([f"{name!r} ({count})" for name, count in counts.items()])
+def join_counts(counts: "pd.Series[int]") -> str:
+    """Return the first names with their counts."""
+    return join_first([f"{name!r} ({count})" for name, count in counts.items()])
 
 
-def number_of(count: int, what: str) -> str:
-    """Return a count and what is counted, in the plural if need be."""
-    many = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{count} {what if count == 1 else many}"
+def pluralize(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless it is one."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"

@@ -1,4 +1,4 @@
-"""Selections in files: CSV, TSV, Parquet, JSON and plain text."""
+"""Reading and writing selections: CSV, TSV, Parquet, JSON and plain text."""
 
 import json
 from collections.abc import Iterable
@@ -12,22 +12,20 @@ import pandas as pd
 from holdfast.checks import PartialNames, check_number_of_features
 from holdfast.io.files import (
     as_number,
-    ending_of,
+    as_path,
+    file_ending,
     is_text,
     parquet_table,
     parsed,
-    path_of,
     pyarrow_parquet,
     read_frame,
-    text_of,
+    read_text,
 )
 from holdfast.preferences import Kind, Preferences, from_numbers
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
-_MARK = (
-    "holdfast:"  # the first header cell of a file of ours is holdfast:subset, holdfast:ranking or holdfast:weighting
-)
+_MARK = "holdfast:"  # the first header cell of a file that holdfast wrote: holdfast:subset, :ranking or :weighting
 
 
 def read_preferences(
@@ -37,7 +35,7 @@ def read_preferences(
     features: Iterable[str] | None = None,
     n_features: int | None = None,
 ) -> Preferences:
-    """Read selections from a file, by its ending.
+    """Read the selections of several runs from a file.
 
     Parameters
     ----------
@@ -48,13 +46,13 @@ def read_preferences(
         by tabs, semicolons, commas or, in a file without these, blanks; an empty line is an empty selection. All but
         Parquet may be packed (``.gz``).
     kind : {"subset", "ranking", "weighting"}, optional
-        What the numbers of a matrix are. 0/1 is taken for subsets; ranks and weights must be said.
+        What the numbers of a matrix are. 0/1 are read as subsets; ranks and weights must be stated.
     features : iterable of str, optional
         All features there were to choose from, for lists of features.
     n_features : int, optional
         How many there were, for lists of features.
     """
-    path = path_of(path)
+    path = as_path(path)
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
     names = None if features is None else list(features)
@@ -73,16 +71,16 @@ def read_preferences(
 
 
 def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None) -> Preferences:
-    ending = ending_of(path)
+    ending = file_ending(path)
     if ending == ".json":
         return _from_json(path, features, n_features)
     if ending not in (".csv", ".tsv", ".parquet"):
         return _from_lists(path, _text_runs(path), None, features, n_features)
-    own = _from_own_parquet(path) if ending == ".parquet" else None
-    if own is not None:
-        return own
-    frame, labels, own_kind = _split_labels(path, read_frame(path))
-    return _from_numbers(path, frame, labels, own_kind or kind)
+    written = _from_holdfast_parquet(path) if ending == ".parquet" else None
+    if written is not None:
+        return written
+    frame, labels, stated_kind = _split_labels(path, read_frame(path))
+    return _from_numbers(path, frame, labels, stated_kind or kind)
 
 
 def write_preferences(preferences: Preferences, path: str | Path) -> None:
@@ -91,7 +89,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     The ending says how: ``.csv``, ``.tsv``, ``.json`` or ``.parquet``. A CSV file is a full matrix; for very many
     features take JSON or Parquet, which keep index lists.
     """
-    path = path_of(path)
+    path = as_path(path)
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
@@ -107,7 +105,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
 
 def read_names(path: str | Path) -> list[str]:
     """Read feature names, one per line."""
-    lines = text_of(path_of(path)).splitlines()
+    lines = read_text(as_path(path)).splitlines()
     names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"Expected one feature name per line in {path}, got an empty file.")
@@ -115,19 +113,19 @@ def read_names(path: str | Path) -> list[str]:
 
 
 def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
-    """Separate a first column of labels; a file of ours also tells its kind there."""
+    """Separate a first column of labels; in a file that holdfast wrote, its header states the kind."""
     if not isinstance(frame.index, pd.RangeIndex):
         return frame, [str(label) for label in frame.index], None
     if frame.columns.empty:
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
-    own_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
-    if own_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
+    stated_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
+    if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
-    if ending_of(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
+    if file_ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
         column = parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else str(label) for label in column]
-    return frame.iloc[:, 1:], labels if any(labels) else None, own_kind
+    return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
 
 def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
@@ -152,7 +150,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
 
 
 def _text_runs(path: Path) -> list[list[str]]:
-    lines = [line.strip() for line in text_of(path).split("\n")]
+    lines = [line.strip() for line in read_text(path).split("\n")]
     if not lines[-1]:
         lines.pop()
     separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)  # None splits at blanks
@@ -180,7 +178,7 @@ def _from_lists(
 
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
-    content = _json_of(path)
+    content = _parse_json(path)
     if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
         return _from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
@@ -192,8 +190,8 @@ def _from_json(path: Path, features: Iterable[str] | None, n_features: int | Non
     return _from_lists(path, runs, labels, features, n_features)
 
 
-def _json_of(path: Path) -> Any:
-    text = text_of(path)
+def _parse_json(path: Path) -> Any:
+    text = read_text(path)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -212,7 +210,7 @@ def _lists_features(run: Any) -> bool:
     return isinstance(run, list) and all(type(member) in (str, int) for member in run)
 
 
-# Our own formats
+# holdfast's own formats
 
 
 def _as_record(preferences: Preferences) -> dict[str, Any]:
@@ -272,8 +270,8 @@ def _write_parquet(preferences: Preferences, path: Path) -> None:
     parquet.write_table(runs.replace_schema_metadata({b"holdfast": json.dumps(record).encode()}), path)
 
 
-def _from_own_parquet(path: Path) -> Preferences | None:
-    """What holdfast wrote; None for a table of another make, whatever its metadata hold."""
+def _from_holdfast_parquet(path: Path) -> Preferences | None:
+    """Read a Parquet file that holdfast wrote; None for any other table, whatever its metadata hold."""
     table = parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
     if metadata is None or not {"run", "preference"} <= set(table.column_names):

@@ -1,9 +1,8 @@
-"""A file or frame as features, target and groups."""
+"""Reading a data set from a file or frame: features, target and groups."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from holdfast.checks import texts_of
-from holdfast.io.features import prepared
-from holdfast.io.files import ENDINGS, as_number, ending_of, path_of, read_frame
-from holdfast.io.options import Categorical, Missing, TableOptions, Task, check_options, listed, named, number_of
-from holdfast.io.target import as_labels, as_target
+from holdfast.checks import as_names
+from holdfast.declared import did_you_mean
+from holdfast.io.features import make_features
+from holdfast.io.files import ENDINGS, as_number, as_path, file_ending, read_frame
+from holdfast.io.options import (
+    Categorical,
+    Missing,
+    TableOptions,
+    Task,
+    check_options,
+    join_first,
+    pluralize,
+    quote_names,
+)
+from holdfast.io.target import as_labels, make_target
 
 GAPS = ("?", " ?")  # as in files of the UCI repository
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -24,7 +33,7 @@ NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
-    """Features, target and groups of a data set, and what was changed to get them; made by :func:`read_table`.
+    """Features, target and groups of a data set, and what was changed to get them; as :func:`read_table` returns them.
 
     ``X, y = table`` works too.
 
@@ -41,7 +50,7 @@ class Table:
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
     notes : tuple of str
-        Every change that was made and everything that is odd, one sentence each.
+        Every change that was made and everything that looks odd, one sentence each.
     """
 
     X: pd.DataFrame
@@ -55,14 +64,14 @@ class Table:
         return iter((self.X, self.y))
 
     def __repr__(self) -> str:
-        size = " of ".join(map(number_of, self.X.shape, ("sample", "feature")))
+        size = " of ".join(map(pluralize, self.X.shape, ("sample", "feature")))
         values = "numbers"
         if self.task == "classification":
             labels, counts = np.unique(self.y, return_counts=True)
-            shown = listed([f"{label}: {count}" for label, count in zip(labels, counts, strict=True)])
+            shown = join_first([f"{label}: {count}" for label, count in zip(labels, counts, strict=True)])
             values = f"{len(labels)} classes ({shown})"
-        more = [f", {number_of(len(np.unique(self.groups)), 'group')}"] if self.groups is not None else []
-        more += [f", {number_of(len(self.notes), 'note')}"] if self.notes else []
+        more = [f", {pluralize(len(np.unique(self.groups)), 'group')}"] if self.groups is not None else []
+        more += [f", {pluralize(len(self.notes), 'note')}"] if self.notes else []
         return f"Table: {size}, {self.target!r} of {values}{''.join(more)}"
 
 
@@ -91,9 +100,9 @@ def read_table(
         What the target asks for. If it is left out, texts and few different whole numbers are classes, fractions are
         numbers to predict, and many different whole numbers are an error.
     groups : str, optional
-        Column that tells which samples belong together, such as those of one patient. It is no feature.
+        Column that says which samples belong together, such as those of one patient. It is not a feature.
     index : str, optional
-        Column of row names. It is no feature.
+        Column of row names. It is not a feature.
     ignore : str or list of str
         Columns to leave out.
     missing : {"error", "impute-median", "drop"}
@@ -101,10 +110,10 @@ def read_table(
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
         are of all rows: where that may leak into a test set, impute in a pipeline instead.
     categorical : {"error", "one-hot", "codes", "drop"}
-        What to do with columns that are no numbers: refuse them; make a 0/1 column of each category (one column for
+        What to do with columns that are not numbers: refuse them; make a 0/1 column of each category (one column for
         two categories, as the other would be its mirror); number the categories; or leave the columns out.
     drop_constant : bool
-        Leave out columns with a single value, which are only noted else.
+        Leave out columns with a single value; otherwise they are kept, with a note.
 
     Returns
     -------
@@ -127,39 +136,39 @@ def read_table(
     >>> X, y = table
     """
     if not isinstance(path, pd.DataFrame):
-        path = path_of(path, "the path of a file, or a pandas DataFrame with names of columns")
+        path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    ignored = (ignore,) if isinstance(ignore, str) else texts_of(ignore, "ignore=")
+    ignored = (ignore,) if isinstance(ignore, str) else as_names(ignore, "ignore=")
     groups, index = (None if name is None else str(name) for name in (groups, index))
     options = TableOptions(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
     check_options(options)
-    frame, notes = _named(_frame(path), options)
+    frame, notes = _check_columns(_load_frame(path), options)
     roles = frame[[name for name in (options.target, groups) if name is not None]]
-    X, roles, changes = prepared(frame.drop(columns=[*roles.columns, *ignored]), roles, options)
-    y, likely, told = as_target(roles[options.target], options)
+    X, roles, changes = make_features(frame.drop(columns=[*roles.columns, *ignored]), roles, options)
+    y, inferred_task, more = make_target(roles[options.target], options)
     labels = _groups(roles, options)
-    return Table(X=X, y=y, target=options.target, task=likely, groups=labels, notes=(*notes, *changes, *told))
+    return Table(X=X, y=y, target=options.target, task=inferred_task, groups=labels, notes=(*notes, *changes, *more))
 
 
-def _frame(path: Path | pd.DataFrame) -> pd.DataFrame:
+def _load_frame(path: Path | pd.DataFrame) -> pd.DataFrame:
     if isinstance(path, pd.DataFrame):
         return path
-    if ending_of(path) not in ENDINGS:
+    if file_ending(path) not in ENDINGS:
         raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {path.name!r}; save it as one of these.")
     return read_frame(path, row="sample", gaps=GAPS)
 
 
-def _named(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows with their names and the columns with theirs, once it is sure that all are there."""
+def _check_columns(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    """Return the frame with its row names as index; raise unless all columns that the options name are there."""
     frame, notes = _row_names(frame, options)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     twice = [f"{name!r} ({times} times)" for name, times in Counter(frame.columns).items() if times > 1]
     if twice:
-        raise ValueError(f"Expected different column names in {options.where}, got {listed(twice)}; rename them.")
-    asked = [("target", options.target), ("groups", options.groups), ("index", options.index)]
-    for argument, name in [*asked, *(("ignore", name) for name in options.ignore)]:
+        raise ValueError(f"Expected different column names in {options.where}, got {join_first(twice)}; rename them.")
+    roles = [("target", options.target), ("groups", options.groups), ("index", options.index)]
+    for argument, name in [*roles, *(("ignore", name) for name in options.ignore)]:
         if name is not None:
-            _check_there(name, argument, frame, options)
+            _check_column_exists(name, argument, frame, options)
     if frame.empty:
         raise ValueError(f"Expected one row per sample in {options.where}, got no rows; add some.")
     if options.index is not None:
@@ -168,12 +177,12 @@ def _named(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, li
 
 
 def _row_names(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    asked = {options.target, options.groups, options.index, *options.ignore} - {None}
-    if {str(name) for name in frame.index.names if name is not None} & asked:
+    used = {options.target, options.groups, options.index, *options.ignore} - {None}
+    if {str(name) for name in frame.index.names if name is not None} & used:
         return frame.reset_index(), []
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
         return frame, ["Took the index for row names, not for a feature."]
-    if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in asked:
+    if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
         rows = pd.Index(frame.iloc[:, 0], name=None)
         return frame.iloc[:, 1:].set_axis(rows), [
             "Took the first column, which has no name, for row names, not for a feature."
@@ -193,14 +202,12 @@ def _groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
     return labels
 
 
-def _check_there(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
+def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
     if name in frame.columns:
         return
-    folded = {column.strip().lower(): column for column in reversed(frame.columns)}
-    near = [repr(folded[match]) for match in get_close_matches(name.strip().lower(), folded)]
-    advice = f"did you mean {' or '.join(near)}?" if near else f"give {argument}= one of these names."
-    if not near and all(isinstance(as_number(column), float) for column in frame.columns):
-        advice = "these are numbers: add a header."
-    raise ValueError(
-        f"Expected the {argument} column {name!r} in {options.where}, got the columns {named(frame.columns)}; {advice}"
-    )
+    hint = did_you_mean(name, frame.columns)
+    if not hint.endswith("?"):
+        numbers = all(isinstance(as_number(column), float) for column in frame.columns)
+        hint = "; these are numbers: add a header." if numbers else f"; give {argument}= one of these names."
+    columns = quote_names(frame.columns)
+    raise ValueError(f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}")

@@ -1,4 +1,4 @@
-"""The target as class labels or as numbers to predict."""
+"""The target of a table: class labels, or numbers to predict."""
 
 from typing import Any
 
@@ -7,24 +7,24 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.io.files import as_number
-from holdfast.io.options import TableOptions, Task, named, number_of
+from holdfast.io.options import TableOptions, Task, pluralize, quote_names
 
 FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
 
 
-def as_target(column: "pd.Series[Any]", options: TableOptions) -> tuple[NDArray[Any], Task, list[str]]:
-    """Return the target, what it asks for, and notes."""
+def make_target(column: "pd.Series[Any]", options: TableOptions) -> tuple[NDArray[Any], Task, list[str]]:
+    """Return the target, its task (classification or regression), and notes."""
     labels = as_labels(column)
     truth = set(column.map(type)) <= {bool, np.bool_}
     notes = [f"Made 1 and 0 of true and false in {options.target!r}."] if truth else []
     task, guess = (options.task, []) if options.task else _likely_task(labels, options)
     if task == "regression":
-        return _quantities(column, options), task, notes + guess
-    return labels, task, notes + guess + _about_classes(labels, options)
+        return _as_quantities(column, options), task, notes + guess
+    return labels, task, notes + guess + _check_classes(labels, options)
 
 
 def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
-    """Return whole numbers where all entries are, texts where one is no number, else floats."""
+    """Return labels as whole numbers if all are, as texts if one is not a number, else as floats."""
     entries = column.astype(object).tolist()
     if not all(map(_is_number, entries)):
         return np.array([str(entry) for entry in entries])
@@ -33,7 +33,7 @@ def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
 
 
 def _is_number(entry: Any) -> bool:
-    """Whether it is a number that an array of numbers can hold; one of more than 18 digits is rather a name."""
+    """Whether an array of numbers can hold it; a number of more than 18 digits is a name."""
     number = entry if isinstance(entry, str) else as_number(entry)
     return isinstance(number, float) and not (isinstance(entry, int) and abs(entry) >= 2**63)
 
@@ -47,7 +47,7 @@ def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, lis
         return "classification", []
     if n_classes > min(FEW_CLASSES, len(labels) / 2):
         raise ValueError(
-            f"Expected texts, fractions or few whole numbers in {options.the_target}, got {n_classes} different whole "
+            f"Expected texts, fractions or few whole numbers in {options.target_name}, got {n_classes} different whole "
             f"numbers in {len(labels)} rows; pass task='regression' or task='classification'."
         )
     return "classification", [
@@ -55,41 +55,41 @@ def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, lis
     ]
 
 
-def _about_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
-    """Raise unless these can be classes; tell about rare ones."""
+def _check_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
+    """Raise unless the labels can be classes; return notes on classes of one row."""
     if labels.dtype.kind == "f":
         raise ValueError(
-            f"Expected classes in {options.the_target}, got fractions such as {_fraction(labels):g}; pass "
+            f"Expected classes in {options.target_name}, got fractions such as {_fraction(labels):g}; pass "
             "task='regression', or write the classes as text."
         )
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         raise ValueError(
-            f"Expected at least two classes in {options.the_target}, got only {classes[0].item()!r} in "
-            f"{number_of(len(labels), 'row')}; add samples of another class, or name another target."
+            f"Expected at least two classes in {options.target_name}, got only {classes[0].item()!r} in "
+            f"{pluralize(len(labels), 'row')}; add samples of another class, or name another target."
         )
     if len(classes) > max(2, len(labels) / 2):
         raise ValueError(
-            f"Expected at least two rows per class in {options.the_target}, got {len(classes)} classes in "
+            f"Expected at least two rows per class in {options.target_name}, got {len(classes)} classes in "
             f"{len(labels)} rows; pass task='regression' if these are quantities, name another target if they are "
             "identifiers."
         )
     single = classes[counts == 1].tolist()
-    return [f"Found one row only of class {named(single)}: no split can stratify it."] if single else []
+    return [f"Found a single row of class {quote_names(single)}: splits cannot be stratified by it."] if single else []
 
 
-def _quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[np.float64]:
+def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[np.float64]:
     entries = [as_number(entry) for entry in column]
     wrong = [entry for entry in entries if not (isinstance(entry, float) and np.isfinite(entry))]
     if wrong:
         raise ValueError(
-            f"Expected finite numbers in {options.the_target} for regression, got {wrong[0]!r} "
-            f"({number_of(len(wrong), 'such entry')}); mend them, or pass task='classification'."
+            f"Expected finite numbers in {options.target_name} for regression, got {wrong[0]!r} "
+            f"({pluralize(len(wrong), 'such entry')}); fix them, or pass task='classification'."
         )
     if len(set(entries)) < 2:
         raise ValueError(
-            f"Expected different numbers in {options.the_target}, got only {entries[0]:g} in "
-            f"{number_of(len(entries), 'row')}; name another target."
+            f"Expected different numbers in {options.target_name}, got only {entries[0]:g} in "
+            f"{pluralize(len(entries), 'row')}; name another target."
         )
     return np.array(entries)
 

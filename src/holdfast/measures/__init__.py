@@ -11,7 +11,7 @@ from holdfast.measures.record import (
     UndefinedStabilityWarning,
 )
 from holdfast.measures.rows import RowPairs
-from holdfast.measures.table import MEASURES, MeasureTable, corrected, find, properties
+from holdfast.measures.table import MEASURES, MeasureTable, corrected, find_measure, properties
 from holdfast.measures.whole import FeatureSum, Whole
 
 __all__ = [
@@ -30,6 +30,6 @@ __all__ = [
     "UndefinedStabilityWarning",
     "Whole",
     "corrected",
-    "find",
+    "find_measure",
     "properties",
 ]

@@ -71,7 +71,7 @@ class Tally(ABC):
         """Return the value: undefined parts taken as ``fill``, or left out if that is None."""
 
     @abstractmethod
-    def deleted(self, fill: float | None = None) -> Floats:
+    def leave_one_out(self, fill: float | None = None) -> Floats:
         """Return the values with each run left out in turn."""
 
     @property
@@ -100,7 +100,7 @@ class WholeTally(Tally):
     def value(self, fill: float | None = None) -> float:
         return fill if fill is not None and np.isnan(self.number) else self.number
 
-    def deleted(self, fill: float | None = None) -> Floats:
+    def leave_one_out(self, fill: float | None = None) -> Floats:
         values = self.without_each()
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
@@ -144,7 +144,7 @@ class PairTally(Tally):
             total, pairs = total + fill * self.n_undefined, self.n_pairs
         return float(total / pairs) if pairs else np.nan
 
-    def deleted(self, fill: float | None = None) -> Floats:
+    def leave_one_out(self, fill: float | None = None) -> Floats:
         total, pairs = self.sums.sum() / 2 - self.sums, self.defined.sum() // 2 - self.defined
         if fill is not None:
             everything = (self.sums.size - 1) * (self.sums.size - 2)
@@ -175,7 +175,7 @@ def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
     return together / (weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1))
 
 
-def roughness_of(kernel: Floats) -> float:
+def pair_roughness(kernel: Floats) -> float:
     """Return the variance of pairs beyond what their two runs explain, from a runs × runs matrix."""
     between = kernel - np.diag(np.diag(kernel))
     rows, n_runs = between.sum(axis=1), len(between)

@@ -18,7 +18,7 @@ from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
 from holdfast.measures.chance import log_choose
 from holdfast.measures.pairs import PairValues, SetPairs, above_chance
-from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, roughness_of
+from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, pair_roughness
 from holdfast.measures.rows import ALL_PAIRS
 from holdfast.measures.whole import CorrectedWhole
 from holdfast.preferences import Preferences
@@ -302,7 +302,7 @@ class StandInCovariance(Form):
             return _one_less(scatter, C, *moments, left, preferences.n_features)
 
         def roughness() -> float:
-            return roughness_of(self.kernel(preferences, measure)) if n_runs <= ALL_PAIRS else np.nan
+            return pair_roughness(self.kernel(preferences, measure)) if n_runs <= ALL_PAIRS else np.nan
 
         return WholeTally(float(value), without_each, find_roughness=roughness)
 

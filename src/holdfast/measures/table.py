@@ -75,7 +75,7 @@ MEASURES = MeasureTable(ROWS)
 """All measures by name."""
 
 
-def find(measure: str | Measure) -> Measure:
+def find_measure(measure: str | Measure) -> Measure:
     """Return the measure of this name, or the measure itself."""
     if isinstance(measure, Measure):
         return measure
@@ -102,7 +102,7 @@ def corrected(measure: str | Measure) -> Measure:
     >>> round(hf.stability(runs, hf.corrected("jaccard")).value, 3)
     0.273
     """
-    plain = find(measure)
+    plain = find_measure(measure)
     if plain.kind != "subset":
         raise ValueError(
             f"Expected a measure of subsets to correct for chance, got {plain.name}, a measure of {plain.kind}s; "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast.measures import chance
 from holdfast.measures.pairs import overlap_matrix
-from holdfast.measures.record import FEW_RUNS, Floats, Form, Measure, Tally, WholeTally, mean_over_pairs, roughness_of
+from holdfast.measures.record import FEW_RUNS, Floats, Form, Measure, Tally, WholeTally, mean_over_pairs, pair_roughness
 from holdfast.preferences import Preferences
 
 
@@ -81,7 +81,7 @@ class FeatureSum(Form):
         variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
         of_features = float(2 * times @ (curvature * variance) ** 2)
         kernel = self._kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
-        return of_features if kernel is None else max(of_features, roughness_of(kernel))
+        return of_features if kernel is None else max(of_features, pair_roughness(kernel))
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
         return self._kernel(preferences)

@@ -1,7 +1,8 @@
-"""Pictures of stability, each as a pair: ``*_data()`` returns tidy frames, ``plot_*()`` draws them as an Altair chart.
+"""Plots of stability, each as a pair: ``*_data()`` returns tidy frames, ``plot_*()`` draws them as an Altair chart.
 
-Titles state the finding in words. A chart is shown by a notebook, changed with Altair, or written to a file with
-:func:`save`. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not.
+Titles state the finding in words. A notebook shows the chart, Altair can change it, and :func:`save` writes it to a
+file. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not. In each module ``plot_*()`` is
+``draw_*(*_data())``: the drawing half takes the data from anywhere, as a report does from its summary.
 """
 
 from holdfast.plots.comparisons import comparison_data, plot_comparisons

@@ -1,4 +1,4 @@
-"""Which selections differ in stability: all pairs as a matrix."""
+"""Comparison matrix: which selections differ significantly in stability."""
 
 import math
 from typing import TYPE_CHECKING
@@ -7,8 +7,8 @@ import pandas as pd
 
 from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
-from holdfast.plots.text import counted, listed, number, percent, short, shown
-from holdfast.plots.theme import altair, finished, inline
+from holdfast.plots.text import display_names, format_count, format_number, format_percent, join_names, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,26 +44,26 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
     pairs = comparisons.pairs[["first_name", "second_name", "difference", "low", "high", "p_holm"]]
     pairs.columns = pd.Index(["first", "second", "difference", "low", "high", "p_holm"])
     pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
-    turned = pairs.assign(
+    reversed_pairs = pairs.assign(
         first=pairs["second"], second=pairs["first"], difference=-pairs["difference"], low=-pairs["high"],
         high=-pairs["low"],
     )  # fmt: skip
-    both = pd.concat([pairs, turned])
+    both = pd.concat([pairs, reversed_pairs])
     both["significant"] = both["p_holm"] <= 1 - comparisons.level
-    place = {name: place for place, name in enumerate(_ordered(comparisons))}
+    place = {name: place for place, name in enumerate(_order(comparisons))}
     keys = [both["first"].map(place), both["second"].map(place)]
     return both.iloc[pd.MultiIndex.from_arrays(keys).argsort()].reset_index(drop=True)
 
 
-def _ordered(comparisons: Comparisons) -> list[str]:
-    """Names, the most stable first."""
+def _order(comparisons: Comparisons) -> list[str]:
+    """Return the names, the most stable first."""
     estimates = comparisons.estimates
-    sign = -1 if all(higher_is_better(one.measure) for one in estimates.values()) else 1
+    sign = -1 if all(higher_is_better(estimate.measure) for estimate in estimates.values()) else 1
     return sorted(estimates, key=lambda name: sign * estimates[name].value)
 
 
 def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
-    """Draw the matrix of differences in stability, row minus column; significant ones bear a star.
+    """Draw the matrix of differences in stability, row minus column; significant ones carry a star.
 
     Parameters
     ----------
@@ -79,43 +79,61 @@ def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
     >>> print(*plots.plot_comparisons(hf.compare_many(sizes)).title.text)
     15 best is significantly more stable than 5 best; 10 best does not differ significantly from it
     """
+    return draw_comparisons(comparison_data(comparisons), _order(comparisons), level=comparisons.level)
+
+
+def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "alt.LayerChart":
+    """Draw a comparison matrix from the data of :func:`comparison_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`comparison_data` returns it.
+    names : list of str
+        All selections, the most stable first.
+    level : float
+        Level of the intervals and tests, for the text.
+    """
     alt = altair()
-    data, names = comparison_data(comparisons), _ordered(comparisons)
-    drawn = dict(zip(names, shown(names), strict=True))
-    order = list(drawn.values())
+    labels = dict(zip(names, display_names(names), strict=True))
+    order = list(labels.values())
     side = len(names) * (52 if len(names) <= MOST_TEXTS else 22)
-    data = data.assign(
-        first=data["first"].map(drawn),
-        second=data["second"].map(drawn),
+    labeled = data.assign(
+        first=data["first"].map(labels),
+        second=data["second"].map(labels),
         text=_texts(data, full=len(names) <= MOST_TEXTS),
     )
     reach = max(data["difference"].abs().max(), 0.01)
-    base = alt.Chart(inline(data)).encode(
+    base = alt.Chart(inline_data(labeled)).encode(
         y=alt.Y("first:N", sort=order, title=None, scale=alt.Scale(domain=order), axis=alt.Axis(domain=False)),
         x=alt.X(
             "second:N", sort=order, title=None, scale=alt.Scale(domain=order),
             axis=alt.Axis(orient="top", labelAngle=-45, domain=False),
         ),
-        tooltip=[
-            alt.Tooltip("first:N", title="row"),
-            alt.Tooltip("second:N", title="column"),
-            alt.Tooltip("difference:Q", title="difference in stability", format="+.3f"),
-            alt.Tooltip("low:Q", title=f"{percent(comparisons.level)} interval from", format="+.3f"),
-            alt.Tooltip("high:Q", title="to", format="+.3f"),
-            alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2g"),
-        ],
+        tooltip=_tooltip(level),
     )  # fmt: skip
     scale = alt.Scale(domain=[-reach, reach], domainMid=0, interpolate="rgb")
     cells = base.mark_rect(style="gap", strokeWidth=2, opacity=0.75).encode(
         color=alt.Color("difference:Q", scale=scale, title=["difference in", "stability"], legend=_legend())
     )
-    layers = [cells, base.mark_text().encode(text="text:N")]
-    notes = [
-        f"row minus column; * significant at {percent(1 - comparisons.level)} after Holm's correction; blue: row is"
+    chart = alt.layer(cells, base.mark_text().encode(text="text:N")).properties(width=side, height=side)
+    note = (
+        f"row minus column; * significant at {format_percent(1 - level)} after Holm's correction; "
+        "blue: the row is larger, orange: smaller"
+    )
+    return finish_chart(chart, _finding(data, names), [note], width=max(side + 140, 420))
+
+
+def _tooltip(level: float) -> "list[alt.Tooltip]":
+    alt = altair()
+    return [
+        alt.Tooltip("first:N", title="row"),
+        alt.Tooltip("second:N", title="column"),
+        alt.Tooltip("difference:Q", title="difference in stability", format="+.3f"),
+        alt.Tooltip("low:Q", title=f"{format_percent(level)} interval from", format="+.3f"),
+        alt.Tooltip("high:Q", title="to", format="+.3f"),
+        alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2g"),
     ]
-    notes[0] += " larger, orange: smaller"
-    chart = alt.layer(*layers).properties(width=side, height=side)
-    return finished(chart, _finding(comparison_data(comparisons), names), notes, width=max(side + 140, 420))
 
 
 def _legend() -> "alt.Legend":
@@ -123,26 +141,25 @@ def _legend() -> "alt.Legend":
 
 
 def _texts(data: pd.DataFrame, *, full: bool) -> list[str]:
-    """The differences; only stars where there is no room."""
+    """Return the differences as text; only stars where there is no room."""
+    stars = ["*" if significant else "" for significant in data["significant"]]
     if not full:
-        return ["*" if star else "" for star in data["significant"]]
-    return [
-        "" if math.isnan(difference) else ("+" if difference > 0 else "") + number(difference) + ("*" if star else "")
-        for difference, star in zip(data["difference"], data["significant"], strict=True)
+        return stars
+    numbers = [
+        "" if math.isnan(difference) else ("+" if difference > 0 else "") + format_number(difference)
+        for difference in data["difference"]
     ]
+    return [number and number + star for number, star in zip(numbers, stars, strict=True)]
 
 
 def _finding(data: pd.DataFrame, names: list[str]) -> str:
     best = data[data["first"] == names[0]]
-    clear, open_ = best[best["significant"]]["second"].tolist(), best[~best["significant"]]["second"].tolist()
-    if not clear:
-        some = data["significant"].any()
-        return (
-            f"{short(names[0])} is the most stable, but not significantly"
-            if some
-            else (f"No two of {counted(len(names), 'selection')} differ significantly in stability")
-        )
-    finding = f"{short(names[0])} is significantly more stable than {listed(clear)}"
-    if not open_:
+    worse, similar = best[best["significant"]]["second"].tolist(), best[~best["significant"]]["second"].tolist()
+    if not worse and data["significant"].any():
+        return f"{shorten(names[0])} is the most stable, but not significantly"
+    if not worse:
+        return f"No two of {format_count(len(names), 'selection')} differ significantly in stability"
+    finding = f"{shorten(names[0])} is significantly more stable than {join_names(worse)}"
+    if not similar:
         return finding
-    return f"{finding}; {listed(open_)} {'does' if len(open_) == 1 else 'do'} not differ significantly from it"
+    return f"{finding}; {join_names(similar)} {'does' if len(similar) == 1 else 'do'} not differ significantly from it"

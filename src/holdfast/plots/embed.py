@@ -1,8 +1,8 @@
-r"""Charts in web pages: drawn offline, under a policy that lets nothing run but our own scripts.
+r"""Charts in web pages: drawn offline, under a policy that allows no scripts but holdfast's own.
 
 Names in a chart come from files and may hold anything. Altair's own export would run a name such as
 ``<script>…</script>``; here a chart is text inside a data block that the browser never runs, ``<`` is written
-``\u003c``, and Vega evaluates its expressions with an interpreter instead of making functions of them.
+``\u003c``, and Vega evaluates its expressions with an interpreter instead of compiling them.
 
 A page has any number of charts::
 
@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from holdfast.plots.text import drawable
-from holdfast.plots.theme import FONT, THEMES, altair, needed
+from holdfast.plots.text import drawable_spec
+from holdfast.plots.theme import FONT, THEMES, altair, import_optional
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -39,7 +39,7 @@ STYLE = (
     " #vg-tooltip-element { background: #262d35; color: #e8ebee; }"
     " #vg-tooltip-element td.key { color: #9aa5b1; } }\n"
 )
-"""What a page with charts needs; a report may add its own (see :func:`head`)."""
+"""Style of a page with charts; a report adds its own (see :func:`head`)."""
 
 LOADER = """
 (() => {
@@ -53,7 +53,7 @@ LOADER = """
     };
     vegaEmbed(place, read(place.dataset.holdfastChart), options)
       .then(() => { place.dataset.drawn = "yes"; })
-      .catch(error => { place.textContent = "This picture could not be drawn: " + error; });
+      .catch(error => { place.textContent = "This chart could not be drawn: " + error; });
   });
   dark.addEventListener("change", draw);
   draw();
@@ -61,56 +61,56 @@ LOADER = """
 """
 
 CANVAS_FROM = 200_000
-"""Bytes of a chart from which on it is drawn as pixels, which is faster than thousands of shapes."""
+"""Bytes of a chart from which it is drawn as pixels, which is faster than thousands of shapes."""
 
 
 def json_block(data: Any, key: str) -> str:
-    """A data block that a script can read and that can hold any text."""
+    """Return a data block that a script can read and that may hold any text."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return f'<script type="application/json" id="{html.escape(key)}">{safe}</script>'
 
 
 def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
-    """One chart as HTML; ``key`` must be unique on its page. The page needs :func:`head` and :func:`scripts` once.
+    """Return one chart as HTML, for a page that has :func:`head` and :func:`scripts` once.
 
     Parameters
     ----------
     chart : altair chart
         Any chart whose data is inside it.
     key : str
-        Identifier on the page.
+        Identifier, unique on the page.
     theme : {"auto", "light", "dark"}
-        ``auto`` follows the reader's system. A chart that was given a configuration of its own keeps it.
+        ``auto`` follows the reader's system. A chart with a configuration of its own keeps it.
     """
-    own = _has_own_look(chart)
+    own = _has_own_theme(chart)
     spec = chart.to_dict()
     if not own:
         spec.pop("config", None)
-    wanted = "own" if own else theme
-    block = json_block(drawable(spec), f"{key}-data")
+    used = "own" if own else theme
+    block = json_block(drawable_spec(spec), f"{key}-data")
     renderer = "canvas" if len(block) > CANVAS_FROM else "svg"
     name = html.escape(key)
     return (
-        f'<figure class="holdfast" id="{name}"><div data-holdfast-chart="{name}-data" data-theme="{wanted}" '
-        f'data-renderer="{renderer}"><noscript>This picture needs scripts to be allowed.</noscript></div>'
+        f'<figure class="holdfast" id="{name}"><div data-holdfast-chart="{name}-data" data-theme="{used}" '
+        f'data-renderer="{renderer}"><noscript>This chart needs JavaScript.</noscript></div>'
         f"{block}</figure>"
     )
 
 
-def _has_own_look(chart: "AnyChart") -> bool:
-    """Whether a chart has a configuration that is none of our themes."""
+def _has_own_theme(chart: "AnyChart") -> bool:
+    """Return whether a chart has a configuration other than the themes of holdfast."""
     alt = altair()
     return chart.config is not alt.Undefined and alt.Config.to_dict(chart.config) not in THEMES.values()
 
 
 def head(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
-    """What the head of a page needs: the policy, with the hashes of all that may run, and the style."""
+    """Return what the head of a page needs: the policy, with the hashes of all scripts that may run, and the style."""
     return f'<meta http-equiv="Content-Security-Policy" content="{policy(style, more_scripts)}"><style>{style}</style>'
 
 
 def policy(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
-    """The Content-Security-Policy: nothing from outside, no script but ours (and those given)."""
+    """Return the Content-Security-Policy: nothing from outside, and only these scripts."""
     allowed = " ".join(_hash(script) for script in (bundle(), LOADER, *more_scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
@@ -119,15 +119,15 @@ def policy(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
 
 
 def scripts() -> str:
-    """What the end of a page needs, after all its charts: the themes, Vega, and the script that draws."""
+    """Return what the end of a page needs, after all charts: the themes, Vega, and the script that draws."""
     return f"{json_block(THEMES, 'holdfast-themes')}<script>{bundle()}</script><script>{LOADER}</script>"
 
 
 def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast", theme: PageTheme = "auto") -> str:
-    """A whole page of one chart or several, one below the other."""
-    several = charts if isinstance(charts, Mapping) else {title: charts}
-    body = "".join(figure(chart, f"chart-{place}", theme=theme) for place, chart in enumerate(several.values()))
-    style = STYLE if theme == "auto" else STYLE.split("@media")[0] + f"body {{ background: {_ground(theme)}; }}\n"
+    """Return a whole page with one chart, or several below each other."""
+    charts = charts if isinstance(charts, Mapping) else {title: charts}
+    body = "".join(figure(chart, f"chart-{place}", theme=theme) for place, chart in enumerate(charts.values()))
+    style = STYLE if theme == "auto" else STYLE.split("@media")[0] + f"body {{ background: {_background(theme)}; }}\n"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{head(style)}'
@@ -135,22 +135,22 @@ def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast"
     )
 
 
-def _ground(theme: str) -> str:
+def _background(theme: str) -> str:
     return str(THEMES[theme]["background"])
 
 
 @cache
 def bundle() -> str:
-    """Vega, Vega-Lite and their embedding as one script that needs nothing else."""
-    text: str = needed("vl_convert").javascript_bundle(vl_version=vegalite_version())
+    """Return Vega, Vega-Lite and their embedding as one script that needs nothing else."""
+    text: str = import_optional("vl_convert").javascript_bundle(vl_version=vegalite_version())
     return text.replace("</script", "<\\/script").replace("<!--", "\\x3c!--").replace("\r", "")
 
 
 @cache
 def vegalite_version() -> str | None:
-    """The version of Vega-Lite that Altair writes, if it is at hand; else the newest."""
+    """Return the version of Vega-Lite that Altair writes, if it is installed; else None, for the newest."""
     written = ".".join(altair().SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return written if written in needed("vl_convert").get_vegalite_versions() else None
+    return written if written in import_optional("vl_convert").get_vegalite_versions() else None
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A forest of stabilities: each with its interval, on bands that say what the numbers mean."""
+"""Forest plot of stabilities with their intervals, on bands that put the numbers into words."""
 
 import math
 import warnings
@@ -11,9 +11,9 @@ from holdfast.inference.comparison import Comparisons
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.plots.sources import as_finite, higher_is_better
-from holdfast.plots.text import listed, percent, short, shown, told
-from holdfast.plots.theme import OKABE_ITO, altair, finished, inline, sentence
+from holdfast.plots.sources import finite_values, higher_is_better
+from holdfast.plots.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
+from holdfast.plots.theme import OKABE_ITO, altair, finish_chart, inline_data, text_chart
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyResult
 
 WIDTH = 420
-STANDS_ALONE = "the selection"
+SINGLE = "the selection"
 BANDS = [("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow")]
 BANDS.append(("excellent", 0.75, 1.0, "green"))
-COLUMNS = ["name", "measure", "stability", "low", "high", "runs", "strength", "reason", "letters"]
+COLUMNS = ["name", "measure", "stability", "low", "high", "n_runs", "strength", "reason", "letters"]
 
 
 def forest_data(
@@ -37,7 +37,7 @@ def forest_data(
     Parameters
     ----------
     estimates : StabilityEstimate, mapping from name to StabilityEstimate, Comparisons, or StudyResult
-        What to show; of a study every candidate.
+        What to show; for a study, every candidate.
     level : float
         Level of the intervals.
     measure, **parameters
@@ -46,8 +46,9 @@ def forest_data(
     Returns
     -------
     DataFrame
-        ``name``, ``measure``, ``stability``, ``low``, ``high``, ``runs``, ``strength`` (in words, where they apply),
-        ``reason`` (why something is undefined) and ``letters`` (of Comparisons: those that share one do not differ).
+        ``name``, ``measure``, ``stability``, ``low``, ``high``, ``n_runs``, ``strength`` (in words, where they apply),
+        ``reason`` (why something is undefined) and ``letters`` (of Comparisons: selections that share a letter do not
+        differ significantly).
 
     Examples
     --------
@@ -62,28 +63,35 @@ def forest_data(
     """
     rows = [
         _row(name, estimate, interval, reason)
-        for name, estimate, interval, reason in _estimated(estimates, level, measure, parameters)
+        for name, estimate, interval, reason in _estimates(estimates, level, measure, parameters)
     ]
     data = pd.DataFrame(rows, columns=COLUMNS[:-1])
     data["letters"] = [estimates.letters[name] if isinstance(estimates, Comparisons) else "" for name in data["name"]]
-    up = all(higher_is_better(name) for name in data["measure"].dropna())
-    return data.sort_values("stability", ascending=not up, kind="stable", na_position="last", ignore_index=True)
+    return sort_by_stability(data)
 
 
-def _estimated(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
-    """Name, estimate, interval and reason of each."""
+def sort_by_stability(data: pd.DataFrame) -> pd.DataFrame:
+    """Sort the rows of a forest plot: the most stable first, undefined ones last."""
+    upwards = all(higher_is_better(name) for name in data["measure"].dropna())
+    return data.sort_values("stability", ascending=not upwards, kind="stable", na_position="last", ignore_index=True)
+
+
+def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
+    """Return name, estimate, interval and reason of each selection."""
     if isinstance(estimates, StudyResult):
         footing = estimates.footing(measure=measure)
-        return [_of_candidate(estimates, name, level, footing, parameters) for name in estimates.candidates]
+        return [_candidate_estimate(estimates, name, level, footing, parameters) for name in estimates.candidates]
     if measure is not None or parameters:
-        raise ValueError("Expected a StudyResult to measure, got estimates that are measured already.")
+        raise ValueError("Only a study can be measured here: these estimates have their measure already.")
     if isinstance(estimates, StabilityEstimate):
-        estimates = {STANDS_ALONE: estimates}
+        estimates = {SINGLE: estimates}
     named = estimates.estimates if isinstance(estimates, Comparisons) else estimates
-    return [(str(name), one, one.ci(level), None) for name, one in named.items()]
+    return [(str(name), estimate, estimate.ci(level), None) for name, estimate in named.items()]
 
 
-def _of_candidate(result: StudyResult, name: str, level: float, footing: Footing, parameters: dict[str, Any]) -> Any:
+def _candidate_estimate(
+    result: StudyResult, name: str, level: float, footing: Footing, parameters: dict[str, Any]
+) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
@@ -117,46 +125,62 @@ def plot_forest(
     10 best is the most stable: 0.87 [0.67, 0.92]
     """
     data = forest_data(estimates, level=level, measure=measure, **parameters)
+    top = estimates.footing(measure=measure).top if isinstance(estimates, StudyResult) else None
+    return draw_forest(data, level=level, top=top)
+
+
+def draw_forest(data: pd.DataFrame, *, level: float, top: int | None = None) -> "alt.LayerChart":
+    """Draw a forest plot from the data of :func:`forest_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`forest_data` returns it.
+    level : float
+        Level of the intervals, for the text.
+    top : int, optional
+        How many of the best features of rankings and weights count, for the text.
+    """
     if data.empty:
-        return sentence("There is no stability to show")
+        return text_chart("There is no stability to show")
     if data["stability"].isna().all():
-        return sentence(f"The stability of {listed(list(data['name']))} is undefined", str(data["reason"].iloc[0]))
+        names = join_names(list(data["name"]))
+        return text_chart(f"The stability of {names} is undefined", str(data["reason"].iloc[0]))
     alt = altair()
     measures = data["measure"].dropna().unique()
     title = "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
     least, most = _reach(data)
     x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
-    layers = [*_bands(data, least), *_marks(_drawn(data), x)]
+    layers = [*_bands(data, least), *_marks(_with_texts(data), x)]
     chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 30})
-    top = estimates.footing(measure=measure).top if isinstance(estimates, StudyResult) else None
-    return finished(chart, _finding(data), [_note(data, level, top)], width=WIDTH + 260)
+    return finish_chart(chart, _finding(data), [_note(data, level, top)], width=WIDTH + 260)
 
 
-def _drawn(data: pd.DataFrame) -> pd.DataFrame:
+def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
     texts = [
-        told(value, low, high) + ("" if not math.isnan(low) or math.isnan(value) else " (no interval)")
+        format_estimate(value, low, high) + ("" if not math.isnan(low) or math.isnan(value) else " (no interval)")
         for value, low, high in zip(data["stability"], data["low"], data["high"], strict=True)
     ]
     letters = [f"  {letters}" if letters else "" for letters in data["letters"]]
-    return data.assign(name=shown(data["name"]), text=[a + b for a, b in zip(texts, letters, strict=True)])
+    return data.assign(name=display_names(data["name"]), text=[a + b for a, b in zip(texts, letters, strict=True)])
 
 
 def _reach(data: pd.DataFrame) -> tuple[float, float]:
-    ends = as_finite(data[["stability", "low", "high"]])
+    ends = finite_values(data[["stability", "low", "high"]])
     return min(0.0, *ends), max(1.0, *ends)
 
 
-def _marks(drawn: pd.DataFrame, x: Any) -> "list[alt.Chart]":
-    alt, order = altair(), drawn["name"].tolist()  # said, because layers leave out what has no interval
+def _marks(data: pd.DataFrame, x: Any) -> "list[alt.Chart]":
+    alt, order = altair(), data["name"].tolist()  # explicit, because layers leave out what has no interval
     axis = alt.Axis(ticks=False, domain=False, labelPadding=10)
-    base = alt.Chart(inline(drawn)).encode(
+    base = alt.Chart(inline_data(data)).encode(
         y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
         tooltip=[
             alt.Tooltip("name:N", title="selection"),
             alt.Tooltip("text:N", title="stability"),
             alt.Tooltip("measure:N", title="measure"),
             alt.Tooltip("strength:N", title="in words"),
-            alt.Tooltip("runs:Q", title="runs"),
+            alt.Tooltip("n_runs:Q", title="resamples"),
             alt.Tooltip("reason:N", title="note"),
         ],
     )
@@ -168,13 +192,13 @@ def _marks(drawn: pd.DataFrame, x: Any) -> "list[alt.Chart]":
 
 
 def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
-    """The bands with their names; none if the words do not apply to all."""
+    """Return the bands with their names; none if the words do not apply to all."""
     if data["strength"][data["stability"].notna()].isna().any():
         return []
     alt = altair()
     rows = [(name, max(start, least), end, OKABE_ITO[color]) for name, start, end, color in BANDS]
     frame = pd.DataFrame(rows, columns=["band", "start", "end", "color"])
-    base = alt.Chart(inline(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))
+    base = alt.Chart(inline_data(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))
     fill = base.mark_rect(opacity=0.13, tooltip=None).encode(
         x="start:Q", x2="end:Q", fill=alt.Fill("color:N", scale=None)
     )
@@ -186,21 +210,20 @@ def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
 
 def _finding(data: pd.DataFrame) -> str:
     best = data.iloc[0]
-    stability = told(best["stability"], best["low"], best["high"])
+    stability = format_estimate(best["stability"], best["low"], best["high"])
     if len(data) == 1:
         words = f": {best['strength']}" if best["strength"] else ""
-        name = "the selection" if best["name"] == STANDS_ALONE else short(best["name"])
+        name = "the selection" if best["name"] == SINGLE else shorten(best["name"])
         return f"The stability of {name} is {stability}{words}"
     equal = data[data["letters"].map(lambda letters: bool(set(letters) & set(best["letters"])))]["name"].tolist()[1:]
-    if equal:
-        return f"{short(best['name'])} is the most stable: {stability}, not clearly more than {listed(equal)}"
-    return f"{short(best['name'])} is the most stable: {stability}"
+    also = f", not significantly more than {join_names(equal)}" if equal else ""
+    return f"{shorten(best['name'])} is the most stable: {stability}{also}"
 
 
 def _note(data: pd.DataFrame, level: float, top: int | None) -> str:
-    runs = sorted(set(data["runs"][data["stability"].notna()]))
-    over = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    same = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
-    cut = f"; of rankings and weights the best {top} features of each run" if top else ""
-    lines = f"lines: {percent(level)} intervals" if data["low"].notna().any() else "no intervals,"
-    return f"{lines} over {over} runs{same}{cut}"
+    counts = sorted(set(data["n_runs"][data["stability"].notna()]))
+    over = format_count(counts[0], "resample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} resamples"
+    letters = "; selections that share a letter do not differ significantly" if data["letters"].any() else ""
+    cut = f"; for rankings and weights, the top {top} features of each resample" if top else ""
+    lines = f"lines: {format_percent(level)} intervals" if data["low"].notna().any() else "no intervals,"
+    return f"{lines} over {over}{letters}{cut}"

@@ -1,24 +1,24 @@
-"""Lines with bands and points, as several pictures draw them."""
+"""Lines with bands and points, and their axes, as several charts draw them."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from holdfast.plots.sources import as_finite
+from holdfast.plots.sources import finite_values
 from holdfast.plots.theme import altair
 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_STOPS = 12
+MOST_TICKS = 12
 LOG_FROM = 30
-"""How many times the least the most must be for steps that multiply."""
+"""Ratio of the largest to the smallest value from which an axis may be logarithmic."""
 
 
-def along(values: Any) -> Any:
-    """The scale of a setting: by factors if the values span several and grow by them, else by steps."""
-    alt, numbers = altair(), np.unique(as_finite(values))
+def setting_scale(values: Any) -> Any:
+    """Return the scale of a setting: logarithmic if its values grow by factors, else linear."""
+    alt, numbers = altair(), np.unique(finite_values(values))
     if numbers.size > 2 and numbers[0] > 0 and numbers[-1] / numbers[0] >= LOG_FROM:
         factors, steps = numbers[1:] / numbers[:-1], np.diff(numbers)
         if factors.max() / factors.min() < steps.max() / steps.min():
@@ -26,28 +26,30 @@ def along(values: Any) -> Any:
     return alt.Scale(zero=False, nice=False, padding=8)
 
 
-def stops(values: Any) -> Any:
-    """The axis of a setting: a mark at each value, if they are few."""
-    numbers = np.unique(as_finite(values)).tolist()
-    few = {"values": numbers} if len(numbers) <= MOST_STOPS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
+def setting_axis(values: Any) -> Any:
+    """Return the axis of a setting, with a tick at each value if they are few."""
+    numbers = np.unique(finite_values(values)).tolist()
+    few = {"values": numbers} if len(numbers) <= MOST_TICKS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
     return altair().Axis(format="~g" if numbers[-1] < 1e4 else ",~g", labelOverlap=True, **few)
 
 
-def whole(data: pd.DataFrame, *columns: str) -> Any:
-    """The scale of a stability: from 0 to 1, and beyond where a number is."""
-    ends = as_finite(data[list(columns)].to_numpy())
+def stability_scale(data: pd.DataFrame, *columns: str) -> Any:
+    """Return the scale of a stability: from 0 to 1, and further if a number is."""
+    ends = finite_values(data[list(columns)].to_numpy())
     return altair().Scale(domain=[min(0.0, *ends), max(1.0, *ends)], nice=False)
 
 
-def near(data: pd.DataFrame, *columns: str) -> Any:
-    """The scale of a number of which small differences count."""
-    ends = as_finite(data[list(columns)].to_numpy())
+def close_scale(data: pd.DataFrame, *columns: str) -> Any:
+    """Return a scale that fits the data closely, for numbers of which small differences matter."""
+    ends = finite_values(data[list(columns)].to_numpy())
     margin = max(0.06 * (max(ends) - min(ends)), 0.005 * max(abs(end) for end in ends), 1e-9)
     return altair().Scale(domain=[min(ends) - margin, max(ends) + margin], nice=False, zero=False)
 
 
-def banded(base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()) -> "list[alt.Chart]":
-    """A band from ``low`` to ``high``, the line inside it and its points; one of each for each color."""
+def line_with_band(
+    base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()
+) -> "list[alt.Chart]":
+    """Return a band from ``low`` to ``high``, the line inside it and its points, for each color."""
     if by is not None:
         base = base.encode(color=by)
     within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")

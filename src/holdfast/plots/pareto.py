@@ -1,4 +1,4 @@
-"""Accuracy and stability together: every candidate with both, and the front that none beats in both."""
+"""Pareto front of accuracy and stability: every candidate, and those that no other beats in both."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -8,20 +8,20 @@ import pandas as pd
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
-from holdfast.plots.sources import Columns, as_finite, largest, table_of
-from holdfast.plots.text import counted, number, percent, short, shown, told
-from holdfast.plots.theme import altair, finished, inline, sentence
+from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
+from holdfast.plots.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 
 if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 460, 340
 MANY = 30
-"""Candidates from which on intervals are drawn only for those on the front."""
+"""Number of candidates above which intervals are drawn only for those on the front."""
 NEEDED = {"candidate": str, "score": float, "stability": float}
 OPTIONAL = {
-    "family": "", "score_se": math.nan, "low": math.nan, "high": math.nan, "on_front": False, "chosen": False,
-    "settings": "", "group": "",
+    "family": "", "score_se": math.nan, "score_low": math.nan, "score_high": math.nan, "low": math.nan,
+    "high": math.nan, "on_front": False, "chosen": False, "settings": "", "group": "",
 }  # fmt: skip
 
 
@@ -31,17 +31,17 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     Parameters
     ----------
     candidates : StudyResult, Pareto, DataFrame, or mapping from name to column
-        What ``result.pareto()`` returns, or a study, of which it is asked; or columns: ``candidate``, ``score`` and
-        ``stability``; and if known ``family`` (which selector it belongs to), ``score_se`` (standard error of the
-        score), ``low`` and ``high`` (interval of the stability), ``on_front``, ``chosen``, ``settings`` (text to show)
-        and ``group`` (points of one group are linked).
+        What ``result.pareto()`` returns, or a study, whose front is then found; or columns: ``candidate``, ``score``
+        and ``stability``; and if known ``family`` (which selector it belongs to), ``score_se`` (standard error of the
+        score), ``score_low`` and ``score_high`` (its interval), ``low`` and ``high`` (interval of the stability),
+        ``on_front``, ``chosen``, ``settings`` (text to show) and ``group`` (points of one group are linked).
     level : float
-        Level of the intervals of scores, which are made from ``score_se``.
+        Level of the intervals of scores, which are made from ``score_se`` where they are not given.
 
     Returns
     -------
     DataFrame
-        The columns above, all of them, with ``score_low`` and ``score_high``.
+        All columns above.
 
     Examples
     --------
@@ -53,22 +53,25 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     1         b       0.76        0.84     False
     """
     check_level(level)
-    data = table_of(_columns(candidates), NEEDED, OPTIONAL)
+    data = typed_table(_columns(candidates), NEEDED, OPTIONAL)
     reach = ndtri((1 + level) / 2) * data["score_se"]
-    data = data.assign(score_low=data["score"] - reach, score_high=data["score"] + reach)
+    data = data.assign(
+        score_low=data["score_low"].fillna(data["score"] - reach),
+        score_high=data["score_high"].fillna(data["score"] + reach),
+    )
     order = ["candidate", "family", "score", "score_se", "score_low", "score_high", "stability", "low", "high"]
     data = data[[*order, "on_front", "chosen", "settings", "group"]]
     return data.sort_values(["chosen", "on_front"], kind="stable", ignore_index=True)
 
 
-def _asked(candidates: Any) -> Any:
-    """The front of a study; anything else as it is."""
+def _front_of(candidates: Any) -> Any:
+    """Return the front of a study; anything else as it is."""
     return candidates.pareto() if hasattr(candidates, "pareto") else candidates
 
 
 def _columns(candidates: Any) -> Columns:
-    found = _asked(candidates)
-    return found.frame.reset_index().drop(columns="group") if hasattr(found, "areas") else found
+    front = _front_of(candidates)
+    return front.frame.reset_index().drop(columns="group") if hasattr(front, "areas") else front
 
 
 def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.95) -> "alt.LayerChart":
@@ -81,7 +84,7 @@ def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.9
     score : str, optional
         Name of the score, with its unit if it has one; the metric of a study, else ``"score"``.
     level : float
-        Level of the intervals; those of the stability must be of the same.
+        Level of the intervals.
 
     Examples
     --------
@@ -93,48 +96,64 @@ def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.9
     >>> print(*plots.plot_pareto(columns, score="accuracy").title.text)
     anova is chosen: accuracy 0.93 at stability 0.91 [0.83, 0.96]
     """
-    candidates = _asked(candidates)
-    score = score or str(getattr(candidates, "metric", "score"))
-    data = pareto_data(candidates, level=level)
-    drawn = _drawn(data.dropna(subset=["score", "stability"]))
-    if drawn.empty:
-        return sentence(f"No candidate has both a {score} and a stability", f"{counted(len(data), 'candidate')} given")
+    front = _front_of(candidates)
+    score = score or str(getattr(front, "metric", "score"))
+    return draw_pareto(pareto_data(front, level=level), score=score, level=level)
+
+
+def draw_pareto(data: pd.DataFrame, *, score: str, level: float) -> "alt.LayerChart":
+    """Draw score against stability from the data of :func:`pareto_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`pareto_data` returns it.
+    score : str
+        Name of the score.
+    level : float
+        Level of the intervals, for the text.
+    """
+    known = _with_texts(data.dropna(subset=["score", "stability"]))
+    if known.empty:
+        count = format_count(len(data), "candidate")
+        return text_chart(f"No candidate has both a {score} and a stability", f"{count} in all")
     alt = altair()
-    base = alt.Chart(inline(drawn)).encode(
-        x=alt.X("stability:Q", title="stability", scale=_scale(drawn, "stability", "low", "high")),
-        y=alt.Y("score:Q", title=score, scale=_scale(drawn, "score", "score_low", "score_high")),
+    base = alt.Chart(inline_data(known)).encode(
+        x=alt.X("stability:Q", title="stability", scale=_scale(known, "stability", "low", "high")),
+        y=alt.Y("score:Q", title=score, scale=_scale(known, "score", "score_low", "score_high")),
     )
     pick = alt.selection_point(fields=["family"], bind="legend")
-    layers = [*_links(base, drawn), *_front(base), *_intervals(base, drawn), *_points(base, drawn, score, pick)]
+    layers = [*_links(base, known), *_front(base), *_intervals(base, known), *_points(base, known, score, pick)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finished(chart, _finding(drawn, score), [_note(data, drawn, level)], width=WIDTH + 120)
+    return finish_chart(chart, _finding(known, score), [_note(data, known, level)], width=WIDTH + 120)
 
 
-def _drawn(data: pd.DataFrame) -> pd.DataFrame:
+def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
     intervals = zip(data["stability"], data["low"], data["high"], strict=True)
     scores = zip(data["score"], data["score_se"], strict=True)
-    names = dict(zip(data["family"].unique(), shown(data["family"].unique()), strict=True))
+    names = dict(zip(data["family"].unique(), display_names(data["family"].unique()), strict=True))
     return data.assign(
         family=data["family"].map(names),
-        stability_text=[told(*one) for one in intervals],
+        stability_text=[format_estimate(*interval) for interval in intervals],
         score_text=[
-            f"{value:.3f}" + ("" if math.isnan(se) else f" ± {se:.3f} (standard error)") for value, se in scores
+            f"{value:.3f}" + ("" if math.isnan(error) else f" ± {error:.3f} (standard error)")
+            for value, error in scores
         ],
-        label=[short(name, 44) for name in data["candidate"]],
+        label=[shorten(name, 44) for name in data["candidate"]],
         vivid=np.where(data["on_front"] | data["chosen"] | (len(data) <= MANY), 1.0, 0.3),
     )
 
 
 def _scale(data: pd.DataFrame, *columns: str) -> Any:
-    """From the least to the most of what is drawn, and a little more."""
+    """Return a scale from the smallest to the largest number drawn, with a margin."""
     bold = data[data["on_front"] | data["chosen"]] if len(data) > MANY else data
-    ends = as_finite(bold[list(columns)].to_numpy()) + as_finite(data[columns[0]])
+    ends = finite_values(bold[list(columns)].to_numpy()) + finite_values(data[columns[0]])
     margin = max(0.04 * (max(ends) - min(ends)), 0.005)
     return altair().Scale(domain=[min(ends) - margin, max(ends) + margin], nice=False, zero=False)
 
 
 def _links(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
-    """Thin lines between points of one group of a family."""
+    """Return thin lines between points of one group of a family."""
     if not (data["group"] != "").any():
         return []
     line = base.transform_filter("datum.group !== ''").mark_line(strokeWidth=1, opacity=0.5, strokeDash=[3, 3])
@@ -176,7 +195,7 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any) -> "li
 
 
 def _label(chosen: "alt.Chart", data: pd.DataFrame) -> "alt.Chart":
-    """The name of the chosen point, on the side where there is room."""
+    """Return the name of the chosen point, on the side where there is room."""
     low, high = data["stability"].min(), data["stability"].max()
     if data["stability"][data["chosen"]].iloc[0] < (low + high) / 2:
         text = chosen.mark_text(align="left", dx=14, dy=-14, fontWeight=600)
@@ -185,49 +204,46 @@ def _label(chosen: "alt.Chart", data: pd.DataFrame) -> "alt.Chart":
     return text.encode(text="label:N")
 
 
-def _families(data: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(sorted(data["family"])))
-
-
 def _color(data: pd.DataFrame) -> Any:
-    alt, families = altair(), _families(data)
-    legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40)
-    return alt.Color("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
+    return _by_family(altair().Color, data)
 
 
 def _shape(data: pd.DataFrame) -> Any:
-    """Another shape for each family: colors repeat after eight, and may be printed in gray."""
-    alt, families = altair(), _families(data)
+    """Give each family a shape too: colors repeat after eight, and may be printed in gray."""
+    return _by_family(altair().Shape, data)
+
+
+def _by_family(channel: Any, data: pd.DataFrame) -> Any:
+    alt, families = altair(), list(dict.fromkeys(sorted(data["family"])))
     legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40)
-    return alt.Shape("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
+    return channel("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
 
 
 def _finding(data: pd.DataFrame, score: str) -> str:
-    chosen, front = data[data["chosen"]], int(data["on_front"].sum())
+    chosen, n_front = data[data["chosen"]], int(data["on_front"].sum())
     if len(chosen):
-        one = chosen.iloc[0]
-        stability = told(one["stability"], one["low"], one["high"])
-        return f"{short(one['candidate'])} is chosen: {score} {number(one['score'])} at stability {stability}"
-    if front:
-        verb = "is" if front == 1 else "are"
-        return f"{front} of {counted(len(data), 'candidate')} {verb} on the front: no other is better in both"
-    best, steady = (largest(data, column) for column in ("score", "stability"))
-    if best["candidate"] == steady["candidate"]:
-        return f"{short(best['candidate'])} is best in both: {score} {number(best['score'])}, stability " + number(
-            best["stability"]
-        )
-    return f"{short(best['candidate'])} has the best {score}, {short(steady['candidate'])} is the most stable"
+        row = chosen.iloc[0]
+        stability = format_estimate(row["stability"], row["low"], row["high"])
+        return f"{shorten(row['candidate'])} is chosen: {score} {format_number(row['score'])} at stability {stability}"
+    if n_front:
+        verb = "is" if n_front == 1 else "are"
+        return f"{n_front} of {format_count(len(data), 'candidate')} {verb} on the front: no other is better in both"
+    best, stable = (largest_row(data, column) for column in ("score", "stability"))
+    if best["candidate"] == stable["candidate"]:
+        both = f"{score} {format_number(best['score'])}, stability {format_number(best['stability'])}"
+        return f"{shorten(best['candidate'])} is best in both: {both}"
+    return f"{shorten(best['candidate'])} has the best {score}, {shorten(stable['candidate'])} is the most stable"
 
 
-def _note(data: pd.DataFrame, drawn: pd.DataFrame, level: float) -> str:
+def _note(data: pd.DataFrame, known: pd.DataFrame, level: float) -> str:
     notes = []
-    if drawn["on_front"].any():
+    if known["on_front"].any():
         notes.append("gray line: the front")
-    if drawn[["low", "score_low"]].notna().to_numpy().any():
-        whose = " of candidates on the front" if len(drawn) > MANY else ""
-        notes.append(f"crosses: {percent(level)} intervals{whose}")
-    if (drawn["group"] != "").any():
+    if known[["low", "score_low"]].notna().to_numpy().any():
+        whose = " of candidates on the front" if len(known) > MANY else ""
+        notes.append(f"crosses: {format_percent(level)} intervals{whose}")
+    if (known["group"] != "").any():
         notes.append("dashed: candidates that belong together")
-    if len(drawn) < len(data):
-        notes.append(f"{counted(len(data) - len(drawn), 'candidate')} without score or stability left out")
+    if len(known) < len(data):
+        notes.append(f"{format_count(len(data) - len(known), 'candidate')} without score or stability left out")
     return "; ".join(notes)

@@ -1,14 +1,14 @@
-"""Stability against the number of selected features."""
+"""Size profile: stability against the number of selected features."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from holdfast.plots.lines import along, banded, stops, whole
-from holdfast.plots.sources import Columns, largest, table_of
-from holdfast.plots.text import counted, percent, short, shown, told
-from holdfast.plots.theme import altair, finished, inline, sentence
+from holdfast.plots.lines import line_with_band, setting_axis, setting_scale, stability_scale
+from holdfast.plots.sources import Columns, largest_row, typed_table
+from holdfast.plots.text import display_names, format_count, format_estimate, format_percent, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +23,7 @@ def profile_data(profile: Any) -> pd.DataFrame:
     ----------
     profile : SizeProfile, DataFrame, or mapping from name to column
         What ``result.profile(…)`` returns; or columns: ``size`` and ``stability``; and if known ``low`` and ``high``
-        (its interval), ``baseline`` (what random choice would give), ``knot`` (True at sizes after which features enter
+        (its interval), ``baseline`` (stability of random selection), ``knot`` (True at sizes after which features enter
         almost at random) and ``selector``.
 
     Examples
@@ -35,7 +35,7 @@ def profile_data(profile: Any) -> pd.DataFrame:
     1              2        0.7  NaN   NaN       NaN   True
     """
     optional = {"selector": "", "low": math.nan, "high": math.nan, "baseline": math.nan, "knot": False}
-    data = table_of(_columns(profile), {"size": float, "stability": float}, optional)
+    data = typed_table(_columns(profile), {"size": float, "stability": float}, optional)
     if (data["size"] % 1 == 0).all():
         data["size"] = data["size"].astype(int)
     data = data[["selector", "size", "stability", "low", "high", "baseline", "knot"]]
@@ -46,8 +46,8 @@ def _columns(profile: Any) -> Columns:
     if not hasattr(profile, "knots"):
         return profile
     frame = profile.frame
-    known = frame["size"].isin(profile.knots)
-    return frame.assign(selector=profile.name, baseline=frame["random"], knot=known)
+    at_knot = frame["size"].isin(profile.knots)
+    return frame.assign(selector=profile.name, baseline=frame["random"], knot=at_knot)
 
 
 def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
@@ -58,35 +58,41 @@ def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
     profile : SizeProfile, DataFrame, or mapping from name to column
         As for :func:`profile_data`.
     level : float
-        Level of the intervals given, for the text.
+        Level of the intervals, for the text.
 
     Examples
     --------
     >>> from holdfast import plots
     >>> profile = {"size": [1, 2, 3], "stability": [0.9, 0.8, 0.4], "knot": [False, True, False]}
     >>> print(*plots.plot_profile(profile).title.text)
-    Up to 2 features the selection holds; further ones enter almost at random
+    Up to 2 features the selection is stable; further ones enter almost at random
     """
-    data = profile_data(profile)
+    return draw_profile(profile_data(profile), level=level)
+
+
+def draw_profile(data: pd.DataFrame, *, level: float) -> "alt.LayerChart":
+    """Draw a size profile from the data of :func:`profile_data`; ``level`` is for the text."""
     if data["stability"].isna().all():
-        return sentence("There is no stability at any size to show")
+        return text_chart("There is no stability at any size to show")
     alt = altair()
-    several = len(set(data["selector"])) > 1
-    names = dict(zip(data["selector"].unique(), shown(data["selector"].unique()), strict=True))
-    base = alt.Chart(inline(data.assign(selector=data["selector"].map(names)))).encode(
-        x=alt.X("size:Q", title="number of selected features", scale=along(data["size"]), axis=stops(data["size"]))
+    selectors = data["selector"].unique()
+    several = len(selectors) > 1
+    names = dict(zip(selectors, display_names(selectors), strict=True))
+    scale, axis = setting_scale(data["size"]), setting_axis(data["size"])
+    base = alt.Chart(inline_data(data.assign(selector=data["selector"].map(names)))).encode(
+        x=alt.X("size:Q", title="number of selected features", scale=scale, axis=axis)
     )
     by = alt.Color("selector:N", title="selector", legend=alt.Legend(symbolType="circle") if several else None)
-    y = alt.Y("stability:Q", title="stability", scale=whole(data, "stability", "low", "high", "baseline"))
-    layers = [*_baseline(base, data), *banded(base, data, y, by, _tooltip(several))]
+    y = alt.Y("stability:Q", title="stability", scale=stability_scale(data, "stability", "low", "high", "baseline"))
+    layers = [*_baseline(base, data), *line_with_band(base, data, y, by, _tooltip(several))]
     layers += _knots(base, several) if data["knot"].any() else []
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finished(chart, _finding(data), [_note(data, level)], width=WIDTH + 60)
+    return finish_chart(chart, _finding(data), [_note(data, level)], width=WIDTH + 60)
 
 
 def _tooltip(several: bool) -> "list[alt.Tooltip]":
     alt = altair()
-    numbers = [("stability", "stability"), ("low", "interval from"), ("high", "to"), ("baseline", "random choice")]
+    numbers = [("stability", "stability"), ("low", "interval from"), ("high", "to"), ("baseline", "random selection")]
     return [
         *([alt.Tooltip("selector:N", title="selector")] if several else []),
         alt.Tooltip("size:Q", title="features", format=","),
@@ -115,21 +121,21 @@ def _knots(base: "alt.Chart", several: bool) -> "list[alt.Chart]":
 
 
 def _finding(data: pd.DataFrame) -> str:
-    one = len(set(data["selector"])) == 1
+    single = len(set(data["selector"])) == 1
     knots = data[data["knot"]]
-    if one and len(knots):
+    if single and len(knots):
         size = knots["size"].iloc[0]
-        return f"Up to {size:,} features the selection holds; further ones enter almost at random"
-    best = largest(data, "stability")
-    stability = told(best["stability"], best["low"], best["high"])
-    size = counted(best["size"], "feature")
-    if one:
+        return f"Up to {size:,} features the selection is stable; further ones enter almost at random"
+    best = largest_row(data, "stability")
+    stability = format_estimate(best["stability"], best["low"], best["high"])
+    size = format_count(best["size"], "feature")
+    if single:
         return f"Stability is highest with {size}: {stability}"
-    return f"{short(best['selector'])} with {size} is the most stable: {stability}"
+    return f"{shorten(best['selector'])} with {size} is the most stable: {stability}"
 
 
 def _note(data: pd.DataFrame, level: float) -> str:
     notes = ["rings: sizes after which features enter almost at random"] if data["knot"].any() else []
-    notes += [f"band: {percent(level)} interval"] if data["low"].notna().any() else []
-    notes += ["dashed: what random choice would give"] if data["baseline"].notna().any() else []
+    notes += [f"band: {format_percent(level)} interval"] if data["low"].notna().any() else []
+    notes += ["dashed: random selection"] if data["baseline"].notna().any() else []
     return "; ".join(notes)

@@ -1,13 +1,13 @@
-"""Pictures in files."""
+"""Charts in files: SVG, PDF, PNG, HTML and JSON."""
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.plots.embed import PageTheme, page, vegalite_version
-from holdfast.plots.text import clean, drawable
-from holdfast.plots.theme import needed, themed
+from holdfast.plots.text import clean_text, drawable_spec
+from holdfast.plots.theme import import_optional, themed
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -16,16 +16,16 @@ ENDINGS = (".svg", ".pdf", ".png", ".html", ".json")
 
 
 def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None, scale: float = 2) -> Path:
-    """Save a picture; the ending says how: .svg, .pdf, .png, .html or .json. Nothing is fetched from anywhere.
+    """Save a chart as .svg, .pdf, .png, .html or .json, by the ending of the file; nothing is downloaded.
 
     Parameters
     ----------
     chart : altair chart
-        Any chart whose data is inside it.
+        Any chart that holds its data.
     path : path
         File to write.
     theme : {"light", "dark", "auto"}, optional
-        Left out, the chart's own; in HTML ``auto``, which follows the reader's system.
+        By default the chart's own; in HTML ``auto``, which follows the reader's system.
     scale : float
         Pixels per point of a PNG: 2 suits screens, 4 print.
 
@@ -44,7 +44,7 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     ...     plots.save(chart, pathlib.Path(folder) / "map.svg").read_text(encoding="utf-8")[:4]
     '<svg'
     """
-    path = path_of(path)
+    path = as_path(path)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"Expected a file that ends in {', '.join(ENDINGS)}, got {path.name!r}.")
@@ -55,8 +55,8 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
         return path
     if theme == "auto":
         raise ValueError(f"Expected theme 'light' or 'dark' for {ending}, got 'auto', which only a page can follow.")
-    spec = drawable(_with_theme(chart, theme).to_dict())
-    path.write_bytes(_drawn(spec, ending, scale))
+    spec = drawable_spec(_with_theme(chart, theme).to_dict())
+    path.write_bytes(_converted(spec, ending, scale))
     return path
 
 
@@ -64,21 +64,19 @@ def _with_theme(chart: Any, theme: Any) -> Any:
     return chart if theme is None else themed(chart, theme)
 
 
-def _drawn(spec: dict[str, Any], ending: str, scale: float) -> bytes:
+def _converted(spec: dict[str, Any], ending: str, scale: float) -> bytes:
     if ending == ".json":
         return json.dumps(spec, indent=1, ensure_ascii=True).encode()
-    convert = needed("vl_convert")
+    convert = import_optional("vl_convert")
     options: dict[str, Any] = {"vl_version": vegalite_version(), "allowed_base_urls": []}
     if ending == ".png":
-        drawn: bytes = convert.vegalite_to_png(spec, scale=scale, **options)
-        return drawn
+        return convert.vegalite_to_png(spec, scale=scale, **options)
     if ending == ".pdf":
-        paper: bytes = convert.vegalite_to_pdf(spec, **options)
-        return paper
+        return convert.vegalite_to_pdf(spec, **options)
     return str(convert.vegalite_to_svg(spec, **options)).encode()
 
 
 def _title(chart: "AnyChart") -> str:
-    """The finding, as the title of a page."""
+    """Return the finding, as the title of a page."""
     text = getattr(getattr(chart, "title", None), "text", None)
-    return clean(" ".join(text)) if isinstance(text, list) else "holdfast"
+    return clean_text(" ".join(text)) if isinstance(text, list) else "holdfast"

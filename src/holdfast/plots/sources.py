@@ -1,4 +1,4 @@
-"""What pictures are drawn from: selections, studies, estimates, or plain columns of a table."""
+"""What charts are drawn from: preferences, studies, or plain columns of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -18,19 +18,19 @@ Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
 BLOCKS = {"folds": "repeat", "pairs": "pair", "nested": "outer fold", "shrink": "sample"}
 
 
-def runs_of(source: Source, candidate: str | None) -> DesignedRuns:
-    """The runs of a selection, or of a candidate of a study, with their place in the design."""
+def designed_runs(source: Source, candidate: str | None) -> DesignedRuns:
+    """Return preferences, or those of a candidate of a study, with their place in the design."""
     if isinstance(source, StudyResult):
-        return source.stored.designed(only_candidate(source, candidate))
+        return source.designed(only_candidate(source, candidate))
     if candidate is not None:
-        raise ValueError(f"Expected a study to take candidate {candidate!r} from, got {type(source).__name__}.")
+        raise ValueError(f"Only a study has candidates: got candidate={candidate!r} and a {type(source).__name__}.")
     runs = source if isinstance(source, Preferences) else Preferences.from_matrix(source)
     return DesignedRuns(runs, "runs", range(runs.n_runs), [1.0] * runs.n_runs)
 
 
-def subsets_of(source: Source, candidate: str | None) -> DesignedRuns:
-    """The same, and a sentence if the runs are no subsets."""
-    designed = runs_of(source, candidate)
+def designed_subsets(source: Source, candidate: str | None) -> DesignedRuns:
+    """Return the same, for charts that need subsets."""
+    designed = designed_runs(source, candidate)
     if designed.runs.kind != "subset":
         hint = "result.preferences(…).top(k)" if isinstance(source, StudyResult) else ".top(k)"
         raise ValueError(f"Expected subsets, got {designed.runs.kind}s; cut them with {hint} first.")
@@ -38,7 +38,7 @@ def subsets_of(source: Source, candidate: str | None) -> DesignedRuns:
 
 
 def only_candidate(result: StudyResult, candidate: str | None) -> str:
-    """The candidate that was named, or the only one there is."""
+    """Return the named candidate, or the only one of the study."""
     if candidate is not None:
         return candidate
     if len(result.candidates) != 1:
@@ -47,15 +47,15 @@ def only_candidate(result: StudyResult, candidate: str | None) -> str:
     return result.candidates[0]
 
 
-def table_of(columns: Columns, needed: Mapping[str, Any], optional: Mapping[str, Any]) -> pd.DataFrame:
-    """The columns that a picture needs, each as its type, and those it can use, filled in where they are missing.
+def typed_table(columns: Columns, needed: Mapping[str, Any], optional: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the columns that a chart needs and those it can use, each with its type; missing ones are filled in.
 
-    A type of float turns entries that are no numbers into an error that names them.
+    Entries of a float column that are not numbers raise an error that names the column.
     """
     frame = pd.DataFrame(columns).reset_index(drop=True)
     missing = [name for name in needed if name not in frame.columns]
     if missing:
-        raise ValueError(f"Expected the columns {', '.join(needed)}, got none named {' or '.join(missing)}.")
+        raise ValueError(f"Expected the columns {', '.join(needed)}; {' and '.join(missing)} missing.")
     table = pd.DataFrame(index=frame.index)
     for name, kind in {**needed, **{name: type(value) for name, value in optional.items()}}.items():
         column = frame[name] if name in frame.columns else pd.Series([optional[name]] * len(frame), dtype=object)
@@ -68,24 +68,24 @@ def _typed(name: str, column: "pd.Series[Any]", kind: type) -> Any:
         try:
             return pd.to_numeric(column).astype(float).to_numpy()
         except (TypeError, ValueError):
-            raise ValueError(f"Expected numbers in the column {name}, got {column.iloc[0]!r} and the like.") from None
+            raise ValueError(f"Expected numbers in the column {name}, got {column.iloc[0]!r}.") from None
     if kind is bool:
         return column.map(lambda entry: not pd.isna(entry) and bool(entry)).to_numpy(bool)
     return ["" if pd.isna(entry) else str(entry) for entry in column]
 
 
 def higher_is_better(measure: str | None) -> bool:
-    """Whether more of a measure, by its label, is more stable."""
+    """Return whether a larger value of a measure, given by its label, is more stable."""
     name = "" if measure is None else measure.split("(")[0]
     return name not in MEASURES or MEASURES[name].higher_is_better
 
 
-def as_finite(values: Any) -> list[float]:
-    """The numbers among values."""
+def finite_values(values: Any) -> list[float]:
+    """Return the finite numbers of an array."""
     array = np.asarray(values, dtype=float)
     return array[np.isfinite(array)].tolist()
 
 
-def largest(data: pd.DataFrame, column: str) -> "pd.Series[Any]":
-    """The first row whose entry in a column is the largest; undefined ones do not count."""
+def largest_row(data: pd.DataFrame, column: str) -> "pd.Series[Any]":
+    """Return the first row with the largest entry in a column; undefined ones do not count."""
     return data.iloc[int(np.nanargmax(data[column].to_numpy(dtype=float)))]

@@ -1,4 +1,4 @@
-"""Features that stand in for each other: runs select one of them or the other, seldom both."""
+"""Features that stand in for each other: resamples select one or the other, seldom both."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,9 @@ from scipy.sparse.csgraph import connected_components
 
 from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
-from holdfast.plots.sources import Source, largest, subsets_of
-from holdfast.plots.text import counted, short, shown
-from holdfast.plots.theme import altair, finished, inline, sentence
+from holdfast.plots.sources import Source, designed_subsets, largest_row
+from holdfast.plots.text import display_names, format_count, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
 
@@ -22,26 +22,26 @@ COLUMNS = ["first", "second", "group", "one_of_them", "both", "neither", "turns"
 
 
 def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X: Matrix | None = None) -> pd.DataFrame:
-    """Return the pairs of features that take turns most, those that hang together in one group.
+    """Return the pairs of features that stand in for each other most, linked pairs in one group.
 
     Parameters
     ----------
     source : Preferences of subsets, 0/1 matrix, or StudyResult
-        What each run selected.
+        What each resample selected.
     candidate : str, optional
         Which candidate of a study; the only one by default.
     most : int
         Number of pairs.
     X : matrix, optional
-        Samples × features: tells how far the features themselves are correlated.
+        Samples × features, for the correlation of the features themselves.
 
     Returns
     -------
     DataFrame
-        ``first`` and ``second``; ``group`` of features that are linked by pairs; in how many runs exactly
+        ``first`` and ``second``; ``group`` of features that are linked by pairs; in how many resamples exactly
         ``one_of_them``, ``both`` or ``neither`` was selected; ``turns``, from 0 to 1, how strictly they take turns (the
         negative correlation of their selection); ``p_value`` and whether it is ``clear`` (at most 5 % after
-        Bonferroni's correction for all pairs looked at); and ``correlation`` of the features, if data is given.
+        Bonferroni's correction for all pairs examined); and ``correlation`` of the features, if X is given.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X
     0      area_error  worst_concavity      0           19     1   True
     1  mean_concavity  perimeter_error      1           19     0  False
     """
-    runs = subsets_of(source, candidate).runs
+    runs = designed_subsets(source, candidate).runs
     pairs = feature_swaps(runs, most=most)
-    varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
+    varying = min(_n_varying(runs), SWAP_CANDIDATES)
     table = pd.DataFrame(
         {
             "first": pairs["first"],
@@ -97,28 +97,39 @@ def plot_swaps(
 ) -> "alt.LayerChart":
     """Draw the features that stand in for each other as a heat map; parameters as for :func:`swap_data`.
 
-    The number in a cell is in how many runs exactly one of the two was selected; framed cells are more than chance.
+    The number in a cell is in how many resamples exactly one of the two was selected; framed cells exceed chance.
 
     Examples
     --------
     >>> from holdfast import plots
     >>> from holdfast.datasets import load_example
     >>> print(*plots.plot_swaps(load_example().top(10)).title.text)
-    area_error and worst_concavity stand in for each other: 19 of 20 runs selected exactly one of them
+    area_error and worst_concavity stand in for each other: 19 of 20 resamples selected exactly one of them
     """
-    runs = subsets_of(source, candidate).runs
-    table = swap_data(source, candidate, most=most, X=X)
-    if table.empty:
-        return sentence("No two features stand in for each other", _why_none(runs))
+    runs = designed_subsets(source, candidate).runs
+    data = swap_data(source, candidate, most=most, X=X)
+    return draw_swaps(data, n_runs=runs.n_runs, n_varying=_n_varying(runs), n_features=runs.n_features)
+
+
+def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: int) -> "alt.LayerChart":
+    """Draw features that stand in for each other from the data of :func:`swap_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`swap_data` returns it.
+    n_runs, n_varying, n_features : int
+        Number of resamples, of features that some but not all of them selected, and of all features, for the text.
+    """
+    if data.empty:
+        return text_chart("No two features stand in for each other", _why_none(n_runs, n_varying, n_features))
     alt = altair()
-    order = list(
-        dict.fromkeys(feature for pair in zip(table["first"], table["second"], strict=True) for feature in pair)
-    )
-    names = dict(zip(order, shown(order), strict=True))
-    base = alt.Chart(inline(_below(table, names))).encode(
+    order = list(dict.fromkeys(name for pair in zip(data["first"], data["second"], strict=True) for name in pair))
+    names = dict(zip(order, display_names(order), strict=True))
+    base = alt.Chart(inline_data(_below(data, names))).encode(
         x=_axis(alt.X, "across", list(names.values())[:-1]),
         y=_axis(alt.Y, "down", list(names.values())[1:]),
-        tooltip=_tooltip(table, runs.n_runs),
+        tooltip=_tooltip(data, n_runs),
     )
     color = alt.Color(
         "turns:Q", title=["how strictly they", "take turns"], scale=alt.Scale(domain=[0, 1], interpolate="rgb"),
@@ -129,17 +140,17 @@ def plot_swaps(
     side = max(24, 40 - len(order)) * (len(order) - 1)
     layers = [cells, frames, base.mark_text(fontSize=11).encode(text="one_of_them:Q")]
     chart = alt.layer(*layers).properties(width=side, height=side)
-    notes = [f"numbers: runs (of {runs.n_runs}) that selected exactly one of the two; framed: more than chance"]
-    return finished(chart, _finding(table, runs.n_runs), notes, width=max(side + 220, 520))
+    note = f"numbers: resamples (of {n_runs}) that selected exactly one of the two; framed: more often than by chance"
+    return finish_chart(chart, _finding(data, n_runs), [note], width=max(side + 220, 520))
 
 
-def _below(table: pd.DataFrame, names: dict[Any, str]) -> pd.DataFrame:
+def _below(data: pd.DataFrame, names: dict[Any, str]) -> pd.DataFrame:
     """Put each pair below the diagonal: the feature that comes first across, the other down."""
     place = {feature: place for place, feature in enumerate(names)}
-    turned = table["first"].map(place) > table["second"].map(place)
-    across = table["second"].where(turned, table["first"])
-    down = table["first"].where(turned, table["second"])
-    return table.drop(columns=["first", "second"]).assign(across=across.map(names), down=down.map(names))
+    swapped = data["first"].map(place) > data["second"].map(place)
+    across = data["second"].where(swapped, data["first"])
+    down = data["first"].where(swapped, data["second"])
+    return data.drop(columns=["first", "second"]).assign(across=across.map(names), down=down.map(names))
 
 
 def _axis(channel: Any, field: str, order: list[str]) -> Any:
@@ -149,30 +160,34 @@ def _axis(channel: Any, field: str, order: list[str]) -> Any:
     return channel(f"{field}:N", title=None, sort=order, scale=alt.Scale(domain=order), axis=axis)
 
 
-def _tooltip(table: pd.DataFrame, n_runs: int) -> "list[alt.Tooltip]":
+def _tooltip(data: pd.DataFrame, n_runs: int) -> "list[alt.Tooltip]":
     alt = altair()
     known = [alt.Tooltip("correlation:Q", title="correlation of the features", format=".2f")]
     return [
         alt.Tooltip("across:N", title="feature"),
         alt.Tooltip("down:N", title="and"),
-        alt.Tooltip("one_of_them:Q", title=f"exactly one (of {n_runs} runs)"),
+        alt.Tooltip("one_of_them:Q", title=f"exactly one (of {n_runs} resamples)"),
         alt.Tooltip("both:Q", title="both"),
         alt.Tooltip("neither:Q", title="neither"),
         alt.Tooltip("p_value:Q", title="p (one pair)", format=".2g"),
-        *(known if table["correlation"].notna().any() else []),
+        *(known if data["correlation"].notna().any() else []),
     ]
 
 
-def _finding(table: pd.DataFrame, n_runs: int) -> str:
-    best = largest(table, "turns")
-    pair = f"{short(best['first'], 30)} and {short(best['second'], 30)}"
-    if not table["clear"].any():
+def _finding(data: pd.DataFrame, n_runs: int) -> str:
+    best = largest_row(data, "turns")
+    pair = f"{shorten(best['first'], 30)} and {shorten(best['second'], 30)}"
+    if not data["clear"].any():
         return f"No two features clearly stand in for each other; {pair} come nearest to it"
-    return f"{pair} stand in for each other: {best['one_of_them']} of {n_runs} runs selected exactly one of them"
+    return f"{pair} stand in for each other: {best['one_of_them']} of {n_runs} resamples selected exactly one of them"
 
 
-def _why_none(runs: Preferences) -> str:
-    if runs.n_runs == 1:
-        return "one run alone cannot show it"
-    varying = int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum())
-    return f"{counted(varying, 'feature')} of {runs.n_features:,} varied from run to run"
+def _why_none(n_runs: int, n_varying: int, n_features: int) -> str:
+    if n_runs == 1:
+        return "a single resample cannot show it"
+    return f"{format_count(n_varying, 'feature')} of {n_features:,} varied from resample to resample"
+
+
+def _n_varying(runs: Preferences) -> int:
+    """Count the features that some but not all resamples selected."""
+    return int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum())

@@ -1,6 +1,6 @@
-"""How pictures look: one theme for light grounds and one for dark ones, and what charts are built from.
+"""Themes for light and dark backgrounds, and the parts that all charts are built from.
 
-Charts carry their theme as a Vega-Lite configuration; no mark names a color that only one ground can bear. The colors
+Charts carry their theme as a Vega-Lite configuration; no mark names a color that suits only one background. The colors
 are those of Okabe and Ito, which people with any kind of color vision can tell apart.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 
-from holdfast.plots.text import plain, wrapped
+from holdfast.plots.text import plain_cell, wrap_lines
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,19 +30,20 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 """Seven, so that with eight colors 56 families look different."""
 
 
-def needed(package: str) -> ModuleType:
-    """Import a package that pictures need, or say in one sentence how to get it."""
+PACKAGES = {"altair": "Altair", "vl_convert": "vl-convert-python"}
+
+
+def import_optional(package: str) -> ModuleType:
+    """Import a package that plotting needs, or say how to install it."""
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise ImportError(
-            f"Expected {package.replace('_', '-')} for pictures, got none; install it with: pip install 'holdfast[app]'"
-        ) from None
+        raise ImportError(f"Plotting needs {PACKAGES[package]}: pip install 'holdfast[app]'") from None
 
 
 def altair() -> ModuleType:
-    """Altair, imported when the first picture is drawn."""
-    return needed("altair")
+    """Return the module altair, imported when the first chart is drawn."""
+    return import_optional("altair")
 
 
 def _config(*, ground: str, ink: str, quiet: str, line: str, colors: str, middle: str) -> dict[str, Any]:
@@ -94,14 +95,14 @@ THEMES: dict[str, dict[str, Any]] = {
 
 
 def themed(chart: "SomeChart", theme: Theme | None = "light") -> "SomeChart":
-    """Return a chart with a theme; with None, without any, so that it can be layered or put beside others.
+    """Return a chart with another theme, or without one, so that it can be layered or put beside others.
 
     Parameters
     ----------
     chart : altair chart
-        Any picture of :mod:`holdfast.plots`.
+        Any chart of :mod:`holdfast.plots`.
     theme : {"light", "dark"} or None
-        For light or dark grounds.
+        For a light or a dark background; None removes the theme.
 
     Examples
     --------
@@ -119,32 +120,32 @@ def themed(chart: "SomeChart", theme: Theme | None = "light") -> "SomeChart":
     return changed
 
 
-def inline(frame: pd.DataFrame) -> Any:
-    """The rows of a frame as data of a chart; names are values, and nothing in them is read as anything else."""
-    return altair().InlineData(values=records(frame))
+def inline_data(frame: pd.DataFrame) -> Any:
+    """Return the rows of a frame as data inside a chart; names are values, and nothing in them is read as code."""
+    return altair().InlineData(values=to_records(frame))
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame as JSON has them."""
+def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as JSON has them."""
     columns = [str(column) for column in frame.columns]
-    cells = zip(*([plain(value) for value in frame[column]] for column in frame.columns), strict=True)
+    cells = zip(*([plain_cell(value) for value in frame[column]] for column in frame.columns), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-def heading(title: str, notes: Sequence[str], width: int) -> Any:
-    """The finding, and below it how to read the picture; broken into lines that fit its width."""
-    subtitle = [line for note in notes if note for line in wrapped(note, round(width / 5.9))]
-    return altair().TitleParams(text=wrapped(title, round(width / 8.2)), subtitle=subtitle)
+def make_title(finding: str, notes: Sequence[str], width: int) -> Any:
+    """Return the finding as a title and how to read the chart as a subtitle, broken into lines that fit the width."""
+    subtitle = [line for note in notes if note for line in wrap_lines(note, round(width / 5.9))]
+    return altair().TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
 
 
-def finished(chart: "SomeChart", title: str, notes: Sequence[str], *, width: int) -> "SomeChart":
-    """Give a chart its heading, the same words for screen readers, and the light theme."""
-    told = " ".join([title, *(note for note in notes if note)])
-    return themed(chart.properties(title=heading(title, notes, width), description=told))
+def finish_chart(chart: "SomeChart", finding: str, notes: Sequence[str], *, width: int) -> "SomeChart":
+    """Give a chart its title, the same words for screen readers, and the light theme."""
+    description = " ".join([finding, *(note for note in notes if note)])
+    return themed(chart.properties(title=make_title(finding, notes, width), description=description))
 
 
-def sentence(title: str, *notes: str) -> "alt.LayerChart":
-    """A picture that only says something: there is nothing to draw, and why."""
+def text_chart(finding: str, *notes: str) -> "alt.LayerChart":
+    """Return a chart of words alone, where there is nothing to draw."""
     alt = altair()
-    empty = alt.Chart(inline(pd.DataFrame({"text": [""]}))).mark_text().encode(text="text:N")
-    return finished(alt.layer(empty).properties(width=480, height=10), title, notes, width=480)
+    empty = alt.Chart(inline_data(pd.DataFrame({"text": [""]}))).mark_text().encode(text="text:N")
+    return finish_chart(alt.layer(empty).properties(width=480, height=10), finding, notes, width=480)

@@ -1,4 +1,4 @@
-"""The report of a study: one summary, rendered as a page that needs nothing else, as Markdown, or as JSON."""
+"""The report of a study: one summary, rendered as a self-contained page, as Markdown, or as JSON."""
 
 from holdfast.report.building import summarize
 from holdfast.report.render import render, write_report

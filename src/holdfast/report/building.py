@@ -1,47 +1,27 @@
-"""From a study to a summary: which candidate, its features, the others beside it, the choice."""
+"""From a study to a summary: options checked, the reported candidate found, and everything put into words."""
 
 import inspect
-import math
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
+from holdfast import __version__
+from holdfast.declared import did_you_mean
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
-from holdfast.measures import REQUIRED, Measure, find
-from holdfast.plots.text import clean
-from holdfast.preferences import Preferences
-from holdfast.report.causes import causes_of
-from holdfast.report.method import footing_in_words, method_of, references_of
-from holdfast.report.summary import Feature, Features, Score, Selector, Stability, Summary, Tradeoff
-from holdfast.report.verdict import as_the_headline_says, verdict_of
+from holdfast.measures import REQUIRED, Measure, find_measure
+from holdfast.plots.sources import higher_is_better
+from holdfast.plots.text import clean_text
+from holdfast.report.candidates import Estimates, describe_stability, estimate_stability, make_candidates, make_tradeoff
+from holdfast.report.causes import find_causes
+from holdfast.report.features import make_features
+from holdfast.report.findings import Findings, ReportOptions
+from holdfast.report.method import describe_common_measure, describe_method, references_of
+from holdfast.report.records import Tradeoff
+from holdfast.report.summary import Summary
+from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing, best, common_size
-from holdfast.study.stored import UnansweredError
-from holdfast.tradeoff import RULES, check_features, final_features
-from holdfast.tradeoff.information import Information, carried_information, why_no_scores
-
-MOST_SHOWN = 100
-SELDOM = 0.1  # share of the runs below which a feature is only in the table
-MOST_COMPARED = 30
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """What a report is asked: the options of :func:`summarize`."""
-
-    candidate: str | None
-    rule: str
-    metric: str | None
-    measure: str | Measure | None
-    level: float
-    threshold: float
-    X: Any
+from holdfast.tradeoff import RULES
+from holdfast.tradeoff.information import Information, compare_with_guessing
 
 
 def summarize(
@@ -57,72 +37,101 @@ def summarize(
     title: str = "Do the selected features hold?",
     **rule_options: Any,
 ) -> Summary:
-    """Say what a study found, in words and numbers.
+    """Summarize a study: verdict, features, candidates, choice, causes, method, in words and numbers.
 
     Parameters
     ----------
     result : StudyResult
-        What a study found; it may be unfinished.
+        The study; it may be unfinished.
     candidate : str, optional
-        Which candidate to report; the one that ``rule`` chooses by default, or without scores the most stable one.
+        Which candidate to report; by default the one that ``rule`` chooses, or without scores the most stable one.
     rule, **rule_options
         How to choose (see :func:`holdfast.tradeoff.choose`).
     metric, measure : optional
-        Score and measure of stability; the study's first, and the usual one, by default.
+        Score and measure of stability; by default the study's first score and the usual measure.
     level : float
         Level of all intervals.
     threshold : float
-        Share of the runs that a feature must surely exceed to be trusted.
+        Selection frequency that the interval of a feature must exceed for the feature to be trusted.
     X : frame or array, optional
-        The features that the study ran on; then stand-ins must be correlated too.
+        The features of the study; stand-ins must then be correlated too.
     title : str
         Heading of the report.
+
+    Returns
+    -------
+    Summary
+        All that a report says; :func:`render` and :func:`write_report` need nothing else.
     """
     check_level(level)
-    _check(result, rule, rule_options, metric, threshold)
+    _check_options(result, rule, rule_options, metric, threshold)
     if measure is not None:
-        _check_measure(find(measure), X)
-    asked = Question(
+        _check_measure(find_measure(measure), X)
+    options = ReportOptions(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
     )
     if candidate is not None:
-        result.stored.row(candidate)  # or a sentence that names those there are
-    footing = result.footing(measure=measure)
-    estimates = {name: _estimate(result, name, footing, X) for name in result.candidates}
-    tradeoff, why_not = _tradeoff(result, asked, rule_options)
-    chosen = _subject(result, asked, estimates, tradeoff)
-    stability = _told(result, chosen, estimates, asked)
-    information = _information(result, chosen, asked)
-    features = None if chosen is None else _features(result, chosen, footing, asked)
-    features = as_the_headline_says(features, stability, information)
-    selectors = _selectors(result, estimates, asked, chosen, tradeoff, why_not)
+        result.family(candidate)  # raises a message that lists the candidates
+    findings = _find(result, options, rule_options)
     return Summary(
-        title=clean(title), level=level, candidate=chosen, stability=stability, information=information,
-        footing=footing_in_words(result, footing), features=features,
-        verdict=verdict_of(result, chosen, stability, features, tradeoff, information, level),
-        selectors=selectors, tradeoff=tradeoff,
-        causes=causes_of(
-            result, chosen, stability, features, selectors, tradeoff, information, estimates.get(chosen or ""), level
-        ),
-        method=method_of(result, tradeoff, stability, footing, information, features, level),
-        references=references_of(result, tradeoff, stability),
-    )  # fmt: skip
+        title=clean_text(title),
+        version=__version__,
+        level=level,
+        candidate=findings.candidate,
+        verdict=make_verdict(findings),
+        stability=findings.stability,
+        common_measure=describe_common_measure(result, findings.footing),
+        top=findings.footing.top,
+        information=findings.information,
+        features=findings.features,
+        candidates=findings.candidates,
+        tradeoff=findings.tradeoff,
+        causes=find_causes(findings),
+        method=describe_method(findings),
+        references=references_of(result, findings.tradeoff, findings.stability),
+    )
 
 
-def _check(
+def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
+    footing = result.footing(measure=options.measure)
+    estimates = {name: estimate_stability(result, name, footing, options.X) for name in result.candidates}
+    tradeoff, why_not = make_tradeoff(result, options, rule_options)
+    candidate = _reported_candidate(result, options, estimates, tradeoff)
+    stability = describe_stability(result, candidate, estimates, options.level)
+    information = _test_information(result, candidate, options)
+    features = None if candidate is None else make_features(result, candidate, footing, options)
+    estimate = estimates.get(candidate or "")
+    return Findings(
+        result=result,
+        level=options.level,
+        footing=footing,
+        candidate=candidate,
+        estimate=estimate if isinstance(estimate, StabilityEstimate) else None,
+        stability=stability,
+        information=information,
+        features=match_headline(features, stability, information),
+        candidates=make_candidates(result, estimates, options, candidate, tradeoff, why_not),
+        tradeoff=tradeoff,
+    )
+
+
+def _check_options(
     result: StudyResult,
     rule: str,
     rule_options: Mapping[str, Any],
     metric: str | None,
     threshold: float,
 ) -> None:
-    """Refuse options that are wrong whatever the study found; what a study cannot answer is told in its report."""
+    """Refuse options that are wrong whatever the study found; what a study cannot answer is said in its report."""
     if rule not in RULES:
         raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}.")
     known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
     for name in rule_options:
         if name not in known:
-            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
+            own = [*inspect.signature(summarize).parameters][1:-1]
+            hint = did_you_mean(name, [*own, *known]).removesuffix(".")
+            options = f"options of {rule}: {', '.join(sorted(known))}" if known else f"{rule} has no options"
+            raise ValueError(f"A report has no option {name!r}{hint} ({options})")
     if rule == "at-least" and "stability" not in rule_options:
         raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
     if metric is not None and metric not in result.metrics:
@@ -135,198 +144,28 @@ def _check_measure(measure: Measure, X: Any) -> None:
     if measure.similarity is None:
         measure.check_complete()
     elif X is None and measure.parameters["similarity"] is REQUIRED:
-        raise ValueError(
-            f"Expected X= for {measure.name}, which lets similar features stand in for each other, got none."
-        )
+        raise ValueError(f"Expected X=, the data: {measure.name} lets similar features stand in for each other.")
 
 
-# Stabilities
-
-Estimates = Mapping[str, StabilityEstimate | str]
-"""An estimate of each candidate, or why there is none."""
-
-
-def _estimate(result: StudyResult, name: str, footing: Footing, X: Any) -> StabilityEstimate | str:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return result.stability(name, footing.measure, top=footing.top, X=X)
-    except UnansweredError as unanswered:
-        return unanswered.plain
-    except ValueError:
-        return _why_undefined(result, name, find(footing.measure))
-
-
-def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:
-    runs = result.preferences(name)
-    if measure.one_size and runs.kind == "subset" and np.unique(runs.sizes).size > 1:
-        return f"its runs select different numbers of features, and {measure.name} needs one number"
-    return f"{measure.name} is a measure of {measure.kind}s, and this candidate gives {runs.kind}s"
+def _reported_candidate(
+    result: StudyResult, options: ReportOptions, estimates: Estimates, tradeoff: Tradeoff
+) -> str | None:
+    """Return the candidate that was asked for, else the chosen one, else the most stable one."""
+    if options.candidate is not None or tradeoff.candidate is not None:
+        return options.candidate or tradeoff.candidate
+    known = [estimate for estimate in estimates.values() if isinstance(estimate, StabilityEstimate)]
+    stabilities = {
+        name: estimate.value
+        for name, estimate in estimates.items()
+        if isinstance(estimate, StabilityEstimate) and estimate.value == estimate.value
+    }
+    if stabilities:
+        most_stable = max if higher_is_better(known[0].measure) else min
+        return most_stable(stabilities, key=lambda name: stabilities[name])
+    return next(iter(result.finished), None)
 
 
-def _told(result: StudyResult, name: str | None, estimates: Estimates, asked: Question) -> Stability:
-    found = "no candidate has finished a run" if name is None else estimates[name]
-    if name is None or isinstance(found, str):
-        nothing = math.nan
-        return Stability(
-            measure=None, value=nothing, low=nothing, high=nothing, strength=None, runs=0, reason=str(found), scope=""
-        )
-    low, high = result.interval(name, found, asked.level)
-    return Stability(
-        measure=found.measure, value=float(found.value), low=float(low), high=float(high), strength=found.strength,
-        runs=found.n_runs, reason=found.note, scope=found.scope, unseen=found.unseen_share(asked.level),
-    )  # fmt: skip
-
-
-def _subject(result: StudyResult, asked: Question, estimates: Estimates, tradeoff: Tradeoff) -> str | None:
-    """The candidate that the report is about."""
-    if asked.candidate is not None or tradeoff.candidate is not None:
-        return asked.candidate or tradeoff.candidate
-    finished = [name for name in result.candidates if len(result.stored.outcomes_of(name))]
-    known = {name: one.value for name, one in estimates.items() if not isinstance(one, str) and one.value == one.value}
-    if known:
-        return max(known, key=lambda name: known[name])
-    return finished[0] if finished else None
-
-
-def _information(result: StudyResult, candidate: str | None, asked: Question) -> Information:
+def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:
     if candidate is None:
-        return Information(untested="no run has finished")
-    return carried_information(result, candidate, asked.metric)
-
-
-# Features
-
-
-def _features(result: StudyResult, candidate: str, footing: Footing, asked: Question) -> Features | None:
-    try:
-        runs = result.preferences(candidate)
-    except ValueError:  # only runs that do not count for the stability
-        return None
-    top = None if runs.kind == "subset" else footing.top or common_size([], runs.n_features)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cut = runs if top is None else best(runs, top)
-        table = feature_table(cut, level=asked.level)
-        names = table["feature"][table["frequency"] >= SELDOM].tolist()[:MOST_SHOWN]
-        final = final_features(result, candidate, threshold=asked.threshold, level=asked.level, top=top)
-        shown = _checked(names, result, candidate, asked, top)
-    return Features(
-        n_features=runs.n_features, n_runs=runs.n_runs, threshold=asked.threshold, shown=shown,
-        table=_plain_table(table, cut), bound=final.bound.told, top=top, alike_checked=asked.X is not None,
-        chance=float(cut.density),
-    )  # fmt: skip
-
-
-def _checked(names: list[Any], result: StudyResult, candidate: str, asked: Question, top: int | None) -> Any:
-    if not names:
-        return ()
-    checked = check_features(
-        names, result, candidate, X=asked.X, level=asked.level, threshold=asked.threshold, top=top,
-        metric=asked.metric,
-    )  # fmt: skip
-    return tuple(
-        Feature(
-            feature=_name(name),
-            count=int(row["count"]),
-            frequency=float(row["frequency"]),
-            low=float(row["low"]),
-            high=float(row["high"]),
-            stand_ins=tuple(_name(one) for one in row["stand_ins"]),
-            with_stand_ins=float(row["with_stand_ins"]),
-            verdict=str(row["verdict"]),
-        )
-        for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
-    )
-
-
-def _plain_table(table: pd.DataFrame, runs: Preferences) -> tuple[Mapping[str, Any], ...]:
-    rounded = table.assign(feature=[_name(name) for name in table["feature"]])
-    return tuple(
-        {str(key): value for key, value in row.items()}
-        for row in rounded[["feature", "count", "frequency", "low", "high", "variance_share"]].to_dict("records")
-    )
-
-
-def _name(name: Any) -> str:
-    return f"feature {name}" if isinstance(name, int) else str(name)
-
-
-# Selectors and the choice
-
-
-def _tradeoff(
-    result: StudyResult, asked: Question, rule_options: Mapping[str, Any]
-) -> tuple[Tradeoff, Mapping[str, str]]:
-    options = {"metric": asked.metric, "measure": asked.measure, "level": asked.level, "X": asked.X}
-    if not result.metrics or result.stored.scores["value"].isna().all():
-        return Tradeoff(missing=why_no_scores(result)), {}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            choice = result.choose(asked.rule, **options, **rule_options)
-            front = result.pareto(**options, n_draws=2)
-    except UnansweredError as unanswered:
-        return Tradeoff(missing=unanswered.plain), {}
-    except ValueError:
-        return Tradeoff(missing="the candidates cannot be weighed by this score and this measure"), {}
-    row: Any = front.frame.loc[asked.candidate or choice.candidate]
-    told = Tradeoff(
-        candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
-        score=float(row["score"]), score_error=float(row["score_se"]),
-        score_low=float(row["score_low"]), score_high=float(row["score_high"]),
-        front=tuple(str(name) for name in front.front.index),
-        measured_on=choice.measured_on, optimistic=not choice.nested,
-    )  # fmt: skip
-    return told, {str(name): str(why) for name, why in choice.beaten["why_not"].items()}
-
-
-def _selectors(
-    result: StudyResult,
-    estimates: Estimates,
-    asked: Question,
-    chosen: str | None,
-    tradeoff: Tradeoff,
-    why_not: Mapping[str, str],
-) -> tuple[Selector, ...]:
-    """All candidates, the most stable first and undefined ones last."""
-    frame, letters = _scored(result), _letters(result, estimates, asked)
-    rows = []
-    for name in result.candidates:
-        row: Any = frame.loc[name]
-        found = estimates[name]
-        size = math.nan if isinstance(found, str) or found.mean_size is None else found.mean_size
-        scores = tuple(
-            Score(metric=metric, value=float(row[metric]), error=float(row[f"{metric}_se"]))
-            for metric in result.metrics
-            if row[metric] == row[metric]
-        )
-        rows.append(
-            Selector(
-                candidate=name, family=str(row["family"]), stability=_told(result, name, estimates, asked),
-                scores=scores, size=float(size), seconds=float(row["seconds"]), failures=int(row["failures"]),
-                letters=letters.get(name, ""), on_front=name in tradeoff.front, chosen=name == chosen,
-                why_not=why_not.get(name),
-            )
-        )  # fmt: skip
-    return tuple(sorted(rows, key=lambda one: (math.isnan(one.stability.value), -one.stability.value)))
-
-
-def _scored(result: StudyResult) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return result.summary()
-
-
-def _letters(result: StudyResult, estimates: Estimates, asked: Question) -> Mapping[str, str]:
-    """Letters of the compact display; none where the candidates cannot be compared."""
-    known = [name for name, one in estimates.items() if not isinstance(one, str) and one.value == one.value]
-    if not 2 <= len(known) <= MOST_COMPARED:
-        return {}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compared = result.compare(known, asked.measure, level=asked.level, X=asked.X)
-    except ValueError:
-        return {}
-    return {str(name): letters for name, letters in compared.letters.items()}
+        return Information(untested="no resample has finished")
+    return compare_with_guessing(result, candidate, options.metric)

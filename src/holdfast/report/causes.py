@@ -4,47 +4,41 @@ import math
 import warnings
 from collections.abc import Sequence
 
-from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.plots.text import counted, listed, number, percent, short
-from holdfast.report.summary import Cause, Feature, Features, Selector, Stability, Tradeoff
+from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
+from holdfast.report.feature_records import Feature, Features
+from holdfast.report.findings import Findings
+from holdfast.report.records import Cause, Stability
 from holdfast.study import StudyResult
 from holdfast.tradeoff.information import Information
 from holdfast.tradeoff.stand_ins import ALIKE
 
-MATTERS = 0.2  # share of the variation from which on a cause is told
-CALM = 0.9  # stability from which on there is little to explain
-ENOUGH = 10  # runs from which on frequencies tell features apart, and a pilot tells how many runs are needed
-WIDE = 0.1  # half width of an interval that more runs should narrow
+MATTERS = 0.2  # share of the variation from which a cause is reported
+STABLE = 0.9  # stability from which there is little to explain
+ENOUGH = 10  # resamples from which frequencies tell features apart, and a pilot tells how many are needed
+WIDE = 0.1  # half width of an interval that more resamples should narrow
 NARROW = 0.05
 
 
-def causes_of(
-    result: StudyResult,
-    candidate: str | None,
-    stability: Stability,
-    features: Features | None,
-    selectors: Sequence[Selector],
-    tradeoff: Tradeoff,
-    information: Information,
-    estimate: StabilityEstimate | str | None,
-    level: float,
-) -> tuple[Cause, ...]:
-    """All causes that the numbers show, those that the reader can act on first."""
+def find_causes(findings: Findings) -> tuple[Cause, ...]:
+    """Return all causes that the numbers show, those that the reader can act on first."""
+    result, candidate, features, stability = (
+        findings.result, findings.candidate, findings.features, findings.stability,
+    )  # fmt: skip
     if candidate is None or features is None or math.isnan(stability.value):
         return ()
-    found: list[Cause | None] = [_no_signal(information)]
+    causes: list[Cause | None] = [_no_signal(findings.information)]
     enough = features.n_runs >= ENOUGH
-    if not stability.low >= CALM:
-        found += [
-            _turns(features) if enough else None,
+    if not stability.low >= STABLE:
+        causes += [
+            _stand_ins(features) if enough else None,
             _near_the_cut(features) if enough else None,
             _changing_size(result, candidate),
             _small_sample(result, stability),
-            _stable_but_worse(result, stability, selectors, tradeoff),
+            _stable_but_worse(findings),
         ]
-    found.append(_few_runs(result, stability, estimate, level))
-    return tuple(one for one in found if one is not None)
+    causes.append(_few_resamples(findings))
+    return tuple(cause for cause in causes if cause is not None)
 
 
 def _no_signal(information: Information) -> Cause | None:
@@ -52,68 +46,75 @@ def _no_signal(information: Information) -> Cause | None:
         return None
     return Cause(
         kind="no signal",
-        title="The features may tell nothing about the target",
+        title="The features may carry no information about the target",
         evidence=(
             f"The {information.metric} is {information.score:.3f}; guessing without any feature "
             f"({information.strategy}) gives {information.baseline:.3f} on the same rows."
         ),
         help=(
-            "Look at the data before the features: is the target right, are there enough samples? Run the study again "
+            "Check the data before the features: is the target right, are there enough samples? Run the study again "
             "with a shuffled target; if it is as stable as this one, the stability is that of noise."
         ),
     )
 
 
-def _turns(features: Features) -> Cause | None:
+def _stand_ins(features: Features) -> Cause | None:
     """Features that stand in for each other."""
-    taking = [one for one in features.shown if one.stand_ins]
-    share = _share(features, taking)
-    if len(taking) < 2 or share < MATTERS:
+    taking_turns = [feature for feature in features.shown if feature.stand_ins]
+    share = _variance_share(features, taking_turns)
+    if len(taking_turns) < 2 or share < MATTERS:
         return None
-    one = min(taking, key=lambda feature: abs(feature.frequency - 0.5))
-    example = (
-        f"{short(one.feature, 30)} was selected in {percent(_round(one.frequency))} of the runs, it or one of its "
-        f"stand-ins ({listed(one.stand_ins)}) in {percent(_round(one.with_stand_ins))}"
+    example = min(taking_turns, key=lambda feature: abs(feature.frequency - 0.5))
+    evidence = (
+        f"{len(taking_turns)} features take turns and account for {_percent(share)} of the variation: "
+        f"{shorten(example.feature, 30)} was selected in {_percent(example.frequency)} of the resamples, it or one of "
+        f"its stand-ins ({join_names(example.stand_ins)}) in {_percent(example.with_stand_ins)}."
     )
-    if features.alike_checked:
-        title = "Features stand in for each other"
-        why = f"They are correlated (at {ALIKE:g} or more), so that one may carry what another tells."
-        helps = (
-            "Report such features as a group. A measure that lets similar features stand in for each other, such as "
-            "zucknick, tells how stable the groups are; a grouped selector selects whole groups."
+    if features.correlation_checked:
+        return Cause(
+            kind="stand-ins",
+            title="Features stand in for each other",
+            evidence=f"{evidence} They are correlated (at {ALIKE:g} or more), so one may carry what another tells.",
+            help=(
+                "Report such features as a group. A measure that lets similar features stand in for each other, such "
+                "as zucknick, tells how stable the groups are; a grouped selector selects whole groups."
+            ),
         )
-    else:
-        title = "Features take turns"
-        why = "They may carry the same information, or compete for the last places; the data would tell which."
-        helps = (
+    return Cause(
+        kind="stand-ins",
+        title="Features take turns",
+        evidence=(
+            f"{evidence} They may carry the same information, or compete for the last places; the data would tell "
+            "which."
+        ),
+        help=(
             "Make the report with the data to see whether these features are correlated. If they are, report them as a "
             "group."
-        )
-    total = f"{len(taking)} features take turns and account for {percent(_round(share))} of the variation"
-    return Cause(kind="stand-ins", title=title, evidence=f"{total}: {example}. {why}", help=helps)
+        ),
+    )
 
 
 def _near_the_cut(features: Features) -> Cause | None:
-    """Some features are in nearly every run, and others come and go."""
-    rows = features.table
-    core = [row["frequency"] for row in rows if row["frequency"] >= 0.9]
-    changing = [row for row in rows if 0.1 <= row["frequency"] < 0.9]
-    share = float(sum(row["variance_share"] for row in changing))
-    if not core or len(changing) < 2 or share < 0.5:
+    """Some features are in nearly every resample, and others come and go."""
+    frequencies = features.table.frequency
+    core = [frequency for frequency in frequencies if frequency >= 0.9]
+    changing = [0.1 <= frequency < 0.9 for frequency in frequencies]
+    share = sum(part for part, changes in zip(features.table.variance_share, changing, strict=True) if changes)
+    if not core or sum(changing) < 2 or share < 0.5:
         return None
-    places, rest = sum(row["frequency"] for row in changing), sum(row["frequency"] for row in rows)
+    places = sum(frequency for frequency, changes in zip(frequencies, changing, strict=True) if changes)
     fill = "fills" if len(core) == 1 else "fill"
     return Cause(
         kind="near the cut",
         title="Features near the cut come and go",
         evidence=(
-            f"{counted(len(core), 'feature')} in at least 90 % of the runs {fill} {sum(core):.1f} of the {rest:.1f} "
-            f"places of an average selection; {len(changing)} features in 10 to 90 % of the runs fill {places:.1f} "
-            f"and account for {percent(_round(share))} of the variation."
+            f"{format_count(len(core), 'feature')} in at least 90 % of the resamples {fill} {sum(core):.1f} of the "
+            f"{sum(frequencies):.1f} places of an average selection; {sum(changing)} features in 10 to 90 % of the "
+            f"resamples fill {places:.1f} and account for {_percent(share)} of the variation."
         ),
         help=(
-            "Report the features that are in nearly every run apart from those that come and go. How the stability "
-            "changes with the number of features can be measured for selectors that rank (a size profile)."
+            "Report the features that are in nearly every resample separately from those that come and go. For "
+            "selectors that rank, a size profile shows how the stability changes with the number of features."
         ),
     )
 
@@ -126,20 +127,20 @@ def _changing_size(result: StudyResult, candidate: str) -> Cause | None:
         return None
     return Cause(
         kind="changing size",
-        title="The number of selected features changes from run to run",
+        title="The number of selected features changes from resample to resample",
         evidence=(
-            f"Runs selected from {int(runs.sizes.min())} to {int(runs.sizes.max())} features, {runs.sizes.mean():.1f} "
+            f"Resamples selected {int(runs.sizes.min())} to {int(runs.sizes.max())} features, {runs.sizes.mean():.1f} "
             "on average."
         ),
         help=(
-            "Fix the number of features, or choose the penalty by more than one division of the rows; stability "
-            "selection combines many."
+            "Fix the number of features, or tune the penalty on more than one split of the rows; stability selection "
+            "combines many."
         ),
     )
 
 
 def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
-    data = result.stored.meta["plan"]["data"]
+    data = result.plan["data"]
     rows, columns = data["n_samples"], data["n_features"]
     if not stability.high < 0.75 or (rows >= 100 and rows >= columns):
         return None
@@ -147,31 +148,30 @@ def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
         kind="small sample",
         title="There are fewer samples than features" if rows < columns else "There are few samples",
         evidence=(
-            f"{counted(rows, 'sample')} stand against {counted(columns, 'feature')} to choose from, and the interval "
-            f"of the stability ends at {number(stability.high)}, below 0.75."
+            f"There are {format_count(rows, 'sample')} and {format_count(columns, 'feature')} to choose from, and the "
+            f"interval of the stability ends at {format_number(stability.high)}, below 0.75."
         ),
         help=(
-            "More samples help most. A study of smaller and smaller parts of the sample shows how the agreement grows "
-            "with its size, before new samples are collected. Drop features that cannot matter before the study."
+            "More samples help most. Before collecting them, a study of nested subsamples shows how the agreement "
+            "grows with the number of samples. Drop features that cannot matter before the study."
         ),
     )
 
 
-def _stable_but_worse(
-    result: StudyResult, stability: Stability, selectors: Sequence[Selector], tradeoff: Tradeoff
-) -> Cause | None:
+def _stable_but_worse(findings: Findings) -> Cause | None:
     """Another candidate is clearly more stable, but predicts worse: a hybrid may have both."""
-    used = " ".join(result.stored.meta["selectors"].values())
+    stability, tradeoff = findings.stability, findings.tradeoff
+    used = str(findings.result.selectors)
     if tradeoff.missing or "HybridRFE" in used or not stability.high < 0.75:
         return None
-    for one in selectors:
-        score = next((score.value for score in one.scores if score.metric == tradeoff.metric), math.nan)
-        if one.stability.low > stability.high and score < tradeoff.score - tradeoff.score_error:
+    for other in findings.candidates:
+        score = next((score.value for score in other.scores if score.metric == tradeoff.metric), math.nan)
+        if other.stability.low > stability.high and score < tradeoff.score - tradeoff.score_error:
             return Cause(
                 kind="hybrid",
                 title="A more stable selector predicts less well",
                 evidence=(
-                    f"{short(one.candidate, 40)} has a stability of {number(one.stability.value)}, but "
+                    f"{shorten(other.candidate, 40)} has a stability of {format_number(other.stability.value)}, but "
                     f"{tradeoff.metric} {score:.3f} instead of {tradeoff.score:.3f}."
                 ),
                 help=(
@@ -182,42 +182,43 @@ def _stable_but_worse(
     return None
 
 
-def _few_runs(
-    result: StudyResult, stability: Stability, estimate: StabilityEstimate | str | None, level: float
-) -> Cause | None:
-    half = (stability.high - stability.low) / 2
-    if not half > WIDE:
+def _few_resamples(findings: Findings) -> Cause | None:
+    stability = findings.stability
+    if not (stability.high - stability.low) / 2 > WIDE:
         return None
-    needed = _needed(result, estimate, level)
-    about = f"About {needed:,} runs in all would give ± {NARROW:g}. " if needed else "More runs narrow it. "
+    needed = _needed(findings)
+    about = f"About {needed:,} resamples in all would give ± {NARROW:g}. " if needed else "More resamples narrow it. "
+    interval = f"{format_number(stability.low)} to {format_number(stability.high)}"
     return Cause(
-        kind="few runs",
-        title="The stability itself is not known well yet",
+        kind="few resamples",
+        title="The stability itself is not known precisely yet",
         evidence=(
-            f"The {percent(level)} interval goes from {number(stability.low)} to {number(stability.high)} after "
-            f"{counted(stability.runs, 'run')}."
+            f"The {format_percent(findings.level)} interval is {interval} after "
+            f"{format_count(stability.n_runs, 'resample')}."
         ),
         help=f"{about}This narrows the interval; it does not make the selection more stable.",
     )
 
 
-def _needed(result: StudyResult, estimate: StabilityEstimate | str | None, level: float) -> int | None:
-    if result.design != "runs" or not isinstance(estimate, StabilityEstimate) or estimate.n_runs < ENOUGH:
+def _needed(findings: Findings) -> int | None:
+    """Return the number of resamples for a narrow interval; None if the resamples so far cannot tell."""
+    if findings.result.design != "runs" or findings.estimate is None or findings.estimate.n_runs < ENOUGH:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            planned = runs_needed(NARROW, pilot=estimate, level=level)
+            plan = runs_needed(NARROW, pilot=findings.estimate, level=findings.level)
         except ValueError:
             return None
-    return planned.n_runs if isinstance(planned, Pilot) else None
+    return plan.n_runs if isinstance(plan, Pilot) else None
 
 
-def _share(features: Features, chosen: Sequence[Feature]) -> float:
-    """The part of the summed selection variances that some features make."""
-    names = {one.feature for one in chosen}
-    return float(sum(row["variance_share"] for row in features.table if row["feature"] in names))
+def _variance_share(features: Features, part: Sequence[Feature]) -> float:
+    """Return the share of some features in the summed selection variances."""
+    names = {feature.feature for feature in part}
+    rows = zip(features.table.feature, features.table.variance_share, strict=True)
+    return sum(share for name, share in rows if name in names)
 
 
-def _round(share: float) -> float:
-    return round(share, 2)
+def _percent(share: float) -> str:
+    return format_percent(round(share, 2))

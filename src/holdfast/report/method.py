@@ -1,4 +1,4 @@
-"""How it was done: a paragraph for a paper, and settings, seeds, versions and the data's fingerprint."""
+"""The method of a study: a paragraph for a paper, settings, seeds, versions and the fingerprint of the data."""
 
 import json
 import math
@@ -6,209 +6,196 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
-from holdfast.plots.text import counted, listed, percent, short
+from holdfast.plots.text import format_count, format_percent, join_names, shorten
+from holdfast.report.findings import Findings
+from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Stability, Tradeoff
 from holdfast.report.references import references
-from holdfast.report.summary import Features, Method, Reference, Stability, Tradeoff
+from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
 from holdfast.study.footing import Footing
+from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
-DESIGNS = {
-    "Bootstrap": "bootstrap samples of the data",
-    "Subsample": "random parts of the rows",
-    "ComplementaryPairs": "random halves of the rows, in pairs that share no row",
-    "Folds": "training sets of repeated cross-validation",
-    "NestedFolds": "inner folds of the training folds of a nested cross-validation",
-    "Noise": "copies of the data with added noise",
-    "NestedSubsamples": "bootstrap samples and smaller parts of them",
-    "NewSeeds": "repetitions on all rows with new random numbers",
-}
+MOST_FAILURES, MOST_WARNINGS = 10, 20
+
 MEASURES = {
     "nogueira": "the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as agreement by "
     "chance, 1: all runs select the same features)",
     "spearman": "the mean rank correlation of the runs (Kalousis, Prados and Hilario, 2005)",
     "weight_correlation": "the mean correlation of the runs' weights (Kalousis, Prados and Hilario, 2005)",
 }
-RULES = {
-    "one-se": "as the most stable one within one standard error of the best {metric}",
-    "not-worse": "as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
-    "accuracy": "by the best {metric}",
-    "knee": "at the knee of the front of {metric} and stability",
-    "at-least": "by the best {metric} among those that are stable enough",
-    "weighted": "by a weighted sum of {metric} and stability",
-}
 
 
-def method_of(
-    result: StudyResult,
-    tradeoff: Tradeoff,
-    stability: Stability,
-    footing: Footing,
-    information: Information,
-    features: Features | None,
-    level: float,
-) -> Method:
-    """The method of a study."""
-    provenance = result.provenance
+def describe_method(findings: Findings) -> Method:
+    """Return how a study was done."""
+    result = findings.result
+    provenance = to_plain(result.provenance)
     sessions = provenance["sessions"]
+    failures = result.failures["error"].value_counts().items()
+    warnings = result.notes.itertuples(index=False, name=None)
     return Method(
-        paragraph=" ".join(_sentences(result, tradeoff, stability, footing, information, features, level)),
-        facts=tuple(_facts(result, provenance)),
+        paragraph=" ".join(_sentences(findings)),
+        facts=tuple(Fact(name=name, value=value) for name, value in _facts(result, provenance)),
         selectors=provenance["selectors"],
         plan={key: value for key, value in provenance["plan"].items() if key != "data"},
         versions=sessions[-1]["versions"] if sessions else {},
         fingerprint=provenance["plan"]["data"],
-        failures=tuple((str(text), int(count)) for text, count in result.failures["error"].value_counts().items())[:10],
-        notes=tuple((str(a), str(b), int(c)) for a, b, c in result.notes.itertuples(index=False, name=None))[:20],
+        failures=tuple(Failure(error=str(error), count=int(count)) for error, count in failures)[:MOST_FAILURES],
+        warnings=tuple(
+            FitWarning(candidate=str(name), message=str(message), count=int(count)) for name, message, count in warnings
+        )[:MOST_WARNINGS],
     )
 
 
 def references_of(result: StudyResult, tradeoff: Tradeoff, stability: Stability) -> tuple[Reference, ...]:
-    """What to cite, with what for."""
-    used = {}
+    """What to cite, with what for: what the measure, the rule, the selectors and the perturbation refer to."""
+    used: dict[str | None, str] = {}
     measure = (stability.measure or "").split("(")[0]
-    classes = " ".join(result.stored.meta["selectors"].values())
     if measure in ("nogueira", ""):
         used["nogueira2018"] = "the measure of stability"
-    if tradeoff.rule == "not-worse" or measure in ("spearman", "weight_correlation"):
-        used["kalousis2005"] = "the rule of the choice" if tradeoff.rule == "not-worse" else "the measure of stability"
-    if measure == "gulgezen" or "MRMR" in classes:
-        used["gulgezen2009"] = "the stability of mRMR"
-    if "HybridRFE" in classes:
-        used["hamer2020"] = "the hybrid elimination, and accuracy and stability as a front"
+    if measure in ("spearman", "weight_correlation"):
+        used["kalousis2005"] = "the measure of stability"
+    if measure == "gulgezen":
+        used["gulgezen2009"] = "the measure of stability"
+    if tradeoff.rule and len(result.candidates) > 1:
+        used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
+    for about in (*result.records.selectors.values(), result.records.perturbation):
+        used.setdefault(about.reference, about.methods.removeprefix("{n} "))
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
-    return references(used)
+    return references({key: purpose for key, purpose in used.items() if key is not None})
 
 
-def footing_in_words(result: StudyResult, footing: Footing) -> str | None:
-    """How candidates that give different things were compared; None if all are measured as they are."""
+def describe_common_measure(result: StudyResult, footing: Footing) -> str | None:
+    """Return how candidates that give different kinds of preferences were compared; None if all give the same."""
     if footing.top is None:
         return None
     kinds = result.kinds
     cut = [name for name, kind in kinds.items() if kind != "subset"]
     size = ", as many as the other candidates select (median)" if len(cut) < len(kinds) else ""
-    which = f"Of {listed(cut, 4)}, which {'gives' if len(cut) == 1 else 'give'} rankings or weights,"
+    which = f"For {join_names(cut, 4)}, which {'gives' if len(cut) == 1 else 'give'} rankings or weights,"
     return (
-        f"{which} the best {counted(footing.top, 'feature')} of each run counted as selected{size}; features of "
-        "weight 0 never did."
+        f"{which} the top {format_count(footing.top, 'feature')} of each resample counted as selected{size}; features "
+        "of weight 0 never did."
     )
 
 
-def _sentences(
-    result: StudyResult,
-    tradeoff: Tradeoff,
-    stability: Stability,
-    footing: Footing,
-    information: Information,
-    features: Features | None,
-    level: float,
-) -> list[str]:
-    meta = result.stored.meta
-    data, seed = meta["plan"]["data"], meta["plan"]["random_state"]
-    what = f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}"
-    names = ", ".join(short(name, 40) for name in result.families)
-    told = [
+def _sentences(findings: Findings) -> list[str]:
+    result, stability, features = findings.result, findings.stability, findings.features
+    data, seed = result.plan["data"], result.plan["random_state"]
+    shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
+    families = format_count(len(result.families), "selector")
+    names = ", ".join(shorten(name, 40) for name in result.families)
+    sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__}.",
-        f"{_capital(counted(len(result.candidates), 'candidate'))} ({counted(len(result.families), 'selector')}: "
-        f"{names}) ran on {design_in_words(result)} ({what}; random seed {seed}).",
+        f"{_capitalize(format_count(len(result.candidates), 'candidate'))} ({families}: {names}) "
+        f"{'was' if len(result.candidates) == 1 else 'were'} fitted to {design_in_words(result)} ({shape}; random seed "
+        f"{seed}).",
     ]
     if stability.measure:
         measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
-        interval = "" if math.isnan(stability.low) else f", with {percent(level)} confidence intervals over the runs"
-        told.append(f"Stability was measured by {measure}{interval}.")
-        told += filter(None, [footing_in_words(result, footing)])
-    told += _on_prediction(result, tradeoff, information)
+        interval = f", with {format_percent(findings.level)} confidence intervals over the resamples"
+        sentences.append(f"Stability was measured by {measure}{'' if math.isnan(stability.low) else interval}.")
+        sentences += filter(None, [describe_common_measure(result, findings.footing)])
+    sentences += _on_prediction(result, findings.tradeoff, findings.information)
     if features is not None:
-        cut = f"among the best {features.top} of a run" if features.top else ""
-        told.append(
-            f"A feature counts as selected often if the lower end of the exact {percent(level)} interval of its "
-            f"selection frequency{f' {cut}' if cut else ''} is above {percent(features.threshold)}; it holds if, "
-            "besides, the candidate predicts better than guessing."
+        cut = f" among the top {features.top} of a resample" if features.top else ""
+        sentences.append(
+            "A feature counts as selected often if the lower end of the exact "
+            f"{format_percent(findings.level)} interval of its selection frequency{cut} is above "
+            f"{format_percent(features.threshold)}; it holds if, in addition, the candidate predicts better than "
+            "guessing."
         )
-    told.append("All figures describe the variation over resamples of this data set, not over new samples.")
-    return told
+    sentences.append("All figures describe the variation over resamples of this data set, not over new samples.")
+    return sentences
 
 
 def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Information) -> list[str]:
-    told = []
+    sentences = []
     if not tradeoff.missing:
-        told.append(
-            f"Prediction was measured as {tradeoff.metric} of {_model(result)} on the rows held out "
-            "from each run; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
+        sentences.append(
+            f"Prediction was measured as {_score(result, tradeoff.metric)} of {_model(result)} on the rows held out "
+            "from each resample; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
         )
         if len(result.candidates) > 1:
-            rule = RULES.get(str(tradeoff.rule), "by {metric} and stability").format(metric=tradeoff.metric)
-            told.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
+            rule = RULES[str(tradeoff.rule)].about.methods.format(metric=tradeoff.metric)
+            sentences.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
     if information.untested:
-        told.append(f"Whether the features carry information was not tested: {information.untested}.")
+        sentences.append(f"Whether the features carry information was not tested: {information.untested}.")
     else:
-        several = len(result.candidates)
-        adjusted = f", with an allowance for {several} candidates" if several > 1 else ""
-        told.append(
+        n_candidates = len(result.candidates)
+        adjusted = f", adjusted for {n_candidates} candidates" if n_candidates > 1 else ""
+        sentences.append(
             f"Features count as carrying information if the {information.metric} is above that of guessing on the same "
             f"held-out rows (here {information.strategy}) by a one-sided corrected resampled t-test at "
-            f"{percent(information.level)}{adjusted} (p {_p_text(information.p_value)})."
+            f"{format_percent(information.level)}{adjusted} (p {_format_p_value(information.p_value)})."
         )
-    return told
+    return sentences
 
 
-def _p_text(p_value: float) -> str:
+def _score(result: StudyResult, metric: str | None) -> str:
+    """Return the score in words, with its name if that is another."""
+    about = result.records.scores.get(str(metric))
+    return str(metric) if about is None or about.methods == metric else f"{about.methods} ({metric})"
+
+
+def _format_p_value(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
 
 
 def design_in_words(result: StudyResult) -> str:
     """How many runs there were, and what they were trained on; those that only serve the score do not count."""
-    name = str(result.stored.meta["plan"]["perturbation"].get("perturbation"))
-    return f"{int(result.stored.splits['measured'].sum())} {DESIGNS.get(name, 'given training sets')}"
+    return result.records.perturbation.methods.format(n=int(result.splits["measured"].sum()))
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     plan, sessions = provenance["plan"], provenance["sessions"]
     data, until = plan["data"], provenance["until"]
+    shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
-    told = [
-        ("Data", f"{counted(data['n_samples'], 'sample')}, {counted(data['n_features'], 'feature')}, {plan['task']}"),
-        ("Runs", design_in_words(result)),
-        *([("Settings of the runs", _settings(settings))] if settings else []),
+    facts = [
+        ("Data", f"{shape}, {plan['task']}"),
+        ("Resamples", design_in_words(result)),
+        *([("Settings of the resamples", _format_settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
-        ("Model that was scored", _model(result)),
-        ("Scores", ", ".join(result.metrics) if len(result.stored.scores) else "none"),
+        ("Scored model", _model(result)),
+        ("Scores", ", ".join(result.metrics) if result.has_scores else "none"),
     ]
     if plan["keep"]:
-        told.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
+        facts.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
     if provenance["prefilter"]:
-        told.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
+        facts.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
     if until:
-        told.append(("Number of runs", f"settled by a pilot of {until['pilot']} for ± {until['half_width']:g}"))
+        precision = f"determined by a pilot of {until['pilot']} for ± {until['half_width']:g}"
+        facts.append(("Number of resamples", precision))
     if sessions:
-        told.append(("Run", f"{sessions[0]['started']} to {sessions[-1]['ended'] or 'now'}"))
-    return told
+        facts.append(("Computed", f"{sessions[0]['started']} to {sessions[-1]['ended'] or 'now'}"))
+    return facts
 
 
-def _settings(settings: Mapping[str, Any]) -> str:
+def _format_settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
 def _model(result: StudyResult) -> str:
-    """The classes of the model that was scored, without their parameters."""
-    estimator = result.stored.meta["plan"]["estimator"]
+    """Return the classes of the scored model, without their parameters."""
+    estimator = result.plan["estimator"]
     if estimator is None:
-        return "the selector's own model" if len(result.stored.scores) else "none"
+        return "the selector's own model" if len(result.scores) else "none"
     own = [name for name, kind in result.kinds.items() if kind != "subset"]
-    apart = f" (of {listed(own, 4)}: of the selector's own model)" if own else ""
-    return (" after ".join(reversed(_classes(estimator))) or "a model of one's own") + apart
+    except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
+    return (" after ".join(reversed(_class_names(estimator))) or "a custom model") + except_for
 
 
-def _classes(described: Any) -> list[str]:
+def _class_names(described: Any) -> list[str]:
     if isinstance(described, Mapping):
         ((path, parameters),) = list(described.items())[:1] or ((("", {})),)
         steps = parameters.get("steps") if isinstance(parameters, Mapping) else None
         if steps:
-            return [name for step in steps for name in _classes(step[1])]
+            return [name for step in steps for name in _class_names(step[1])]
         return [str(path).rpartition(".")[2]]
     return [str(described).rpartition(".")[2]] if isinstance(described, str) else []
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -1,15 +1,16 @@
-"""The pictures of a report, as parts of a page."""
+"""The pictures of a report, drawn from its summary."""
 
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from holdfast import plots
 from holdfast.plots.embed import figure
+from holdfast.plots.forest import COLUMNS, draw_forest
+from holdfast.plots.pareto import draw_pareto, pareto_data
+from holdfast.plots.selection_map import SelectionMap, draw_selection_map
+from holdfast.report.feature_records import Features
+from holdfast.report.feature_records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
-from holdfast.study import StudyResult
-from holdfast.study.footing import best
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -17,44 +18,74 @@ if TYPE_CHECKING:
 MOST_IN_FOREST = 40
 
 
-def figures(result: StudyResult, summary: Summary, measure: Any = None, X: Any = None) -> dict[str, str]:
-    """The pictures that this study can fill, by their section, as HTML."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        drawn = {**_of_features(result, summary), **_of_candidates(result, summary, measure, X)}
-        return {key: figure(chart, f"figure-{key}") for key, chart in drawn.items()}
+def draw_figures(summary: Summary) -> dict[str, str]:
+    """Return the figures that a summary has data for, by their name, as HTML."""
+    return {name: figure(chart, f"figure-{name}") for name, chart in draw_charts(summary).items()}
 
 
-def _of_features(result: StudyResult, summary: Summary) -> "dict[str, AnyChart]":
-    if summary.candidate is None or summary.features is None or not summary.features.table:
-        return {}
-    runs: Any = result
-    name: str | None = summary.candidate
-    if summary.features.top is not None:
-        runs, name = best(result.preferences(summary.candidate), summary.features.top), None
-    return {"map": plots.plot_selection_map(runs, name, order="frequency")}
-
-
-def _of_candidates(result: StudyResult, summary: Summary, measure: Any, X: Any) -> "dict[str, AnyChart]":
-    drawn: dict[str, AnyChart] = {}
-    measured = [one for one in summary.selectors if one.stability.value == one.stability.value]
-    if len(measured) > 1 and len(summary.selectors) <= MOST_IN_FOREST:
-        drawn["forest"] = plots.plot_forest(result, level=summary.level, measure=measure, X=X)
+def draw_charts(summary: Summary) -> "dict[str, AnyChart]":
+    """Return the charts that a summary has data for: ``map``, ``forest`` and ``front``."""
+    charts: dict[str, AnyChart] = {}
+    if summary.features is not None and summary.features.map is not None:
+        charts["map"] = draw_selection_map(map_frames(summary.features.map, summary.features))
+    measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
+    if len(measured) > 1 and len(summary.candidates) <= MOST_IN_FOREST:
+        charts["forest"] = draw_forest(forest_rows(summary), level=summary.level, top=summary.top)
     if len(measured) > 1 and not summary.tradeoff.missing:
         metric = str(summary.tradeoff.metric)
-        drawn["front"] = plots.plot_pareto(_points(summary, metric), score=metric, level=summary.level)
-    return drawn
+        charts["front"] = draw_pareto(front_points(summary), score=metric, level=summary.level)
+    return charts
 
 
-def _points(summary: Summary, metric: str) -> pd.DataFrame:
+def forest_rows(summary: Summary) -> pd.DataFrame:
+    """Return the rows of the forest plot, as :func:`holdfast.plots.forest_data` does."""
+    rows = [
+        (
+            row.candidate, row.stability.measure, row.stability.value, row.stability.low, row.stability.high,
+            row.stability.n_runs, row.stability.strength, row.stability.reason, row.letters,
+        )
+        for row in summary.candidates
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def front_points(summary: Summary) -> pd.DataFrame:
+    """Return the points of score and stability, as :func:`holdfast.plots.pareto_data` does."""
     rows = [
         {
-            "candidate": one.candidate, "family": one.family, "score": score.value, "score_se": score.error,
-            "stability": one.stability.value, "low": one.stability.low, "high": one.stability.high,
-            "on_front": one.on_front, "chosen": one.chosen, "settings": one.candidate,
+            "candidate": row.candidate, "family": row.family, "score": score.value, "score_se": score.error,
+            "score_low": score.low, "score_high": score.high, "stability": row.stability.value,
+            "low": row.stability.low, "high": row.stability.high, "on_front": row.on_front,
+            "chosen": row.candidate == summary.tradeoff.candidate, "settings": row.candidate,
         }
-        for one in summary.selectors
-        for score in one.scores
-        if score.metric == metric
+        for row in summary.candidates
+        for score in row.scores
+        if score.metric == summary.tradeoff.metric
     ]  # fmt: skip
-    return pd.DataFrame(rows)
+    return pareto_data(pd.DataFrame(rows), level=summary.level)
+
+
+def map_frames(record: MapRecord, features: Features) -> SelectionMap:
+    """Return the selection map of a summary, as :func:`holdfast.plots.selection_map_data` does."""
+    columns = pd.DataFrame(
+        {
+            "column": range(len(record.features)), "feature": record.features, "features": 1,
+            "frequency": record.frequencies, "group": -1,
+        }
+    )  # fmt: skip
+    rows = [(place, row.resample, row.first, row.last, row.block) for place, row in enumerate(record.rows)]
+    cells = [
+        (place, column, share)
+        for place, row in enumerate(record.rows)
+        for column, share in zip(row.columns, row.shares or [1.0] * len(row.columns), strict=True)
+    ]
+    return SelectionMap(
+        cells=pd.DataFrame(cells, columns=["row", "column", "share"]),
+        columns=columns,
+        rows=pd.DataFrame(rows, columns=["row", "resample", "first", "last", "block"]),
+        order="frequency",
+        n_runs=features.n_runs,
+        n_features=features.n_features,
+        n_always=record.n_always,
+        n_sometimes=record.n_sometimes,
+    )

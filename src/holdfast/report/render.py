@@ -6,19 +6,17 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from holdfast import __version__
-from holdfast.io.files import path_of
+from holdfast.io.files import as_path
 from holdfast.plots import embed
-from holdfast.plots.text import clean, number, percent, short
-from holdfast.report.building import summarize
-from holdfast.report.pictures import figures
-from holdfast.report.summary import Features, Summary
-from holdfast.study import StudyResult
+from holdfast.plots.text import clean_text, format_number, format_percent, shorten
+from holdfast.report.feature_records import Features
+from holdfast.report.pictures import draw_figures
+from holdfast.report.summary import Summary
+from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,53 +27,50 @@ ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".ma
 
 MOST_CANDIDATES = 50
 MOST_CSV = 1_500_000
-"""Bytes of the feature table in a page; the rarest features are left out beyond that."""
+"""Bytes of the feature table in a page; beyond that, the rarest features are left out."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would take for a formula and run."""
+"""First characters of a cell that a spreadsheet would run as a formula."""
+LINK = re.compile(r"https://[\w./:();,%-]+")
+FENCE = re.compile("`{3,}")
 
 
-def write_report(result: StudyResult, path: str | Path, *, format: Format | None = None, **options: Any) -> Path:
-    """Write the report of a study into one file, which needs no other file and no network.
+def write_report(summary: Summary, path: str | Path, *, format: Format | None = None) -> Path:
+    """Write a report into one file, which needs no other file and no network.
 
     Parameters
     ----------
-    result : StudyResult
-        What a study found; it may be unfinished.
+    summary : Summary
+        What the report says: of a study from :func:`summarize`, or read with ``Summary.from_dict``.
     path : path
         File to write.
     format : {"html", "md", "json"}, optional
-        By default what the file's name ends in.
-    **options
-        As for :func:`summarize`: candidate, rule, metric, measure, level, threshold, X, title; or ``summary``, one
-        that was made before.
+        By default the ending of the file decides.
 
     Returns
     -------
     Path
         The file.
     """
-    path = path_of(path)
-    wanted = format or ENDINGS.get(path.suffix.lower())
-    if wanted is None:
+    path = as_path(path)
+    format = format or ENDINGS.get(path.suffix.lower())
+    if format is None:
         raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")
-    path.write_text(render(result, wanted, **options), encoding="utf-8")
+    path.write_text(render(summary, format), encoding="utf-8")
     return path
 
 
-def render(result: StudyResult, format: Format = "html", *, summary: Summary | None = None, **options: Any) -> str:
-    """Return the report of a study as text; parameters as for :func:`write_report`."""
+def render(summary: Summary, format: Format = "html") -> str:
+    """Return a report as text; parameters as for :func:`write_report`."""
     if format not in FORMATS:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
-    summary = summary or summarize(result, **options)
     if format == "json":
-        return json.dumps(summary.to_dict(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+        return to_json(summary.to_dict()) + "\n"
     if format == "md":
-        return _environment("md").get_template("report.md.j2").render(summary=summary, version=__version__)
-    drawn = figures(result, summary, options.get("measure"), options.get("X"))
-    return _page(summary, drawn)
+        return _environment("md").get_template("report.md.j2").render(summary=summary, most=MOST_CANDIDATES)
+    return _render_page(summary)
 
 
-def _page(summary: Summary, drawn: Mapping[str, str]) -> str:
+def _render_page(summary: Summary) -> str:
     from markupsafe import Markup
 
     style = embed.STYLE + (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
@@ -84,66 +79,66 @@ def _page(summary: Summary, drawn: Mapping[str, str]) -> str:
         .get_template("report.html.j2")
         .render(
             summary=summary,
-            version=__version__,
             head=Markup(embed.head(style)),
             scripts=Markup(embed.scripts()),
-            figures={key: Markup(text) for key, text in drawn.items()},
+            figures={name: Markup(text) for name, text in draw_figures(summary).items()},
             scale=_scale(summary),
             csv=None if summary.features is None else csv_link(summary.features),
             most=MOST_CANDIDATES,
-            metrics=list(dict.fromkeys(score.metric for one in summary.selectors for score in one.scores)),
         )
     )
 
 
 @cache
 def _environment(format: str) -> "Environment":
-    """Templates in which every expression is escaped for its format, unless it is marked as safe."""
+    """Return the templates, in which every expression is escaped for its format, unless it is marked as safe."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise ImportError(
-            "Expected jinja2 for reports, got none; install it with: pip install 'holdfast[app]'"
-        ) from None
-    made = Environment(
+        raise ImportError("Reports need Jinja2: pip install 'holdfast[app]'") from None
+    environment = Environment(
         loader=PackageLoader("holdfast.report"),
         autoescape=format == "html",
-        finalize=_for_page if format == "html" else _for_markdown,
+        finalize=_clean_for_page if format == "html" else _escape_for_markdown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "number": _number, "three": lambda value: _number(value, 3), "percent": percent, "short": short,
-        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+    environment.filters |= {
+        "number": _format_decimals, "three": lambda value: _format_decimals(value, 3), "percent": format_percent,
+        "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
+        "unfenced": lambda text: FENCE.sub("''", clean_lines(text)),
     }  # fmt: skip
-    return made
+    return environment
 
 
-def _number(value: float, digits: int = 2) -> str:
-    if value is None or math.isnan(value):
+def _format_decimals(value: float, digits: int = 2) -> str:
+    if math.isnan(value):
         return "–"
-    return number(value) if digits == 2 else f"{value:.{digits}f}".replace("-", "−")
+    return format_number(value) if digits == 2 else f"{value:.{digits}f}".replace("-", "−")
 
 
-def _for_page(value: Any) -> Any:
-    """Text without characters that turn the direction of writing or cannot be shown; escaping comes after."""
+def _web_address(link: str) -> str:
+    """Return an address that may stand in a page; empty for anything else that a summary from a file may hold."""
+    return link if LINK.fullmatch(link) else ""
+
+
+def _clean_for_page(value: Any) -> Any:
+    """Remove characters that change the direction of writing or cannot be shown; escaping comes after."""
     return clean_lines(value) if type(value) is str else value
 
 
 def clean_lines(text: str) -> str:
-    """The text without unsafe characters, its line breaks kept."""
-    return "\n".join(clean(line) for line in text.split("\n"))
+    """Remove unsafe characters from a text, but not its line breaks."""
+    return "\n".join(clean_text(line) for line in text.split("\n"))
 
 
-def _for_markdown(value: Any) -> Any:
-    """Text in which nothing is a mark of Markdown or of HTML."""
-    return _escaped(value) if type(value) is str else value
-
-
-def _escaped(text: str) -> str:
-    plain = clean(re.sub(r"\s+", " ", text))
-    marked = re.sub(r"([\\`*_\[\]|~$#])", r"\\\1", plain)
+def _escape_for_markdown(value: Any) -> Any:
+    """Escape all characters that mean something in Markdown or HTML."""
+    if type(value) is not str:
+        return value
+    text = clean_text(re.sub(r"\s+", " ", value))
+    marked = re.sub(r"([\\`*_\[\]|~$#])", r"\\\1", text)
     return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -151,32 +146,34 @@ def _escaped(text: str) -> str:
 
 
 def _scale(summary: Summary) -> dict[str, Any] | None:
-    """Where the stability lies on the bar of the verdict, in hundredths."""
-    one = summary.stability
-    if math.isnan(one.value) or not one.strength:
+    """Return where the stability lies on the bar of the verdict, in percent."""
+    stability = summary.stability
+    if math.isnan(stability.value) or not stability.strength:
         return None
-    low, high = (one.value, one.value) if math.isnan(one.low) else (one.low, one.high)
-    return {name: 100 * min(max(value, 0), 1) for name, value in (("value", one.value), ("low", low), ("high", high))}
+    ends = (stability.value, stability.value) if math.isnan(stability.low) else (stability.low, stability.high)
+    places = {"value": stability.value, "low": ends[0], "high": ends[1]}
+    return {name: 100 * min(max(place, 0), 1) for name, place in places.items()}
 
 
 def csv_link(features: Features) -> dict[str, Any]:
-    """The feature table as an address that holds it whole, and how many features it holds."""
-    text, kept = csv_text(features)
+    """Return the feature table as an address that holds it, and how many features that are."""
+    text, written = csv_text(features)
     coded = base64.b64encode(text.encode(errors="replace")).decode()
-    return {"href": f"data:text/csv;charset=utf-8;base64,{coded}", "kept": kept, "all": len(features.table)}
+    return {"href": f"data:text/csv;charset=utf-8;base64,{coded}", "written": written, "all": len(features.table)}
 
 
 def csv_text(features: Features, most: int = MOST_CSV) -> tuple[str, int]:
-    """The feature table as CSV, the most frequent features first, and how many features it holds."""
+    """Return the feature table as CSV, the most frequent features first, and how many features that are."""
     out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["feature", "count", "frequency", "low", "high"])
-    for kept, row in enumerate(features.table):
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["feature", "count", "frequency", "low", "high"])
+    table = features.table
+    rows = zip(table.feature, table.count, table.frequency, table.low, table.high, strict=True)
+    for written, (name, count, *numbers) in enumerate(rows):
         if out.tell() > most:
-            return out.getvalue(), kept
-        ends = (f"{row[column]:.6g}" for column in ("frequency", "low", "high"))
-        rows.writerow([_cell(row["feature"]), row["count"], *ends])
-    return out.getvalue(), len(features.table)
+            return out.getvalue(), written
+        writer.writerow([_cell(name), count, *(f"{number:.6g}" for number in numbers)])
+    return out.getvalue(), len(table)
 
 
 def _cell(name: str) -> str:

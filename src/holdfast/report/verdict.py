@@ -1,10 +1,12 @@
-"""The verdict: how stable, how sure, what to use, and what the number does not say."""
+"""The verdict: how stable, how certain, what to use, and what the number does not say."""
 
 import math
 from dataclasses import replace
 
-from holdfast.plots.text import counted, listed, number, percent, short
-from holdfast.report.summary import Features, Stability, Standing, Tradeoff, Verdict
+from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
+from holdfast.report.feature_records import Features
+from holdfast.report.findings import Findings
+from holdfast.report.records import Stability, Standing, Tradeoff, Verdict
 from holdfast.study import StudyResult
 from holdfast.tradeoff.final import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import Information
@@ -23,7 +25,7 @@ HEADLINES: dict[Standing, str] = {
     "no signal": "Nothing shows that the selected features carry information.",
     "unknown": "The stability could not be measured.",
 }
-NO_INTERVAL = "The stability has no interval, so whether the selection holds stays open."
+NO_INTERVAL = "The stability has no interval, so whether the selection holds remains open."
 UNTESTED_STANDINGS: dict[Standing, Standing] = {
     "holds": "stable",
     "partly": "partly stable",
@@ -31,74 +33,50 @@ UNTESTED_STANDINGS: dict[Standing, Standing] = {
     "unsure": "too early",
 }
 MANY = 100
-"""Number of runs with which rare kinds of runs are likely to be seen."""
-SHARED = (
-    "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
-    "noise this stability stays above 0 and some features come back often; shuffle the target and run the study "
-    "again to see how much noise alone gives."
-)
-SCOPES = {
-    "pairs": "Runs are compared on disjoint halves of the data, which share no rows: the stability tells how far two "
-    "studies of half this size would agree, and on pure noise it would be about 0.",
-    "Noise": "Runs differ by noise that was added to the data, not by their samples: other samples would usually agree "
-    "less.",
-    "NewSeeds": "Runs differ only by the selector's own random numbers, not by their data: this says nothing about "
-    "other samples.",
-}
+"""Number of resamples with which rare kinds of selections are likely to be seen."""
 
 
-def verdict_of(
-    result: StudyResult,
-    candidate: str | None,
-    stability: Stability,
-    features: Features | None,
-    tradeoff: Tradeoff,
-    information: Information,
-    level: float,
-) -> Verdict:
-    """The verdict on a candidate."""
-    standing = standing_of(stability, information, features)
+def make_verdict(findings: Findings) -> Verdict:
+    """Return the verdict on the reported candidate."""
+    standing = find_standing(findings.stability, findings.information, findings.features)
     return Verdict(
         standing=standing,
-        headline=_headline(standing, stability, features),
-        sentences=(
-            _how_stable(stability, level),
-            _what_to_use(result, candidate, standing, features, tradeoff, information, level),
-        ),
-        cautions=tuple(_cautions(result, stability, tradeoff, information)),
+        headline=_headline(standing, findings.stability, findings.features),
+        sentences=(_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
+        cautions=tuple(_cautions(findings)),
     )
 
 
-def standing_of(stability: Stability, information: Information, features: Features | None) -> Standing:
-    """Where a selection stands: by its interval, never by the value alone, and never as holding without a test."""
+def find_standing(stability: Stability, information: Information, features: Features | None) -> Standing:
+    """Return where a selection stands: by its interval, not the value alone, and never as holding without a test."""
     if math.isnan(stability.value):
         return "unknown"
     if information.untested:
-        return UNTESTED_STANDINGS[_by_stability(stability, features)]
+        return UNTESTED_STANDINGS[_standing_by_interval(stability, features)]
     if information.shown:
-        return _by_stability(stability, features)
+        return _standing_by_interval(stability, features)
     return "no signal" if information.guesses else "weak signal"
 
 
-def _by_stability(stability: Stability, features: Features | None) -> Standing:
+def _standing_by_interval(stability: Stability, features: Features | None) -> Standing:
     if math.isnan(stability.low):
         return "unsure"
     if stability.low >= 0.75:
         return "holds"
     if stability.high < 0.4:
         return "fails"
-    if stability.high - stability.low > 0.4 or (stability.low < 0.4 and not (features and features.often)):
+    if stability.high - stability.low > 0.4 or (stability.low < 0.4 and not (features and features.frequent)):
         return "unsure"
     return "partly"
 
 
-def as_the_headline_says(features: Features | None, stability: Stability, information: Information) -> Features | None:
-    """The features, of which none is said to hold where the headline says nothing of the kind."""
-    standing = standing_of(stability, information, features)
+def match_headline(features: Features | None, stability: Stability, information: Information) -> Features | None:
+    """Return the features with verdicts that match the headline: none holds unless the selection may."""
+    standing = find_standing(stability, information, features)
     if features is None or standing in ("holds", "partly", "fails"):
         return features
     label = UNTESTED if information.untested else OFTEN if information.shown else NOT_SHOWN
-    shown = (replace(one, verdict=label) if one.verdict == HOLDS else one for one in features.shown)
+    shown = (replace(row, verdict=label) if row.verdict == HOLDS else row for row in features.shown)
     return replace(features, shown=tuple(shown))
 
 
@@ -106,8 +84,8 @@ def _headline(standing: Standing, stability: Stability, features: Features | Non
     if standing == "unsure" and math.isnan(stability.low):
         return NO_INTERVAL
     if standing == "fails" and features is not None and features.trusted:
-        n = len(features.trusted)
-        those = "one of its features does" if n == 1 else f"{n} of its features do"
+        count = len(features.trusted)
+        those = "one of its features does" if count == 1 else f"{count} of its features do"
         return f"The selection as a whole does not hold; {those}."
     return HEADLINES[standing]
 
@@ -115,117 +93,138 @@ def _headline(standing: Standing, stability: Stability, features: Features | Non
 def _how_stable(stability: Stability, level: float) -> str:
     if math.isnan(stability.value):
         return f"The stability is undefined: {(stability.reason or 'no reason is known').rstrip('.')}."
-    runs = counted(stability.runs, "run")
     words = f", which is {stability.strength}" if stability.strength else ""
-    scale = "on a scale on which 0 is what chance alone gives and 1 is complete agreement"
+    scale = "on a scale where 0 is agreement by chance and 1 is complete agreement"
     if stability.measure is None or stability.measure.split("(")[0] != "nogueira":
         scale = f"by the measure {stability.measure}"
-    sure = (
-        f"{percent(level)} interval {number(stability.low)} to {number(stability.high)}"
-        if not math.isnan(stability.low)
-        else "no interval"
-    )
-    return f"The stability is {number(stability.value)} {scale}{words} ({sure}, {runs})."
+    interval = f"{format_percent(level)} interval {format_number(stability.low)} to {format_number(stability.high)}"
+    if math.isnan(stability.low):
+        interval = "no interval"
+    count = format_count(stability.n_runs, "resample")
+    return f"The stability is {format_number(stability.value)} {scale}{words} ({interval}, {count})."
 
 
-def _what_to_use(
-    result: StudyResult,
-    candidate: str | None,
-    standing: Standing,
-    features: Features | None,
-    tradeoff: Tradeoff,
-    information: Information,
-    level: float,
-) -> str:
-    if candidate is None or features is None:
-        return "There is nothing to use yet: no run has finished."
-    name = short(candidate, 60)
+def _what_to_use(findings: Findings, standing: Standing) -> str:
+    features, information = findings.features, findings.information
+    if findings.candidate is None or features is None:
+        return "There is nothing to use yet: no resample has finished."
+    name = shorten(findings.candidate, 60)
+    frequent = _frequent(features, findings.level)
+    score, baseline = format_number(information.score), format_number(information.baseline)
     if standing == "no signal":
         return (
-            f"Use none of it yet: {name} predicts about as well as guessing ({information.metric} "
-            f"{number(information.score)}, guessing {number(information.baseline)}), so features that come back may be "
-            "noise that these data repeat."
+            f"Do not use it yet: {name} predicts about as well as guessing ({information.metric} {score}, guessing "
+            f"{baseline}), so features that come back may be noise that these data repeat."
         )
     if standing == "weak signal":
         return (
-            f"Wait for more samples before using {name}: its {information.metric} of {number(information.score)} was "
-            f"not shown to be better than guessing ({number(information.baseline)}). "
-            f"{_capital(_often(features, level))}."
+            f"Collect more samples before using {name}: its {information.metric} of {score} was not shown to be "
+            f"better than guessing ({baseline}). {_capitalize(frequent)}."
         )
     if information.untested:
         return (
-            f"Of {name}, {_often(features, level)}; whether the features carry information was not tested "
-            f"({information.untested})."
+            f"For {name}, {frequent}; whether the features carry information was not tested ({information.untested})."
         )
-    chosen = len(result.candidates) > 1 and tradeoff.candidate == candidate
-    scored = "" if math.isnan(tradeoff.score) else f" ({tradeoff.metric} {number(tradeoff.score)} on held-out rows)"
-    use = f"Use {name}{scored}" if chosen else f"Of {name}{scored}"
-    if standing == "unsure":
-        return f"{use}{', but trust' if chosen else ', trust'} no feature on its own yet: {_often(features, level)}."
-    if not features.trusted:
-        return f"{use}{', but trust' if chosen else ', trust'} no feature on its own: {_often(features, level)}."
-    n, above = len(features.trusted), _above(features, level)
-    its = f"{'the one feature' if n == 1 else f'the {n} features'} whose selection frequency is {above}"
-    names = listed([one.feature for one in features.trusted], 6)
-    return f"{use}{' and trust' if chosen else ', trust'} {its}: {names}."
+    return _whom_to_trust(findings, features, standing, name)
 
 
-def _often(features: Features, level: float) -> str:
-    """How many features were selected often, in words."""
-    n = len(features.often)
-    whose = f"{n} features have" if n > 1 else f"{'one' if n else 'no'} feature has"
+def _whom_to_trust(findings: Findings, features: Features, standing: Standing, name: str) -> str:
+    tradeoff = findings.tradeoff
+    chosen = len(findings.result.candidates) > 1 and tradeoff.candidate == findings.candidate
+    scored = f" ({tradeoff.metric} {format_number(tradeoff.score)} on held-out rows)"
+    use = f"{'Use' if chosen else 'For'} {name}{'' if math.isnan(tradeoff.score) else scored}"
+    if standing == "unsure" or not features.trusted:
+        yet = " yet" if standing == "unsure" else ""
+        but = ", but trust" if chosen else ", trust"
+        return f"{use}{but} no feature on its own{yet}: {_frequent(features, findings.level)}."
+    count = len(features.trusted)
+    trusted = "the one feature" if count == 1 else f"the {count} features"
+    names = join_names([row.feature for row in features.trusted], 6)
+    trust = " and trust" if chosen else ", trust"
+    return f"{use}{trust} {trusted} whose selection frequency is {_above(features, findings.level)}: {names}."
+
+
+def _frequent(features: Features, level: float) -> str:
+    """Return how many features were selected often, in words."""
+    count = len(features.frequent)
+    whose = f"{count} features have" if count > 1 else f"{'one' if count else 'no'} feature has"
     return f"{whose} a selection frequency {_above(features, level)}"
 
 
-def _capital(text: str) -> str:
+def _above(features: Features, level: float) -> str:
+    return f"above {format_percent(features.threshold)} (lower end of the {format_percent(level)} interval)"
+
+
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _above(features: Features, level: float) -> str:
-    return f"above {percent(features.threshold)} (lower end of the {percent(level)} interval)"
+# Cautions
 
 
-def _sizes(result: StudyResult) -> str:
-    return ", ".join(percent(size) for size in result.stored.sizes() or ())
+def _cautions(findings: Findings) -> list[str]:
+    result, stability = findings.result, findings.stability
+    cautions = [
+        result.records.perturbation.caution,
+        *_on_the_interval(result, stability),
+        *_on_missing_fits(result, stability),
+        *_on_prediction(result, stability, findings.tradeoff, findings.information),
+    ]
+    if stability.n_runs < MANY and not math.isnan(stability.unseen_share):
+        share = stability.unseen_share
+        with_many = 1 - (1 - share) ** ((stability.n_runs - 1) / (MANY - 1))
+        cautions.append(
+            f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to {100 * share:.0f} % "
+            f"of further resamples select entirely different features; with {MANY} resamples that would be "
+            f"{100 * with_many:.1f} %."
+        )
+    return cautions
 
 
-def _cautions(result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information) -> list[str]:
-    perturbation = result.stored.meta["plan"]["perturbation"].get("perturbation")
-    told = [SCOPES.get(result.design) or SCOPES.get(str(perturbation)) or SHARED]
+def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
+    cautions = []
     if stability.scope and result.design in ("folds", "nested", "shrink"):
-        told.append(f"The interval describes {stability.scope}.")
+        cautions.append(f"The interval describes {stability.scope}.")
     if math.isnan(stability.low) and not math.isnan(stability.value) and stability.reason:
-        told.append(f"The stability has no interval: {stability.reason.rstrip('.')}.")
+        cautions.append(f"The stability has no interval: {stability.reason.rstrip('.')}.")
     if result.design == "shrink":
-        told.append(f"Stability and scores are means over the smaller samples ({_sizes(result)} of a whole one).")
+        sizes = ", ".join(format_percent(size) for size in result.fractions)
+        cautions.append(f"Stability and scores are means over the smaller samples ({sizes} of a full one).")
+    return cautions
+
+
+def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
+    cautions = []
     if not result.complete:
-        told.append(
-            f"The study is not finished: {result.n_outcomes:,} of "
-            f"{len(result.candidates) * len(result.stored.splits):,} fits have ended. All numbers may still change."
+        planned = len(result.candidates) * result.n_splits
+        cautions.append(
+            f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done. All numbers may still "
+            "change."
         )
     failed = len(result.failures)
     if failed:
-        better = "; if the data were the reason, the stability looks better than it is" if stability.runs else ""
-        told.append(f"{counted(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out{better}.")
-    if information.untested and stability.runs:
-        told.append(
+        better = "; if the data were the reason, the stability looks better than it is" if stability.n_runs else ""
+        cautions.append(f"{format_count(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out{better}.")
+    return cautions
+
+
+def _on_prediction(
+    result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information
+) -> list[str]:
+    cautions = []
+    if information.untested and stability.n_runs:
+        cautions.append(
             "A selection can be stable and useless: a selector that always takes the same features is perfectly "
             f"stable. Whether these features predict anything was not tested: {information.untested}."
         )
     elif tradeoff.optimistic and len(result.candidates) > 1:
-        told.append(
+        cautions.append(
             f"The candidate was chosen and its {tradeoff.metric} measured on the same resamples, so the "
             f"{tradeoff.metric} is optimistic."
         )
-    if result.stored.meta["prefilter"]:
-        told.append(
+    if result.prefilter:
+        cautions.append(
             "Features were filtered before the study, on all rows; if that filter saw the target, scores and stability "
             "look better than they are, and features of noise can seem to carry information."
         )
-    if stability.runs < MANY and not math.isnan(stability.unseen):
-        with_many = 1 - (1 - stability.unseen) ** ((stability.runs - 1) / (MANY - 1))
-        told.append(
-            f"{_capital(counted(stability.runs, 'run'))} cannot rule out that up to {100 * stability.unseen:.0f} % of "
-            f"further runs select something else altogether; with {MANY} runs that would be {100 * with_many:.1f} %."
-        )
-    return told
+    return cautions

@@ -1,19 +1,14 @@
 """Perturbed versions of a data set: all yield the same kind of split, made from (seed, index) alone."""
 
-from holdfast.resampling.designs import (
-    Bootstrap,
-    ComplementaryPairs,
-    Folds,
-    NestedFolds,
-    NestedSubsamples,
-    NewSeeds,
-    Noise,
-    Subsample,
-)
+from holdfast.resampling.drawn import Bootstrap, ComplementaryPairs, NestedSubsamples, Subsample
+from holdfast.resampling.folds import Folds, NestedFolds
 from holdfast.resampling.given import GivenSplits, as_perturbation
-from holdfast.resampling.split import Design, Perturbation, Samples, Split
+from holdfast.resampling.perturbation import PERTURBATIONS, Perturbation
+from holdfast.resampling.split import Design, Samples, Split
+from holdfast.resampling.unsampled import NewSeeds, Noise
 
 __all__ = [
+    "PERTURBATIONS",
     "Bootstrap",
     "ComplementaryPairs",
     "Design",

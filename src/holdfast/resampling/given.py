@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from holdfast.resampling.designs import from_rows
-from holdfast.resampling.split import Design, Perturbation, Places, Samples, Split, selector_seed
+from holdfast.declared import About
+from holdfast.resampling.folds import Folds
+from holdfast.resampling.perturbation import SHARED_ROWS, Perturbation
+from holdfast.resampling.split import Design, Places, Samples, Split, selector_seed, split_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +21,15 @@ class GivenSplits(Perturbation):
 
     splitter: Any
     pairs: Sequence[tuple[Places, Places]] | None = None
+    random_state: int | None = None
+
+    @property
+    def about(self) -> About:  # type: ignore[override]
+        """What is said of folds if these are folds; else of resamples."""
+        summary = "Rows to train on and rows held out, as given or as a scikit-learn splitter makes them."
+        scope = Folds.about.scope if self.design == "folds" else ""
+        methods = "{n} given training sets"
+        return About(name="given_splits", summary=summary, methods=methods, scope=scope, caution=SHARED_ROWS)
 
     @property
     def design(self) -> Design:  # type: ignore[override]
@@ -29,8 +40,7 @@ class GivenSplits(Perturbation):
         largest = max(int(rows.max()) for pair in self.pairs for rows in pair if rows.size)
         return "folds" if held.size == largest + 1 and held.min() == held.max() else "runs"
 
-    @property
-    def n_splits(self) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         if self.pairs is None:
             raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
         return len(self.pairs)
@@ -46,13 +56,13 @@ class GivenSplits(Perturbation):
             raise ValueError(f"Expected at least one split from {self.splitter!r}, got none.")
         return GivenSplits(self.splitter, pairs)
 
-    def split(self, index: int, samples: Samples, seed: int) -> Split:
+    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         if self.pairs is None:
             raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
         train, test = self.pairs[index]
         rows, counts = np.unique(train, return_counts=True)
         more = {} if counts.max() == 1 else {"counts": counts}
-        return from_rows(f"split {index}", index, samples, seed, rows, test, **more)
+        return split_of_rows(f"split {index}", index, samples, seed, rows, test, **more)
 
 
 def _seeded(splitter: Any, seed: int) -> Any:

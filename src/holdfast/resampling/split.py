@@ -1,20 +1,19 @@
-"""What a perturbation makes, and what it may know of the data."""
+"""Splits, what a perturbation may know of the data to make them, and their random streams."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.checks import column_of
+from holdfast.checks import as_column
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
 Places: TypeAlias = NDArray[np.int64]
+ROWS, NOISE = range(2)  # what a random stream is for
 
 
 def no_rows() -> Places:
@@ -43,7 +42,7 @@ class Split:
     block : int
         Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
     fraction : float
-        Size as a share of the sample that it is a part of; below 1 for the smaller ones of :class:`NestedSubsamples`.
+        Size as a share of the sample that it is a part of; below 1 for the smaller ones of NestedSubsamples.
     measured : bool
         Whether its selection enters the stability; False for the outer folds of :class:`NestedFolds`.
     reseed : bool
@@ -147,7 +146,7 @@ class Samples:
         votes = np.zeros((self.n_units, int(self.classes.max()) + 1), np.int64)
         np.add.at(votes, (self.unit_of, self.classes), 1)
         of_unit = votes.argmax(axis=1)
-        return [np.flatnonzero(of_unit == one) for one in np.unique(of_unit)]
+        return [np.flatnonzero(of_unit == label) for label in np.unique(of_unit)]
 
     def rows_of(self, units: Places) -> Places:
         """All rows of these units, ascending."""
@@ -157,74 +156,10 @@ class Samples:
 def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Places | None:
     if given is None:
         return None
-    column = column_of(given, name, what)
+    column = as_column(given, name, what)
     if len(column) != n:
         raise ValueError(f"Expected one {what} for each of {n} rows, got {len(column)}.")
     return pd.factorize(column)[0]
-
-
-class Perturbation(ABC):
-    """A way to perturb a data set. Write :meth:`split`, name the field that may grow, and receive the rest."""
-
-    design: ClassVar[Design] = "runs"
-    grows: ClassVar[str | None] = "n"
-
-    @property
-    def least_units(self) -> int:
-        """How many rows, or groups of rows, it needs."""
-        return 2
-
-    @property
-    @abstractmethod
-    def n_splits(self) -> int:
-        """Number of splits."""
-
-    @abstractmethod
-    def split(self, index: int, samples: Samples, seed: int) -> Split:
-        """Make one split, from seed and index alone."""
-
-    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Perturbation":
-        """Return the perturbation ready for a data set."""
-        return self
-
-    def check(self, samples: Samples) -> None:
-        """Raise if this data set cannot be perturbed so."""
-        if samples.n_units < self.least_units:
-            what = "rows" if samples.groups is None else "groups"
-            raise ValueError(f"Expected at least {self.least_units} {what} for {self}, got {samples.n_units}.")
-
-    def splits(
-        self, y: ArrayLike, groups: ArrayLike | None = None, *, stratified: bool = True, random_state: int = 0
-    ) -> Iterator[Split]:
-        """Yield all splits of a data set with these labels.
-
-        Parameters
-        ----------
-        y : array
-            Class labels; numbers to predict with ``stratified=False``.
-        groups : array, optional
-            Rows of one group stay together.
-        stratified : bool
-            Whether ``y`` holds classes.
-        random_state : int
-            Seed.
-
-        Examples
-        --------
-        >>> import holdfast as hf
-        >>> first = next(hf.Bootstrap(10).splits([0, 0, 0, 1, 1, 1], random_state=1))
-        >>> first.rows, first.counts, first.test
-        (array([0, 1, 4, 5]), array([2, 1, 1, 2]), array([2, 3]))
-        """
-        samples = Samples.of(len(column_of(y, "y")), y if stratified else None, groups)
-        self.check(samples)
-        yield from (self.split(index, samples, random_state) for index in range(self.n_splits))
-
-    def identity(self) -> dict[str, Any]:
-        """What must be equal for two perturbations to make the same splits, as far as both go."""
-        names = [one.name for one in fields(self) if one.name != self.grows]  # type: ignore[arg-type]
-        named = {name: getattr(self, name) for name in names}
-        return {"perturbation": type(self).__name__, **named}
 
 
 def rng_of(seed: int, *key: int) -> np.random.Generator:
@@ -235,3 +170,35 @@ def rng_of(seed: int, *key: int) -> np.random.Generator:
 def selector_seed(seed: int, index: int) -> int:
     """The seed for selectors on a split: 31 bits, the same for all of them."""
     return int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1)[0] >> 1)
+
+
+def draw_units(samples: Samples, stratify: bool, rng: np.random.Generator) -> Places:
+    """Units drawn with replacement, within classes if asked."""
+    return np.concatenate([units[rng.integers(units.size, size=units.size)] for units in samples.strata(stratify)])
+
+
+def split_of_draws(
+    label: str, index: int, samples: Samples, seed: int, drawn: Places, seen: Places, **more: Any
+) -> Split:
+    """A split of the units drawn; what was never seen is held out."""
+    times = np.bincount(drawn, minlength=samples.n_units)[samples.unit_of]
+    rows = np.flatnonzero(times)
+    return Split(
+        index=index,
+        label=label,
+        rows=rows,
+        counts=times[rows],
+        test=np.flatnonzero(np.bincount(seen, minlength=samples.n_units)[samples.unit_of] == 0),
+        seed=selector_seed(seed, index),
+        **{"block": index, **more},
+    )
+
+
+def split_of_rows(
+    label: str, index: int, samples: Samples, seed: int, rows: Places, test: Places | None = None, **more: Any
+) -> Split:
+    """A split that uses rows once; all others are held out unless said otherwise."""
+    if test is None:
+        test = np.setdiff1d(np.arange(samples.n), rows)
+    more.setdefault("block", index)
+    return Split(index=index, label=label, rows=rows, test=test, seed=selector_seed(seed, index), **more)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from holdfast.declared import About
 from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.rows import Floats, Ints, Target
 
@@ -36,6 +37,12 @@ class RandomSelector(Selector):
     >>> list(RandomSelector(3, random_state=0).fit(X, y).get_feature_names_out())
     ['mean perimeter', 'texture error', 'worst concavity']
     """
+
+    about: ClassVar[About] = About(
+        name="random",
+        summary="any, at random: a baseline",
+        methods="random choice, as a baseline",
+    )
 
     needs_classes: ClassVar[bool] = False
     draws: ClassVar[bool] = True

@@ -8,63 +8,28 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
-from holdfast.checks import is_number
-from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selectors.base import FitsTogether, Key, Preference, Selector, Setting, TakesGroups, Ties
-from holdfast.selectors.copies import Exchange, exchange_copies
-from holdfast.selectors.models import Predicts
-from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target, one_against_rest
+from holdfast.declared import About
+from holdfast.kernels.elastic_net import NothingVariesError, Paths
+from holdfast.selectors.base import FitsTogether, Key, Preference, Setting, TakesGroups, Ties
+from holdfast.selectors.copies import Exchange
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target
 from holdfast.selectors.solutions import (
+    ElasticNetBase,
+    Model,
     Solution,
     choose_strength,
+    has_both_labels,
     held_out_loss,
+    is_number_of_folds,
     make_preference,
     note_entries,
     order_by_entry,
     take_solution,
 )
 
-Model = Literal["auto", "logistic", "linear"]
 
-
-class _ElasticNet(Predicts, Selector):
-    """An elastic net for classes or numbers: what both selectors share."""
-
-    l1_ratio: float
-    n_penalty_strengths: int
-    min_penalty_ratio: float | None
-    model: Model
-
-    def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
-        """Which columns take the places of their copies, as a lasso gives the lowest of them all the weight."""
-        return exchange_copies(X, counts, self._tie_seed(seed))
-
-    def _target(self, y: Any) -> Target:
-        if self.model not in ("auto", "logistic", "linear"):
-            raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
-        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
-        return Target.of(y, not numbers)
-
-    def _shared(self, X: Floats, target: Target) -> Any:
-        return None
-
-    def _problems(self, target: Target, resamples: Resamples) -> list[BinaryProblem]:
-        """The two-class problems of a target, or the one of its numbers."""
-        if target.classes is not None:
-            return one_against_rest(target, resamples)
-        return [BinaryProblem(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
-
-    def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
-        family: Any = "linear" if target.classes is None else "logistic"
-        return elastic_net_paths(
-            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
-            lambda_min_ratio=self.min_penalty_ratio, **options,
-        )  # fmt: skip
-
-
-class ElasticNetPath(_ElasticNet, FitsTogether):
+class ElasticNetPath(ElasticNetBase, FitsTogether):
     r"""Lasso or elastic net: select the features with a weight, for classes (logistic) or numbers (linear).
 
     Select at a ``penalty_strength``, or the first ``n_features`` that enter the path as the penalty falls. More than
@@ -129,6 +94,13 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
     >>> list(ElasticNetPath(n_features=2).fit(X, y).get_feature_names_out())
     ['worst perimeter', 'worst concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="lasso",
+        summary="a weight in a lasso of the given penalty_strength, or the first n_features to enter its path",
+        methods="the lasso",
+        reference="tibshirani1996",
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
@@ -231,7 +203,7 @@ class ElasticNetPath(_ElasticNet, FitsTogether):
                 yield from self._solve_paths(X, target, single, counts)
 
 
-class ElasticNetCV(TakesGroups, _ElasticNet):
+class ElasticNetCV(TakesGroups, ElasticNetBase):
     """Lasso or elastic net whose penalty strength is chosen by cross-validation inside the split.
 
     Features with a weight at that strength are selected. Equal rows, such as copies in a bootstrap sample, always share
@@ -285,6 +257,13 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
     >>> round(chosen.penalty_strength_, 4), int(chosen.get_support().sum())
     (0.0044, 12)
     """
+
+    about: ClassVar[About] = About(
+        name="lasso_cv",
+        summary="a weight in a lasso whose strength is chosen inside the split",
+        methods="the lasso with its penalty chosen by cross-validation",
+        reference="tibshirani1996",
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"
@@ -368,7 +347,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
     ) -> list[tuple[Mask, Mask]]:
         """Masks of the rows to train on and to hold out, for each fold."""
         rows = np.arange(counts.size)
-        if _is_number_of_folds(self.cv):
+        if is_number_of_folds(self.cv):
             folds = self._folds(order, target, counts, seed)
             return [(folds != fold, folds == fold) for fold in range(int(folds.max()) + 1)]
         return [
@@ -379,7 +358,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
     ) -> dict[Key, Any]:
         for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
-            if not _is_number_of_folds(cv):
+            if not is_number_of_folds(cv):
                 raise ValueError(
                     f"Where rows are resampled, cv is a number of folds: a splitter, such as {cv!r:.60}, names rows of "
                     "the whole data."
@@ -412,7 +391,7 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
         usable = [
             (train, test)
             for train, test in splits
-            if counts[test].any() and all(_has_both_labels(problem, counts, train, target) for problem in problems)
+            if counts[test].any() and all(has_both_labels(problem, counts, train, target) for problem in problems)
         ]
         if len(usable) < 2:
             raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower cv.")
@@ -427,17 +406,3 @@ class ElasticNetCV(TakesGroups, _ElasticNet):
                 )
                 losses[fold] += row_losses @ counts[test] / counts[test].sum()
         return losses, np.array([counts[test].sum() for _, test in usable], dtype=np.float64)
-
-
-def _is_number_of_folds(cv: Any) -> bool:
-    """Whether folds are dealt here; raise if it is a number that cannot be one."""
-    if not is_number(cv) and not isinstance(cv, bool) and cv is not None:
-        return False
-    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise ValueError(f"Expected cv to be a whole number of at least 2, or a splitter, got {cv!r}.")
-    return True
-
-
-def _has_both_labels(problem: BinaryProblem, counts: Ints, train: Mask, target: Target) -> bool:
-    """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
-    return target.classes is None or np.unique(problem.labels[train & (counts > 0)]).size == 2

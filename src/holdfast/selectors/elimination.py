@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.declared import About
 from holdfast.kernels.inputs import Scale
 from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
@@ -87,6 +88,14 @@ class LinearSVMWeights(_LinearSVM):
     >>> list(LinearSVMWeights(3).fit(X, y).get_feature_names_out())
     ['mean concavity', 'worst texture', 'worst concavity']
     """
+
+    about: ClassVar[About] = About(
+        name="svm_weights",
+        summary="largest squared weight in a linear support vector machine",
+        methods="the weights of a linear support vector machine",
+        reference="kalousis2005",
+        needs=("classes",),
+    )
 
     def __init__(
         self,
@@ -170,6 +179,14 @@ class SVMRFE(_LinearSVM):
     >>> list(SVMRFE(3).fit(X, y).get_feature_names_out())
     ['mean concave points', 'worst radius', 'worst area']
     """
+
+    about: ClassVar[About] = About(
+        name="svm_rfe",
+        summary="recursive elimination by a linear support vector machine",
+        methods="recursive feature elimination by a linear support vector machine",
+        reference="guyon2002",
+        needs=("classes",),
+    )
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.stats import rankdata
 
+from holdfast.declared import About
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
 from holdfast.selectors.base import Preference, Setting
@@ -72,6 +73,12 @@ class EnsembleSelector(ResamplingWrapper):
     >>> list(EnsembleSelector(AnovaF(), 3, random_state=0).fit(X, y).get_feature_names_out())
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="ensemble",
+        summary="best mean rank of a base selector over resamples",
+        methods="an ensemble of selections on resamples",
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features",)
     uninformative: ClassVar[str | None] = "no information for the base in any resample"

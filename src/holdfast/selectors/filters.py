@@ -1,18 +1,15 @@
-"""Filters: features weighed one by one."""
+"""Filters by the mean and scatter of each class: variance, F value, signal-to-noise ratio."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
-from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
-from holdfast.kernels.information import information, sample_of, uncertainty
-from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
 from holdfast.selectors.base import Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
-from holdfast.selectors.weighing import ROUNDING, Filter, learned_on
+from holdfast.selectors.weighing import ROUNDING, Filter
 
 
 class _Moments(Filter):
@@ -69,6 +66,12 @@ class Variance(_Moments):
     >>> list(Variance(3).fit(X, y).get_feature_names_out())
     ['mean area', 'area error', 'worst area']
     """
+
+    about: ClassVar[About] = About(
+        name="variance",
+        summary="largest variance",
+        methods="the features of largest variance",
+    )
 
     needs_classes: ClassVar[bool] = False
     uninformative: ClassVar[str | None] = "a variance of 0"
@@ -127,6 +130,13 @@ class AnovaF(_Moments):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
+    about: ClassVar[About] = About(
+        name="anova",
+        summary="largest F value of an analysis of variance",
+        methods="the largest F statistics of an analysis of variance",
+        needs=("classes",),
+    )
+
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     nothing: ClassVar[float] = ROUNDING**2
 
@@ -174,6 +184,14 @@ class Golub(_Moments):
     >>> list(Golub(3).fit(X, y).get_feature_names_out())
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="golub",
+        summary="largest signal-to-noise ratio, two classes",
+        methods="the signal-to-noise ratio of Golub et al. (1999)",
+        reference="golub1999",
+        needs=("two classes",),
+    )
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
@@ -230,6 +248,14 @@ class GolubVariance(_Moments):
     ['mean area', 'worst area', 'worst concave points']
     """
 
+    about: ClassVar[About] = About(
+        name="golub_variance",
+        summary="largest sum of signal-to-noise ratio and lambda_v times variance, two classes",
+        methods="a weighted sum of signal-to-noise ratio and variance",
+        reference="hamer2020",
+        needs=("two classes",),
+    )
+
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a sum of 0"
 
@@ -246,208 +272,3 @@ class GolubVariance(_Moments):
         if not self.lambda_v >= 0:
             raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
         return moments_of.golub_variance(moments, self.lambda_v)
-
-
-class InformationGain(Filter):
-    r"""Select the features with the most information about the class, discretized by Fayyad and Irani's rule.
-
-    Features are cut into intervals inside the split, where that tells the classes apart well enough to pay for its
-    description (minimum description length). A feature that is not worth a cut weighs 0 and is not selected: of noise
-    few are, or none.
-
-    Parameters
-    ----------
-    n_features : int, default 10
-        Number of features to select, at most: features without information are never selected.
-    ties : {"auto", "random", "lowest"}, default "auto"
-        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
-        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
-    random_state : int, optional
-        Seed of that choice. In a study each resample has its own, unless this is set.
-
-    Attributes
-    ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Mutual information of each discretized feature with the class, in nats.
-    informative_ : ndarray of bool
-        Which features carry information.
-    support_ : ndarray of bool
-        Which features are selected.
-
-    See Also
-    --------
-    SymmetricalUncertaintyFilter : Normalized information, on bins of equal width.
-    MRMR : Information about the class, less what is shared with features chosen before.
-
-    References
-    ----------
-    Fayyad and Irani (1993).
-
-    Examples
-    --------
-    >>> from holdfast.selectors import InformationGain
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> list(InformationGain(3).fit(X, y).get_feature_names_out())
-    ['worst radius', 'worst perimeter', 'worst area']
-    """
-
-    uninformative: ClassVar[str | None] = "an information gain of 0"
-
-    def _shared(self, X: Floats, target: Target) -> Sorted:
-        return sort_columns(X)
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        codes = mdl_codes(shared, target.values, counts)
-        return information(sample_of(codes, counts), target.values)
-
-
-class SymmetricalUncertaintyFilter(Filter):
-    r"""Select the features of the largest symmetrical uncertainty (normalized information) with the class.
-
-    Parameters
-    ----------
-    n_features : int, default 10
-        Number of features to select, at most: features without information are never selected.
-    n_bins : int, default 10
-        Number of bins of equal width, from 2 to 256.
-    bins : {"split", "full"}, default "split"
-        Whether bins lie between the least and largest value of the split's rows, or of all rows.
-    ties : {"auto", "random", "lowest"}, default "auto"
-        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
-        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
-    random_state : int, optional
-        Seed of that choice. In a study each resample has its own, unless this is set.
-
-    Attributes
-    ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Symmetrical uncertainty of each feature with the class, from 0 to 1.
-    informative_ : ndarray of bool
-        Which features carry information.
-    support_ : ndarray of bool
-        Which features are selected.
-
-    See Also
-    --------
-    InformationGain : Information, on intervals that fit the classes.
-    holdfast.similarity.SymmetricalUncertainty : The same between features.
-
-    Notes
-    -----
-    :math:`2\, I(x; y) / (H(x) + H(y))` on bins of equal width, with mutual information :math:`I` and entropies
-    :math:`H`.
-
-    Examples
-    --------
-    >>> from holdfast.selectors import SymmetricalUncertaintyFilter
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> list(SymmetricalUncertaintyFilter(3).fit(X, y).get_feature_names_out())
-    ['mean concave points', 'worst perimeter', 'worst area']
-    """
-
-    uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
-
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        n_bins: int = 10,
-        bins: Literal["split", "full"] = "split",
-        ties: Ties = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_bins, self.bins = n_bins, bins
-
-    def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
-        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        rows = np.flatnonzero(counts)
-        codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
-        return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
-
-
-class ReliefF(Filter):
-    r"""Select features that differ between near rows of different classes and agree between near rows of one class.
-
-    Unlike filters that look at one feature at a time, it sees features that tell the classes apart together. All rows
-    are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
-    neighbors. Where there are fewer than ``n_neighbors`` rows of a class, all of them are taken; a class of one row has
-    no near rows of its own. A constant feature weighs 0 and is never selected; one that differs more within classes
-    than between them weighs less than 0, which is not the same, and comes last.
-
-    Parameters
-    ----------
-    n_features : int, default 10
-        Number of features to select, at most: features without information are never selected.
-    n_neighbors : int, default 10
-        Number of near rows of each class that a row is compared with.
-    ranges : {"split", "full"}, default "split"
-        Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
-        for all resamples, which is much faster.
-    ties : {"auto", "random", "lowest"}, default "auto"
-        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
-        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
-    random_state : int, optional
-        Seed of that choice. In a study each resample has its own, unless this is set.
-
-    Attributes
-    ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Weight of each feature, from -1 to 1.
-    informative_ : ndarray of bool
-        Which features carry information.
-    support_ : ndarray of bool
-        Which features are selected.
-
-    See Also
-    --------
-    AnovaF : Features one by one, much faster.
-
-    Notes
-    -----
-    With :math:`\delta_f` the mean absolute difference of feature f, beside its range, between a probe of class c and
-    its nearest rows of a class, the weight is the mean over probes of
-    :math:`\sum_{c' \ne c} \frac{P(c')}{1 - P(c)} \delta_f(c') - \delta_f(c)`.
-
-    References
-    ----------
-    Kononenko (1994); Robnik-Šikonja and Kononenko (2003).
-
-    Examples
-    --------
-    >>> from holdfast.selectors import ReliefF
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> list(ReliefF(3).fit(X, y).get_feature_names_out())
-    ['worst radius', 'worst perimeter', 'worst concave points']
-    """
-
-    uninformative: ClassVar[str | None] = "a weight of 0"
-
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        n_neighbors: int = 10,
-        ranges: Literal["split", "full"] = "split",
-        ties: Ties = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_neighbors, self.ranges = n_neighbors, ranges
-
-    def _informative(self, weights: Floats) -> Mask:
-        return np.abs(weights) > ROUNDING
-
-    def _shared(self, X: Floats, target: Target) -> Ranges | None:
-        return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
-        ranges = split_ranges(X, counts) if shared is None else shared
-        return weights_of(ranges, target.values, counts, self.n_neighbors)

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from holdfast.checks import is_number
+from holdfast.declared import About
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
@@ -87,6 +88,12 @@ class GroupedSelector(TakesGroups, Wrapper):
     >>> grouped.group_support_.size
     16
     """
+
+    about: ClassVar[About] = About(
+        name="grouped",
+        summary="a base selector's choice among groups of correlated features",
+        methods="selection among groups of correlated features",
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ()
     uninformative: ClassVar[str | None] = "no information for the base"

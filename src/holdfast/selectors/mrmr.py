@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from holdfast.declared import About
 from holdfast.kernels.discretize import equal_width_codes, given_codes
 from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
@@ -56,6 +57,14 @@ class MRMR(Selector):
     >>> list(MRMR(3).fit(X, y).get_feature_names_out())
     ['worst radius', 'worst texture', 'worst concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="mrmr",
+        summary="much information about the class, little shared: scheme=mid, miq or mid_alpha",
+        methods="minimum redundancy and maximum relevance (mRMR)",
+        reference="peng2005",
+        needs=("classes",),
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "alpha")
     uninformative: ClassVar[str | None] = "a relevance of 0"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.declared import About
 from holdfast.kernels.inputs import Scale
 from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.magnitude import column_units
@@ -86,6 +87,14 @@ class HybridRFE(Predicts, FitsTogether):
     >>> round(float(rfe.predict_proba(X)[0, 0]), 3)
     1.0
     """
+
+    about: ClassVar[About] = About(
+        name="hybrid_rfe",
+        summary="elimination that keeps n_forced features of a stable criterion, two classes",
+        methods="hybrid recursive feature elimination",
+        reference="hamer2020",
+        needs=("two classes",),
+    )
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from holdfast.checks import column_of, kind_of
+from holdfast.checks import as_column, type_name
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,9 +23,9 @@ def plain_target(y: Any) -> Any:
     widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
     if len(widths) == 1 and 0 not in widths:
         return y  # several columns
-    column = column_of(y, "y")
+    column = as_column(y, "y")
     if column.dtype.kind in "OS":
-        raise ValueError(f"Expected texts or numbers in y, got {kind_of(column[0])} in row 0; make texts of them.")
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(column[0])} in row 0; make texts of them.")
     return column
 
 

@@ -1,17 +1,56 @@
-"""Solutions of elastic nets as preferences: columns with a weight, orders of entry, the choice of a strength."""
+"""Elastic nets of resamples and what is selected by them: columns with a weight, orders of entry, a chosen strength."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
 
-from holdfast.kernels.elastic_net import Paths
-from holdfast.selectors.base import Preference
-from holdfast.selectors.copies import Exchange
+from holdfast.checks import is_number
+from holdfast.kernels.elastic_net import Paths, elastic_net_paths
+from holdfast.selectors.base import Preference, Selector
+from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.elimination import ranks_of
-from holdfast.selectors.models import LinearClassifier, LinearRegressor
-from holdfast.selectors.rows import Floats, Ints, Target
+from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target, one_against_rest
+
+Model = Literal["auto", "logistic", "linear"]
+
+
+class ElasticNetBase(Predicts, Selector):
+    """An elastic net for classes or numbers: what both selectors share."""
+
+    l1_ratio: float
+    n_penalty_strengths: int
+    min_penalty_ratio: float | None
+    model: Model
+
+    def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
+        """Which columns take the places of their copies, as a lasso gives the lowest of them all the weight."""
+        return exchange_copies(X, counts, self._tie_seed(seed))
+
+    def _target(self, y: Any) -> Target:
+        if self.model not in ("auto", "logistic", "linear"):
+            raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
+        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
+        return Target.of(y, not numbers)
+
+    def _shared(self, X: Floats, target: Target) -> Any:
+        return None
+
+    def _problems(self, target: Target, resamples: Resamples) -> list[BinaryProblem]:
+        """The two-class problems of a target, or the one of its numbers."""
+        if target.classes is not None:
+            return one_against_rest(target, resamples)
+        return [BinaryProblem(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
+
+    def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
+        family: Any = "linear" if target.classes is None else "logistic"
+        return elastic_net_paths(
+            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
+            lambda_min_ratio=self.min_penalty_ratio, **options,
+        )  # fmt: skip
 
 
 class Solution(NamedTuple):
@@ -88,3 +127,17 @@ def choose_strength(losses: Floats, weights: Floats, rule: str) -> int:
         return best
     error = np.sqrt(share @ (losses[:, best] - mean[best]) ** 2 / (len(losses) - 1))
     return int(np.flatnonzero(mean <= mean[best] + error)[0])
+
+
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether folds are dealt here; raise if it is a number that cannot be one."""
+    if not is_number(cv) and not isinstance(cv, bool) and cv is not None:
+        return False
+    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+        raise ValueError(f"Expected cv to be a whole number of at least 2, or a splitter, got {cv!r}.")
+    return True
+
+
+def has_both_labels(problem: BinaryProblem, counts: Ints, train: Mask, target: Target) -> bool:
+    """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
+    return target.classes is None or np.unique(problem.labels[train & (counts > 0)]).size == 2

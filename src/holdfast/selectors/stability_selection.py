@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from holdfast.declared import About
 from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
@@ -101,6 +102,13 @@ class StabilitySelection(ResamplingWrapper):
     >>> list(stable.get_feature_names_out())[:3]
     ['mean radius', 'mean perimeter', 'mean concave points']
     """
+
+    about: ClassVar[About] = About(
+        name="stability_selection",
+        summary="often among the first q to enter a base selector's order, on halves",
+        methods="Stability Selection",
+        reference="meinshausen2010",
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
     uninformative: ClassVar[str | None] = "no information for the base"
@@ -338,7 +346,7 @@ class Theory:
         if isinstance(resampling, Halves):
             return cls("subsamples")
         if isinstance(resampling, ComplementaryPairs):
-            return cls("complementary pairs", resampling.n)
+            return cls("complementary pairs", resampling.n_pairs)
         if not isinstance(resampling, Subsample):
             name = type(resampling).__name__.lower()
             return cls(name, reason=f"no error bound is known for resampling by {name}")

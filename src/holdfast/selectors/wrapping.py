@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from holdfast.io.estimators import kept_global_state, seed, selection_of
+from holdfast.io.estimators import preserve_random_state, read_selection, set_seeds
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
@@ -175,8 +175,8 @@ def fitted(
     given = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
     if random_state is None:
         return estimator.fit(X, y, **given)
-    with kept_global_state():
-        seed(estimator, random_state, always=always)
+    with preserve_random_state():
+        set_seeds(estimator, random_state, always=always)
         return estimator.fit(X, y, **given)
 
 
@@ -196,7 +196,7 @@ def noted_fewer() -> Iterator[list[str]]:
 
 def read(estimator: Any, *, ordered: bool) -> Selection:
     """What a fitted estimator prefers: an order of features, or what it selects, whichever is asked for first."""
-    return selection_of(estimator, [f"x{column}" for column in range(estimator.n_features_in_)], ordered=ordered)
+    return read_selection(estimator, [f"x{column}" for column in range(estimator.n_features_in_)], ordered=ordered)
 
 
 def _told(error: Exception, base: Any, split: Split, y: NDArray[Any]) -> Exception:
@@ -245,7 +245,7 @@ def inner_splits(
     samples = Samples(rows.size, classes, units)
     resampling.check(samples)
     start = int(rng_of(random_state, INNER).integers(2**31))
-    return [_on_rows(resampling.split(index, samples, start), rows) for index in range(resampling.n_splits)]
+    return [_on_rows(resampling.make_split(index, samples, start), rows) for index in range(resampling.get_n_splits())]
 
 
 def _on_rows(split: Split, rows: Ints) -> Split:
@@ -258,12 +258,11 @@ def _on_rows(split: Split, rows: Ints) -> Split:
 class Halves(ComplementaryPairs):
     """Half of the rows, drawn anew for each split: the first halves of complementary pairs."""
 
-    @property
-    def n_splits(self) -> int:
-        return self.n
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return self.n_pairs
 
-    def split(self, index: int, samples: Samples, seed: int) -> Split:
-        half = super().split(2 * index, samples, seed)
+    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
+        half = super().make_split(2 * index, samples, seed)
         return replace(half, index=index, label=f"subsample {index}", block=index)
 
 

@@ -3,8 +3,10 @@
 from holdfast.study.families import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
-from holdfast.study.result import StudyResult, load_study
+from holdfast.study.loading import load_study
+from holdfast.study.result import StudyResult
 from holdfast.study.store import StoreError
+from holdfast.study.stored import UnansweredError
 from holdfast.study.study import Study, StudyError, TargetPrecision
 
 __all__ = [
@@ -15,6 +17,7 @@ __all__ = [
     "StudyInterrupted",
     "StudyResult",
     "TargetPrecision",
+    "UnansweredError",
     "from_cross_validate",
     "from_pairs",
     "from_rfecv",

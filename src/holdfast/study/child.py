@@ -1,7 +1,7 @@
-"""A process that can be ended: for fits that may take too long, or take their process with them.
+"""A subprocess that can be killed: for fits that may take too long, or take their process with them.
 
-``call_apart`` hands a task to a process of this thread and waits. If time runs out the process is killed, the task is
-told as failed, and the next task gets a new process. It is started as a plain subprocess, so it works from any thread,
+``call_in_subprocess`` hands a task to a process of this thread and waits. If time runs out the process is killed, the
+task has failed, and the next task gets a new process. It is started as a plain subprocess, so it works from any thread,
 from daemons (as Dask's workers are) and from scripts without a main guard.
 """
 
@@ -21,14 +21,14 @@ from typing import IO, Any
 import cloudpickle
 
 LENGTH = struct.Struct("<Q")
-COMMAND = "import sys; sys.path[:] = {path!r}; from holdfast.study.child import serve; serve()"
+COMMAND = "import sys; sys.path[:] = {path!r}; from holdfast.study.child import answer_calls; answer_calls()"
 
 
 class EndedError(Exception):
     """The process ended before it answered."""
 
-    def __init__(self, in_time: bool, told: str) -> None:
-        super().__init__(told)
+    def __init__(self, in_time: bool, message: str) -> None:
+        super().__init__(message)
         self.in_time = in_time
 
 
@@ -65,7 +65,7 @@ class Child:
             send(self.process.stdin, cloudpickle.dumps(message))
             answer = receive(self.process.stdout)
         if deadline.passed or answer is None:
-            raise EndedError(not deadline.passed, _how(self.process.wait()))
+            raise EndedError(not deadline.passed, _describe_exit(self.process.wait()))
         result, error = pickle.loads(answer)
         if error is not None:
             raise error
@@ -73,7 +73,7 @@ class Child:
 
 
 class _Deadline:
-    """Kills a process when time runs out; afterwards ``passed`` tells, beyond doubt, whether that happened."""
+    """Kills a process when time runs out; afterwards ``passed`` says whether that happened."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", limit: float | None) -> None:
         self.process, self.passed = process, False
@@ -103,7 +103,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             pipe.close()
 
 
-def _how(code: int) -> str:
+def _describe_exit(code: int) -> str:
     return f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
 
@@ -138,7 +138,7 @@ def end_children() -> None:
         child.process.kill()
 
 
-def call_apart(function: Any, context: Any, task: Any, limit: float | None) -> Any:
+def call_in_subprocess(function: Any, context: Any, task: Any, limit: float | None) -> Any:
     """Call ``function(context, task)`` in this thread's own process, a new one if the last was ended."""
     child: Child | None = getattr(_own, "child", None)
     if child is None or not child.alive:
@@ -146,11 +146,11 @@ def call_apart(function: Any, context: Any, task: Any, limit: float | None) -> A
     return child.call(function, context, task, limit)
 
 
-def serve() -> None:
+def answer_calls() -> None:
     """Answer calls until the pipe closes."""
     for stop in (signal.SIGINT, signal.SIGTERM):  # these are for the parent, which ends its children
         signal.signal(stop, signal.SIG_IGN)
-    leave_with_parent()
+    exit_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     context = None
@@ -168,7 +168,7 @@ def serve() -> None:
 
 
 @lru_cache(maxsize=1)
-def leave_with_parent() -> None:
+def exit_with_parent() -> None:
     """End this process, even amid a fit, once the process that started it is gone."""
     parent = os.getppid()
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from holdfast.checks import check_unique, column_of, kind_of
+from holdfast.checks import as_column, check_unique, type_name
 from holdfast.resampling import Samples
 
 PredictionTask = Literal["classification", "regression"]
@@ -25,8 +25,8 @@ class StudyData:
     ----------
     X : frame, array or sparse matrix
         The features to choose from: the universe.
-    kept : array or None
-        Covariates, which are in every model and outside the universe.
+    covariates : array or None
+        Columns that are in every model and outside the universe.
     y : array
         The target.
     groups : array or None
@@ -40,7 +40,7 @@ class StudyData:
     """
 
     X: Any
-    kept: NDArray[np.float64] | None
+    covariates: NDArray[np.float64] | None
     y: NDArray[Any]
     groups: NDArray[Any] | None
     names: list[str]
@@ -64,27 +64,27 @@ class StudyData:
         return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
 
 
-def study_data(
+def prepare_data(
     X: Any, y: Any, groups: Any, keep: Sequence[Any], task: PredictionTask | None, estimator: Any
 ) -> StudyData:
-    """Check what a study was given and bring it into shape."""
-    table, names, named = _features(X)
+    """Check features, target and groups, and separate the covariates."""
+    table, names, named = _read_features(X)
     target = _column(y, table.shape[0], "y", "label or number")
     if target.dtype.kind not in "biufUM":
-        raise ValueError(f"Expected texts or numbers in y, got {kind_of(target[0])} in row 0; make texts of them.")
-    rest, kept = _apart(table, names, [str(name) for name in keep])
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
+    features, covariates = _separate_covariates(table, names, [str(name) for name in keep])
     return StudyData(
-        X=rest,
-        kept=kept,
+        X=features,
+        covariates=covariates,
         y=target,
         groups=None if groups is None else _column(groups, table.shape[0], "groups", "group"),
         names=[name for name in names if name not in set(map(str, keep))],
         named=named,
-        classes=np.unique(target) if (task or _task(target, estimator)) == "classification" else None,
+        classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
     )
 
 
-def _features(X: Any) -> tuple[Any, list[str], bool]:
+def _read_features(X: Any) -> tuple[Any, list[str], bool]:
     """A frame, array or sparse matrix, and the names of its columns."""
     if type(X).__module__.startswith("polars"):
         X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
@@ -100,17 +100,17 @@ def _features(X: Any) -> tuple[Any, list[str], bool]:
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     """One value for each row, none missing."""
-    column = column_of(values, name, what)
+    column = as_column(values, name, what)
     if len(column) != n:
         raise ValueError(f"Expected one {what} in {name} for each of {n} rows of X, got {len(column)}.")
     return column
 
 
-def _apart(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64] | None]:
+def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64] | None]:
     """Separate the covariates from the features to choose from."""
     for name in keep:
         if name not in names:
-            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {_listed(names)}.")
+            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {_shorten_list(names)}.")
     if not keep:
         return table, None
     places = [names.index(name) for name in keep]
@@ -119,16 +119,17 @@ def _apart(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[
         raise ValueError("Expected features to choose from beside those in keep=, got none.")
     if isinstance(table, pd.DataFrame):
         return table.iloc[:, others], table.iloc[:, places].to_numpy(dtype=np.float64)
-    kept = table[:, places]
-    return table[:, others], np.asarray(kept.toarray() if sp.issparse(kept) else kept, dtype=np.float64)
+    covariates = table[:, places]
+    dense = covariates.toarray() if sp.issparse(covariates) else covariates
+    return table[:, others], np.asarray(dense, dtype=np.float64)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _shorten_list(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def _task(y: NDArray[Any], estimator: Any) -> PredictionTask:
-    """What is predicted: as the estimator says, else as the target looks."""
+def _guess_task(y: NDArray[Any], estimator: Any) -> PredictionTask:
+    """Whether classes or numbers are predicted: as the estimator says, else by the values of the target."""
     if estimator is not None and is_classifier(estimator):
         return "classification"
     if estimator is not None and is_regressor(estimator):

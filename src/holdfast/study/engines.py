@@ -18,7 +18,7 @@ import cloudpickle
 import joblib
 from joblib.parallel import get_active_backend
 
-from holdfast.study.child import EndedError, call_apart, end_children, leave_with_parent
+from holdfast.study.child import EndedError, call_in_subprocess, end_children, exit_with_parent
 from holdfast.study.work import Context, Failure, Outcome, Task, one_thread, work
 
 Done = tuple[Task, list[Outcome]]
@@ -34,7 +34,7 @@ def check_backend(n_jobs: int | None, time_limit: float | None) -> None:
         name = type(backend).__name__.removesuffix("Backend").lower()
         raise ValueError(
             f"Expected a joblib backend that returns results one by one (loky, which is the default, threading, or "
-            f"dask), got {name}; leave it out, or say n_jobs=1."
+            f"dask), got {name}; leave it out, or set n_jobs=1."
         )
 
 
@@ -58,14 +58,14 @@ def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: fl
         return
     jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)
     if time_limit is not None:
-        yield from _apart(context, tasks(), jobs, time_limit)
+        yield from _in_subprocesses(context, tasks(), jobs, time_limit)
     elif jobs == 1:
         yield from ((task, work(context, task)) for task in tasks())
     else:
         try:
             yield from _on_joblib(context, tasks(), jobs)
         except BrokenProcessPool:  # a fit took its worker with it: go on where only that fit is lost
-            yield from _apart(context, tasks(), jobs, None)
+            yield from _in_subprocesses(context, tasks(), jobs, None)
 
 
 # On this machine
@@ -83,13 +83,13 @@ def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
             _close(results)
 
 
-def _apart(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
+def _in_subprocesses(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
     """In processes that can be ended, each led by a thread."""
     with _SharedContext(context) as place:
         parallel = joblib.Parallel(
             n_jobs=jobs, backend="threading", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
         )
-        results = parallel(joblib.delayed(_one_by_one)(place, task, limit) for task in tasks)
+        results = parallel(joblib.delayed(_fit_one_by_one)(place, task, limit) for task in tasks)
         try:
             for done in results:  # noqa: UP028
                 yield done
@@ -115,13 +115,13 @@ class _SharedContext:
     def __enter__(self) -> "_Place":
         self.folder = tempfile.mkdtemp(prefix="holdfast-")
         path = Path(self.folder) / "context"
-        arrays = {name: getattr(self.context, name) for name in ("X", "kept", "y", "shared")}
+        arrays = {name: getattr(self.context, name) for name in ("X", "covariates", "y", "shared")}
         rest = {name: value for name, value in vars(self.context).items() if name not in (*arrays, "table")}
         joblib.dump((arrays, cloudpickle.dumps(rest)), path)
         return _Place(str(path))
 
     def __exit__(self, *_: object) -> None:
-        _loaded.cache_clear()
+        _load_context.cache_clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -133,25 +133,25 @@ class _Place:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        leave_with_parent()  # joblib's own workers would wait for minutes
-        _loaded(self.path)
+        exit_with_parent()  # joblib's own workers would wait for minutes
+        _load_context(self.path)
 
 
 @lru_cache(maxsize=1)
-def _loaded(path: str) -> Context:
+def _load_context(path: str) -> Context:
     arrays, rest = joblib.load(path, mmap_mode="r")
     return Context(**arrays, **cloudpickle.loads(rest))
 
 
 def _work_at(place: _Place, task: Task) -> Done:
-    return task, work(_loaded(place.path), task)
+    return task, work(_load_context(place.path), task)
 
 
 def _outcomes_at(place: _Place, task: Task) -> list[Outcome]:
-    return work(_loaded(place.path), task)
+    return work(_load_context(place.path), task)
 
 
-def _one_by_one(context: Any, task: Task, limit: float | None) -> Done:
+def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
     """Each fit of a task in a process that can be ended."""
     call = _outcomes_at if isinstance(context, _Place) else work
     outcomes = []
@@ -159,22 +159,22 @@ def _one_by_one(context: Any, task: Task, limit: float | None) -> Done:
         for setting in task.settings:
             if isinstance(context, _Place) and context.closed:
                 return task, []
-            outcomes += _survived(call, context, Task(task.family, (split,), (setting,)), limit)
+            outcomes += _fit_in_subprocess(call, context, Task(task.family, (split,), (setting,)), limit)
     return task, outcomes
 
 
-def _survived(
+def _fit_in_subprocess(
     call: Callable[[Any, Task], list[Outcome]], context: Any, task: Task, limit: float | None
 ) -> list[Outcome]:
     """The outcomes of one fit, or its end as a failure."""
     try:
-        return call_apart(call, context, task, limit)
+        return call_in_subprocess(call, context, task, limit)
     except EndedError as ended:
         if ended.in_time:
             failure = Failure("died", f"The process of this fit ended {ended}.")
         else:
             failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
-    family = (_loaded(context.path) if isinstance(context, _Place) else context).families[task.family]
+    family = (_load_context(context.path) if isinstance(context, _Place) else context).families[task.family]
     first = task.settings[0] * len(family.cuts)
     return [
         Outcome(family=task.family, candidate=first + size, split=task.splits[0], failure=failure, seconds=limit or 0.0)
@@ -190,41 +190,41 @@ def _on_dask(context: Context, tasks: Tasks, client: Any, limit: float | None) -
     import distributed
 
     as_completed: Any = distributed.as_completed  # untyped
-    here = _handed_over(client, context)
+    remote_context = _send_context(client, context)
     running: dict[Any, Task] = {}
     # Threads of a worker fit one at a time, so where there are several each has a process of its own.
-    always_apart = limit is not None or max(client.nthreads().values(), default=1) > 1
+    in_subprocess = limit is not None or max(client.nthreads().values(), default=1) > 1
 
-    def submit(task: Task, apart: bool) -> Any:
-        call = (_one_by_one, here, task, limit) if apart else (_work_with, here, task)
+    def submit(task: Task, in_subprocess: bool) -> Any:
+        call = (_fit_one_by_one, remote_context, task, limit) if in_subprocess else (_work_with, remote_context, task)
         future = client.submit(*call, pure=False)
         running[future] = task
         return future
 
     width = 2 * max(1, sum(client.nthreads().values()))
-    queue = as_completed([submit(task, always_apart) for task in islice(tasks, width)])
+    queue = as_completed([submit(task, in_subprocess) for task in islice(tasks, width)])
     try:
         for future in queue:
             task = running.pop(future)
             try:
                 done = future.result()
             except distributed.KilledWorker:
-                queue.add(submit(task, apart=True))
+                queue.add(submit(task, in_subprocess=True))
                 continue
             yield done
             following = next(tasks, None)
             if following is not None:
-                queue.add(submit(following, always_apart))
+                queue.add(submit(following, in_subprocess))
     finally:
         client.cancel(list(running))
 
 
-def _handed_over(client: Any, context: Context) -> Any:
+def _send_context(client: Any, context: Context) -> Any:
     """The context on the cluster: the result of a task, which is made again if the workers that have it are lost."""
     import dask
 
-    quiet = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
-    with dask.config.set(quiet):
+    without_warning = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
+    with dask.config.set(without_warning):
         return client.submit(cloudpickle.loads, cloudpickle.dumps(context), pure=False)
 
 

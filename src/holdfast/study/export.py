@@ -9,36 +9,37 @@ import pandas as pd
 from holdfast.io.files import pyarrow_parquet
 
 if TYPE_CHECKING:
-    from holdfast.study.result import StudyResult
+    from holdfast.study.stabilities import StudyStabilities
 
 
-def write_tables(result: "StudyResult", folder: Path) -> list[Path]:
+def write_tables(result: "StudyStabilities", folder: Path) -> list[Path]:
     """Write every table of a study into a folder, and return the files."""
     pyarrow_parquet(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    as_text = {"truth": str, "predicted": str} if result.stored.meta["classes"] else {}
-    finished = [name for name in result.candidates if len(result.stored.outcomes_of(name))]
+    as_text = {"truth": str, "predicted": str} if result.classes else {}
+    predictions = [result.predictions(name).assign(candidate=name).astype(as_text) for name in result.finished]
     tables = {
         "summary": result.summary().reset_index(),
-        "selections": _stacked([selections(result, name) for name in finished]),
+        "selections": _concatenate([list_selections(result, name) for name in result.finished]),
         "scores": result.scores,
-        "predictions": _stacked([result.predictions(name).assign(candidate=name).astype(as_text) for name in finished]),
+        "predictions": _concatenate(predictions),
         "failures": result.failures,
-        "splits": result.stored.splits.reset_index(),
+        "splits": result.splits.reset_index(),
     }
     for name, table in tables.items():
         table.to_parquet(folder / f"{name}.parquet", index=False)
     return [folder / f"{name}.parquet" for name in tables]
 
 
-def _stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
+def _concatenate(tables: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
-def selections(result: "StudyResult", candidate: str) -> pd.DataFrame:
+def list_selections(result: "StudyStabilities", candidate: str) -> pd.DataFrame:
     """One row per run and feature: 1 for a selected one, or the rank or weight of each."""
     runs = result.preferences(candidate)
-    names, labels = (np.array(list(map(str, given)), dtype=object) for given in (runs.features, runs.labels or ()))
+    names = np.array(list(map(str, runs.features)), dtype=object)
+    labels = np.array(list(map(str, runs.labels or ())), dtype=object)
     if runs.kind == "subset":
         indices, indptr = runs.lists()
         run, feature = np.repeat(np.arange(runs.n_runs), np.diff(indptr)), indices.astype(np.int64)

@@ -1,4 +1,4 @@
-"""A family is one selector with all the settings that one piece of work can serve; a candidate is one of them."""
+"""Families: one selector with all the settings that one piece of work can fit; a candidate is one of them."""
 
 import inspect
 import itertools
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from holdfast.io.estimators import seed, selection_of
+from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 
@@ -32,9 +32,9 @@ class Candidates:
     grid : mapping from parameter to list of values, or list of such mappings
         Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
     sizes : int or sequence of int
-        Cut the order of features that a fit gives (ranking, scores, coefficients, importances) to the best so many.
-        All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good ones those that the
-        split's seed draws.
+        Numbers of features: the order of features that a fit gives (ranking, scores, coefficients, importances) is cut
+        to the best of them. All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good
+        ones those that the split's seed draws.
 
     Examples
     --------
@@ -84,10 +84,10 @@ class Candidates:
     def names(self, family: str) -> list[str]:
         """The name of each candidate."""
         several = len(self.settings) > 1 or len(self.cuts) > 1
-        return [candidate_name(family, setting) if several else family for setting in self.described()]
+        return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
 
-    def described(self) -> list[dict[str, Any]]:
-        """What each candidate sets."""
+    def candidate_settings(self) -> list[dict[str, Any]]:
+        """The setting of each candidate, its size included."""
         return [
             {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
         ]
@@ -105,10 +105,10 @@ def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
     """A family's name with what a candidate sets."""
-    return f"{family}({', '.join(f'{name}={_short(value)}' for name, value in setting.items())})"
+    return f"{family}({', '.join(f'{name}={_format_value(value)}' for name, value in setting.items())})"
 
 
-def _short(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = value if isinstance(value, str) else repr(value)
@@ -136,8 +136,8 @@ class Family:
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
-        """Every setting that needs a fit; a selector that serves sizes itself is told them as settings."""
-        if not self._serves_sizes:
+        """Every setting that needs a fit; a batched selector gets sizes as settings."""
+        if not self._takes_sizes_as_settings:
             return self.candidates.settings
         return [
             {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.cuts
@@ -146,10 +146,10 @@ class Family:
     @cached_property
     def cuts(self) -> list[int | None]:
         """Every size that is cut from one fit."""
-        return [None] if self._serves_sizes else self.candidates.cuts
+        return [None] if self._takes_sizes_as_settings else self.candidates.cuts
 
     @property
-    def _serves_sizes(self) -> bool:
+    def _takes_sizes_as_settings(self) -> bool:
         return self.batched and self.candidates.sizes is not None
 
     @cached_property
@@ -159,15 +159,15 @@ class Family:
 
     @property
     def batched(self) -> bool:
-        """Whether the selector fits many resamples in one piece of work, and can be told the sizes asked for."""
+        """Whether the selector fits many resamples in one piece of work, and takes the sizes as a parameter."""
         sized = self.candidates.sizes is None or "n_features" in self.selector.get_params(deep=False)
         return sized and isinstance(self.selector, RefitsMany)
 
     def prepare(self, X: Any, y: NDArray[Any], groups: NDArray[Any] | None = None) -> Any:
-        """What all splits share; None if there is nothing. Groups of rows are told to selectors that take them."""
+        """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched:
             return None
-        return self.selector.prepare(numeric(X), y, self.settings, **_groups_for(self.selector.prepare, groups))
+        return self.selector.prepare(as_numbers(X), y, self.settings, **_groups_for(self.selector.prepare, groups))
 
     def run(
         self,
@@ -184,27 +184,27 @@ class Family:
         left = iter(splits)
         if self.batched and not any(split.change or split.reseed for split in splits):
             try:
-                for fits in self._refitted(shared, X, y, splits, settings):
+                for fits in self._refit_batch(shared, X, y, splits, settings):
                     next(left)
                     yield fits
-            except Exception:  # the fit that is to blame shows when each is alone
-                log.warning("Fits of %s together failed, so each is made alone.", self.name, exc_info=True)
+            except Exception:  # the fit that is to blame shows when each is made by itself
+                log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
         for split in left:
-            yield self._fitted(X, y, names, split, settings, groups)
+            yield self._fit_split(X, y, names, split, settings, groups)
 
     def cut(self, selection: Selection, random_state: int) -> list[Selection]:
         """One selection for each size; which of equally good features are taken depends on the split's seed."""
         return [selection if size is None else selection.top(size, random_state=random_state) for size in self.cuts]
 
-    def _refitted(
+    def _refit_batch(
         self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
     ) -> Iterator[list[Fit]]:
         begun = perf_counter()
-        found = list(self.selector.refit_many(shared, numeric(X), y, splits, settings))
+        batch = list(self.selector.refit_many(shared, as_numbers(X), y, splits, settings))
         seconds = (perf_counter() - begun) / (len(splits) * len(settings))
-        yield from ([Fit(result, seconds) for result in results] for results in found)
+        yield from ([Fit(result, seconds) for result in results] for results in batch)
 
-    def _fitted(
+    def _fit_split(
         self,
         X: Any,
         y: NDArray[Any],
@@ -225,9 +225,9 @@ class Family:
             estimator = clone(self.selector).set_params(
                 **{name: clone(value, safe=False) for name, value in setting.items()}
             )
-            seed(estimator, split.seed, always=split.reseed)
+            set_seeds(estimator, split.seed, always=split.reseed)
             estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
-            result: Selection | Exception = selection_of(estimator, names, ordered=self.cuts != [None])
+            result: Selection | Exception = read_selection(estimator, names, ordered=self.cuts != [None])
         except Exception as error:
             result = error
         except SystemExit as leaving:
@@ -248,6 +248,6 @@ def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, A
     return {f"{name}__groups": groups for name, fit in fits.items() if _groups_for(fit, groups)}
 
 
-def numeric(X: Any) -> NDArray[np.float64]:
+def as_numbers(X: Any) -> NDArray[np.float64]:
     """The features as numbers, dense."""
     return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

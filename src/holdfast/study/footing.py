@@ -1,4 +1,4 @@
-"""On what candidates are compared: one measure of one kind of preference, so that a column of numbers means one thing.
+"""The common measure of candidates: one measure on one kind of preference, so that a column means one thing.
 
 Where some candidates give subsets and others rankings or weights, the latter are cut to as many features as the former
 select, and all are measured as subsets.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdfast.inference.designs import DesignedRuns
-from holdfast.measures import Measure, find
+from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Kind, Preferences
 
 USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
@@ -19,7 +19,7 @@ TOP = 10  # where no candidate gives subsets, so many of the best features count
 
 @dataclass(frozen=True)
 class Footing:
-    """What candidates are measured by.
+    """One measure on one kind of preference, by which candidates are compared.
 
     Attributes
     ----------
@@ -34,21 +34,21 @@ class Footing:
     top: int | None = None
 
     def cut(self, designed: DesignedRuns) -> DesignedRuns:
-        """The runs as they are measured."""
+        """Return the runs as they are measured: cut to the best features, if that is needed."""
         if self.top is None or designed.runs.kind == "subset":
             return designed
-        return replace(designed, runs=best(designed.runs, self.top))
+        return replace(designed, runs=take_best(designed.runs, self.top))
 
 
 def choose_footing(
     kinds: Mapping[str, Kind], size: Callable[[str], float], n_features: int, measure: str | Measure | None
 ) -> Footing:
-    """The footing of candidates that give these kinds; ``size`` tells the mean size of one that gives subsets."""
-    found = set(kinds.values())
+    """Choose the footing of candidates that give these kinds; ``size`` returns the mean size of one with subsets."""
+    given = set(kinds.values())
     if measure is not None:
-        wanted = find(measure).kind
+        wanted = find_measure(measure).kind
     else:
-        wanted = "ranking" if found == {"ranking", "weighting"} else found.pop() if len(found) == 1 else "subset"
+        wanted = "ranking" if given == {"ranking", "weighting"} else given.pop() if len(given) == 1 else "subset"
     chosen = measure or USUAL[wanted]
     if wanted != "subset" or all(kind == "subset" for kind in kinds.values()):
         return Footing(chosen)
@@ -61,20 +61,21 @@ def common_size(sizes: Sequence[float], n_features: int) -> int:
     return int(np.clip(round(usual), 1, max(1, n_features - 1)))
 
 
-def best(runs: Preferences, k: int) -> Preferences:
-    """The best ``k`` features of each run as subsets, fewer where a run tells fewer apart.
+def take_best(runs: Preferences, k: int) -> Preferences:
+    """The best ``k`` features of each run as subsets, fewer where a run orders fewer.
 
     A weight of 0 is what a feature gets that a run does not use, and the last rank, if several share it, that of
-    features it does not tell apart: neither counts as selected. Where the cut falls among equals, any of them are
+    features it does not order: neither counts as selected. Where the cut falls among equals, any of them are
     taken, by a fixed seed: the lowest columns would make runs look alike.
     """
     values = runs.matrix()
     if runs.kind == "ranking":
         last = values.max(axis=1, keepdims=True)
-        told = (values < last) | ((values == last).sum(axis=1, keepdims=True) == 1)
+        informative = (values < last) | ((values == last).sum(axis=1, keepdims=True) == 1)
     else:
-        told = values > 0
+        informative = values > 0
     cut = runs.top(min(k, runs.n_features), ties="random", random_state=0)
-    rows = [columns[told[run, columns]] for run, columns in enumerate(np.split(cut.lists()[0], cut.lists()[1][1:-1]))]
+    indices, pointers = cut.lists()
+    rows = [columns[informative[run, columns]] for run, columns in enumerate(np.split(indices, pointers[1:-1]))]
     pointers = np.concatenate([[0], np.cumsum([row.size for row in rows])]).astype(np.int64)
     return replace(cut, indices=np.concatenate(rows).astype(np.int32), indptr=pointers)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.io.estimators import selection_of
+from holdfast.io.estimators import read_selection
 from holdfast.preferences import Preferences, from_numbers
 
 
@@ -58,8 +58,8 @@ def from_cross_validate(
     features : iterable of str, optional
         Names of the features; those that the estimators were fitted with by default.
     top : int, optional
-        Cut rankings, coefficients or importances to the best so many; features of weight 0 do not count, and which of
-        equally good ones are taken is drawn for each fold.
+        Cut rankings, coefficients or importances to this many best features; those of weight 0 do not count, and which
+        of equally good ones are taken is drawn for each fold.
 
     Examples
     --------
@@ -80,15 +80,17 @@ def from_cross_validate(
             "Expected fitted estimators, got none; call cross_validate(…, return_estimator=True) to keep them."
         )
     names, named = _names(estimators[0], features)
-    found = [selection_of(one, names, ordered=top is not None) for one in estimators]
+    selections = [read_selection(estimator, names, ordered=top is not None) for estimator in estimators]
     if top is not None:
-        found = [selection.top(top, random_state=fold) for fold, selection in enumerate(found)]
-    labels, given = [f"fold {place}" for place in range(len(found))], names if named else None
-    if found[0].kind == "subset":
-        sets = [one.values.tolist() for one in found]
+        selections = [selection.top(top, random_state=fold) for fold, selection in enumerate(selections)]
+    labels, given = [f"fold {place}" for place in range(len(selections))], names if named else None
+    kind = selections[0].kind
+    if kind == "subset":
+        sets = [selection.values.tolist() for selection in selections]
         indexed = Preferences.from_sets(sets, n_features=len(names), labels=labels)
         return Preferences.from_matrix(indexed.to_sparse(), features=given, labels=labels)
-    return from_numbers(found[0].kind, np.vstack([one.values for one in found]), features=given, labels=labels)
+    rows = np.vstack([selection.values for selection in selections])
+    return from_numbers(kind, rows, features=given, labels=labels)
 
 
 def _names(estimator: Any, features: Iterable[Any] | None) -> tuple[list[str], bool]:
@@ -141,9 +143,9 @@ def from_pairs(
                 "the columns with run= and feature=."
             )
     known = list(pd.unique(pairs[run])) if runs is None else list(runs)
-    sets: dict[Any, list[Any]] = {one: [] for one in known}
-    for one, name in zip(pairs[run].tolist(), pairs[feature].tolist(), strict=True):
-        if one not in sets:
-            raise ValueError(f"Expected only the runs that runs= lists, got {one!r} in the table.")
-        sets[one].append(name)
+    sets: dict[Any, list[Any]] = {label: [] for label in known}
+    for label, name in zip(pairs[run].tolist(), pairs[feature].tolist(), strict=True):
+        if label not in sets:
+            raise ValueError(f"Expected only the runs that runs= lists, got {label!r} in the table.")
+        sets[label].append(name)
     return Preferences.from_sets(sets, features=features, n_features=n_features)

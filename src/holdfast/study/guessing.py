@@ -36,7 +36,7 @@ class Baseline(NamedTuple):
 
 
 class Guesses:
-    """Scores guessing once on every split on which a candidate was scored, and keeps that in the store."""
+    """Scores guessing once on every split on which a candidate was scored, and stores that."""
 
     def __init__(self, store: Store, context: Context) -> None:
         self.store, self.context = store, context
@@ -47,26 +47,26 @@ class Guesses:
         """Score guessing on those of these splits that are new."""
         new = sorted(set(splits) - self.done)
         if new:
-            self.store.add_baselines(guess(self.context, [self.context.split(index) for index in new]))
+            self.store.add_baselines(score_guesses(self.context, [self.context.split(index) for index in new]))
             self.done.update(new)
 
 
-def guess(context: Context, splits: Iterable[Split]) -> list[Baseline]:
+def score_guesses(context: Context, splits: Iterable[Split]) -> list[Baseline]:
     """Every score of every way to guess; none on splits that score rows they were trained on."""
     rows: list[Baseline] = []
     with fitting(), warnings.catch_warnings(), config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore")
         for split in splits:
             if not np.isin(split.test, split.rows).any():
-                rows += _on_split(context, split)
+                rows += _score_split(context, split)
     return rows
 
 
-def _on_split(context: Context, split: Split) -> Iterator[Baseline]:
+def _score_split(context: Context, split: Split) -> Iterator[Baseline]:
     y = context.y[split.test]
     for strategy in _strategies(context):
         scorers = {name: scorer for name, scorer in context.scorers.items() if _may_be_best(strategy, scorer)}
-        model, X = _fitted(context, split, strategy) if scorers else (None, None)
+        model, X = _fit_guess(context, split, strategy) if scorers else (None, None)
         answers = Answers(model, X)
         for metric, scorer in scorers.items():
             yield Baseline(split.index, strategy, metric, math.nan if model is None else _score(scorer, answers, X, y))
@@ -78,7 +78,7 @@ def _strategies(context: Context) -> list[str]:
     F1 is best guessed by always answering the positive class, log loss by the shares of the classes, an absolute error
     by the median. With covariates in every model, a model on these alone is one more.
     """
-    covariates = [] if context.kept is None else [COVARIATES]
+    covariates = [] if context.covariates is None else [COVARIATES]
     if context.classes is None:
         return ["mean", "median", *covariates]
     return [PRIOR, "stratified", *(f"{ALWAYS}{label}" for label in context.classes), *covariates]
@@ -92,7 +92,7 @@ def _may_be_best(strategy: str, scorer: Scorer) -> bool:
     return strategy.startswith(BEST_GUESS[function])
 
 
-def _fitted(context: Context, split: Split, strategy: str) -> tuple[Any, Any]:
+def _fit_guess(context: Context, split: Split, strategy: str) -> tuple[Any, Any]:
     """A model that guesses, and the held-out rows without any feature; None where the model fails."""
     y, held_out = context.y[split.train], np.zeros((split.test.size, 1))
     if strategy == COVARIATES:

@@ -15,7 +15,7 @@ import pandas as pd
 PACKAGES = ("holdfast", "numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
 
 
-def described(thing: Any) -> Any:
+def describe(thing: Any) -> Any:
     """Write anything that a plan may hold as JSON, so that equal things are written equally, in any process."""
     if thing is None or isinstance(thing, (bool, int, str)):
         return thing
@@ -24,17 +24,17 @@ def described(thing: Any) -> Any:
     if isinstance(thing, np.integer):
         return int(thing)
     if isinstance(thing, Mapping):
-        return {str(key): described(value) for key, value in thing.items()}
+        return {str(key): describe(value) for key, value in thing.items()}
     if isinstance(thing, (list, tuple)):
-        return [described(item) for item in thing]
+        return [describe(item) for item in thing]
     if isinstance(thing, (np.ndarray, pd.DataFrame, pd.Series)):
         return {"array": list(thing.shape), "sha256": digest(thing)}
     if hasattr(thing, "get_params") and not isinstance(thing, type):
         parameters = thing.get_params(deep=False)
-        return {_path(type(thing)): {name: described(parameters[name]) for name in sorted(parameters)}}
+        return {_path(type(thing)): {name: describe(parameters[name]) for name in sorted(parameters)}}
     if inspect.isroutine(thing) or isinstance(thing, type):
         return _path(thing) + _code(thing)
-    state = {name: described(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
+    state = {name: describe(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
     return {_path(type(thing)): state or joblib.hash(thing)}
 
 
@@ -43,7 +43,7 @@ def _path(thing: Any) -> str:
 
 
 def _code(thing: Any) -> str:
-    """What tells two functions of one name apart, for those of a script or a notebook."""
+    """A digest of a function's code, for functions of one name in scripts and notebooks."""
     code = getattr(thing, "__code__", None)
     if code is None or not (thing.__module__ == "__main__" or "<" in thing.__qualname__):
         return ""
@@ -52,7 +52,7 @@ def _code(thing: Any) -> str:
 
 def _instructions(code: CodeType) -> tuple[Any, ...]:
     """What a piece of code does, without where it lies."""
-    constants = [_instructions(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
+    constants = [_instructions(item) if isinstance(item, CodeType) else _constant(item) for item in code.co_consts]
     return code.co_code, code.co_names, constants
 
 
@@ -82,7 +82,7 @@ def digest(array: Any) -> str:
     return summed.hexdigest()
 
 
-def fingerprint(X: Any, y: Any, groups: Any, kept: Any, names: Any) -> dict[str, Any]:
+def fingerprint(X: Any, y: Any, groups: Any, covariates: Any, names: Any) -> dict[str, Any]:
     """What identifies a data set."""
     return {
         "n_samples": int(X.shape[0]),
@@ -90,35 +90,35 @@ def fingerprint(X: Any, y: Any, groups: Any, kept: Any, names: Any) -> dict[str,
         "features": digest(X),
         "target": digest(y),
         "groups": None if groups is None else digest(groups),
-        "covariates": None if kept is None else digest(kept),
+        "covariates": None if covariates is None else digest(covariates),
         "names": digest(np.asarray(names, dtype=object)),
     }
 
 
 def versions() -> dict[str, str]:
     """Versions of what the results may depend on."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
+    installed = {"python": platform.python_version(), "machine": platform.machine()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
-def differences(stored: Mapping[str, Any], new: Mapping[str, Any], inside: str = "") -> list[str]:
-    """Tell where two plans differ, the stored one first."""
-    told = []
+def list_differences(stored: Mapping[str, Any], new: Mapping[str, Any], inside: str = "") -> list[str]:
+    """List where two plans differ, the stored one first."""
+    changes = []
     for key in dict.fromkeys([*stored, *new]):
-        one, two = stored.get(key), new.get(key)
+        before, now = stored.get(key), new.get(key)
         name = f"{inside}{key}"
-        if isinstance(one, Mapping) and isinstance(two, Mapping) and set(one) == set(two):
-            told += differences(one, two, f"{name}.")
-        elif one != two:
-            told.append(f"{name} was {_brief(one)} and is now {_brief(two)}")
-    return told
+        if isinstance(before, Mapping) and isinstance(now, Mapping) and set(before) == set(now):
+            changes += list_differences(before, now, f"{name}.")
+        elif before != now:
+            changes.append(f"{name} was {_shorten(before)} and is now {_shorten(now)}")
+    return changes
 
 
-def _brief(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

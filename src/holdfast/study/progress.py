@@ -37,15 +37,15 @@ class Progress:
         bar = "█" * filled + "░" * (20 - filled)
         failed = f", {self.failures} failed" if self.failures else ""
         speed = f", {self.rate:,.1f} per second" if self.rate else ""
-        left = f", {spoken(self.seconds_left)} left" if self.rate and self.done < self.total else ""
+        left = f", {format_duration(self.seconds_left)} left" if self.rate and self.done < self.total else ""
         return f"{bar} {self.done:,} of {self.total:,} fits{speed}{left}{failed}"
 
 
 Report: TypeAlias = Callable[[Progress], None]
 
 
-def spoken(seconds: float) -> str:
-    """A time to wait, in words."""
+def format_duration(seconds: float) -> str:
+    """Format a time to wait."""
     if seconds == float("inf"):
         return "unknown time"
     if seconds < 90:
@@ -71,8 +71,8 @@ class Line:
         sys.stderr.flush()
 
 
-def reporter(progress: bool | Report) -> Report:
-    """The callback that was asked for: a line on stderr, nothing, or the user's own."""
+def make_reporter(progress: bool | Report) -> Report:
+    """Return the callback for progress: a line on stderr, nothing, or the user's own."""
     if callable(progress):
         return progress
     return Line() if progress else lambda _: None

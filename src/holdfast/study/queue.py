@@ -36,7 +36,7 @@ class Queue:
         if only is not None:
             self.done[[number for name, number in ids.items() if name not in only]] = True
         self.begun, self.fitted = monotonic(), 0
-        self.failures = store.connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+        self.failures = store.n_failures
 
     @property
     def needed(self) -> set[int]:
@@ -46,18 +46,20 @@ class Queue:
     @property
     def progress(self) -> Progress:
         """How far it has come."""
-        ours = self.done[[one for ids in self.ids for one in ids]]
+        ours = self.done[[number for ids in self.ids for number in ids]]
         rate = self.fitted / max(monotonic() - self.begun, 1e-9)
         return Progress(int(ours.sum()), ours.size, self.failures, rate)
 
-    def finished(self, task: Task, outcomes: Sequence[Outcome]) -> None:
-        """Keep outcomes, and learn from how long they took."""
+    def record(self, task: Task, outcomes: Sequence[Outcome]) -> None:
+        """Store outcomes, and learn from how long they took."""
         self.store.add(outcomes, self.ids)
-        for one in outcomes:
-            self.done[self.ids[one.family][one.candidate], one.split] = True
-            self.failures += one.failure is not None
-        fits = {(one.split, one.candidate // len(self.families[one.family].cuts)): one.seconds for one in outcomes}
-        seconds = sum(fits.values()) + sum(one.score_seconds for one in outcomes)
+        seconds_by_fit = {}  # candidates of one setting that differ in size share a fit
+        for outcome in outcomes:
+            self.done[self.ids[outcome.family][outcome.candidate], outcome.split] = True
+            self.failures += outcome.failure is not None
+            setting = outcome.candidate // len(self.families[outcome.family].cuts)
+            seconds_by_fit[outcome.split, setting] = outcome.seconds
+        seconds = sum(seconds_by_fit.values()) + sum(outcome.score_seconds for outcome in outcomes)
         self.seconds[task.family] = seconds / len(task.splits)
         if not self.fitted:  # the time that workers took to start tells nothing of those to come
             self.begun = monotonic() - seconds
@@ -68,7 +70,7 @@ class Queue:
         missing = [list(self._missing(place)) for place in range(len(self.families))]
         reached = [0] * len(missing)
         while any(missing):
-            place = min((place for place in range(len(missing)) if missing[place]), key=lambda one: reached[one])
+            place = min((place for place in range(len(missing)) if missing[place]), key=lambda place: reached[place])
             block = self._block(place, missing[place])
             del missing[place][: len(block)]
             reached[place] = block[-1][0] + 1

@@ -1,4 +1,4 @@
-"""What selectors and models ask of the data, looked at before any fit: gaps, and the number of classes."""
+"""What selectors and models need of the data, checked before any fit: missing values, number of classes."""
 
 import inspect
 from collections.abc import Collection, Iterator, Sequence
@@ -53,12 +53,12 @@ def _check_classes(data: StudyData, families: Sequence[Family], estimator: Any) 
     labels = ", ".join(str(label) for label in data.classes[:5]) + (", …" if data.classes.size > 5 else "")
     remedies = []
     if set(refusing) - {MODEL}:
-        remedies.append(f"selectors for more classes are {', '.join(_for_more_classes())}")
+        remedies.append(f"selectors for more classes are {', '.join(_multiclass_selectors())}")
     if MODEL in refusing:
         remedies.append("sklearn.multiclass.OneVsRestClassifier makes a model for more classes of one for two")
     raise ValueError(
-        f"Expected selectors and models for {data.classes.size} classes ({labels}), got {_named(refusing)}, for two "
-        f"classes only; {', and '.join(remedies)}."
+        f"Expected selectors and models for {data.classes.size} classes ({labels}), got {_list_parts(refusing)}, for "
+        f"two classes only; {', and '.join(remedies)}."
     )
 
 
@@ -70,22 +70,22 @@ def _two_classes_only(estimator: Any) -> bool:
     return tags is not None and not tags.multi_class
 
 
-def _for_more_classes() -> list[str]:
+def _multiclass_selectors() -> list[str]:
     """holdfast's own selectors that take any number of classes."""
     from holdfast import selectors
     from holdfast.selectors.wrapping import Wrapper
 
-    found = [getattr(selectors, name) for name in selectors.__all__]
-    plain = [one for one in found if not (inspect.isabstract(one) or issubclass(one, Wrapper))]
-    return [one.__name__ for one in plain if one.needs_classes and one.most_classes is None]
+    classes = [getattr(selectors, name) for name in selectors.__all__]
+    plain = [kind for kind in classes if not (inspect.isabstract(kind) or issubclass(kind, Wrapper))]
+    return [kind.__name__ for kind in plain if kind.needs_classes and kind.most_classes is None]
 
 
 # Gaps
 
 
 def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
-    gaps = _gaps(data.X)
-    parts = _parts(families if gaps.size else (), estimator if gaps.size or _has_gaps(data.kept) else None)
+    gaps = _find_gaps(data.X)
+    parts = _parts(families if gaps.size else (), estimator if gaps.size or _has_gaps(data.covariates) else None)
     refusing = {name: variants[0] for name, variants in parts.items() if not any(map(_takes_gaps, variants))}
     if not refusing:
         return
@@ -95,25 +95,25 @@ def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> 
         plural = "" if len(gaps) == 1 else "s"
         where = f"{len(gaps)} missing value{plural}, the first in row {row}, column {data.names[column]!r}"
     pipelines = {
-        name: f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {_short(part)})"
+        name: f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {_format_estimator(part)})"
         for name, part in refusing.items()
     }
     remedies = list(dict.fromkeys([next(iter(pipelines.values())), pipelines.get(MODEL)]))
     others = [name for name in parts if name not in refusing]
     raise ValueError(
-        f"Expected X without missing values for {_named(refusing)}, got {where}; impute them inside each split, as "
-        f"{' and '.join(filter(None, remedies))} would{_others(others)}. An estimator of your own that takes them says "
-        "so by its scikit-learn tag input_tags.allow_nan."
+        f"Expected X without missing values for {_list_parts(refusing)}, got {where}; impute them inside each split, "
+        f"as {' and '.join(filter(None, remedies))} would{_list_others(others)}. An estimator of your own that takes "
+        "them says so by its scikit-learn tag input_tags.allow_nan."
     )
 
 
-def _others(names: Collection[str]) -> str:
+def _list_others(names: Collection[str]) -> str:
     if not names:
         return ""
     return f" ({', '.join(names)} take{'s' if len(names) == 1 else ''} them as they are)"
 
 
-def _gaps(X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _find_gaps(X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Row and column of every missing value."""
     if sp.issparse(X):
         entries = X.tocoo()
@@ -184,10 +184,10 @@ def _tags(estimator: Any) -> Any:
         return None
 
 
-def _named(parts: dict[str, Any]) -> str:
+def _list_parts(parts: dict[str, Any]) -> str:
     return ", ".join(f"{name} ({type(part).__name__})" for name, part in parts.items())
 
 
-def _short(estimator: Any) -> str:
+def _format_estimator(estimator: Any) -> str:
     text = " ".join(repr(estimator).split())
     return text if len(text) <= MOST_SHOWN else f"{type(estimator).__name__}(…)"

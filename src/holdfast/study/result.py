@@ -1,436 +1,451 @@
-"""What a study found: stabilities, scores, preferences, failures, and where they come from."""
+"""What a study found: stabilities, scores, preferences, failures, decisions, and where they come from."""
 
-import json
-import math
-import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.comparison import Comparisons
-from holdfast.inference.designs import design_comparisons, design_stability, shrink_values
-from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import feature_table
-from holdfast.inference.intervals import Interval
-from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.io.files import path_of
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
-from holdfast.preferences import Kind, Preferences
-from holdfast.study.footing import USUAL, Footing, choose_footing
-from holdfast.study.opening import opened_to_read
-from holdfast.study.stored import Stored, read
+from holdfast.measures import Measure
+from holdfast.study.stabilities import StudyStabilities
 
 if TYPE_CHECKING:
     from holdfast import tradeoff
+    from holdfast.plots.theme import AnyChart
+    from holdfast.report.render import Format
+    from holdfast.study.study import Study
+    from holdfast.tradeoff.fronts import Rule
 
 
-@dataclass(frozen=True, eq=False)
-class StudyResult:
+class StudyResult(StudyStabilities):
     """What a study found, as :meth:`Study.run` and :func:`load_study` return it; a snapshot if the study still runs.
 
     Attributes
     ----------
-    stored : Stored
-        The tables of the study's store.
     study : Study or None
         The plan, if this process ran it; a store does not hold it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> result.candidates
+    ['anova(size=1)', 'anova(size=2)']
+    >>> result.choose("accuracy").candidate
+    'anova(size=2)'
+    >>> result.final_features("anova(size=2)", X, y).selected
+    ['petal length (cm)', 'petal width (cm)']
     """
 
-    stored: Stored
-    study: Any = None
+    # Trade-offs and decisions (holdfast.tradeoff)
 
-    # What was studied
-
-    @property
-    def candidates(self) -> list[str]:
-        """Names of all candidates."""
-        return self.stored.candidates["name"].tolist()
-
-    @property
-    def families(self) -> list[str]:
-        """Names of all selectors."""
-        return list(dict.fromkeys(self.stored.candidates["family"]))
-
-    @property
-    def metrics(self) -> list[str]:
-        """Names of the scores."""
-        return list(self.stored.meta["plan"]["scoring"])
-
-    @property
-    def features(self) -> Sequence[str] | range:
-        """The universe: all columns that were handed to the study, covariates left out."""
-        return self.stored.features
-
-    @property
-    def design(self) -> str:
-        """How the runs hang together: runs, folds, pairs, nested or shrink."""
-        return self.stored.meta["design"]
-
-    @property
-    def design_in_words(self) -> str:
-        """The design, and of shrinking samples the sizes that a summary is about."""
-        sizes = ", ".join(f"{size:g}" for size in self.stored.sizes() or ())
-        return f"{self.design}; stability and scores are means over the sizes {sizes}" if sizes else self.design
-
-    @cached_property
-    def _ended(self) -> pd.DataFrame:
-        """Candidate and split of every fit that ended, well or not; one whose score failed is in both tables."""
-        key = ["candidate", "split"]
-        return pd.concat([self.stored.outcomes[key], self.stored.failures[key]]).drop_duplicates()
-
-    @property
-    def n_outcomes(self) -> int:
-        """Number of fits that ended, well or not."""
-        return len(self._ended)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every candidate ran on every split, but for those that a search stopped."""
-        runs = self._ended["candidate"].value_counts()
-        table = self.stored.candidates
-        wanted = table["candidate"][~table["name"].isin(self.stopped.index)]
-        return bool((runs.reindex(wanted, fill_value=0) == len(self.stored.splits)).all())
-
-    @cached_property
-    def kinds(self) -> dict[str, Kind]:
-        """What each candidate gives, of those that finished a run: subset, ranking or weighting."""
-        found = {name: self.stored.outcomes_of(name) for name in self.candidates}
-        return {name: outcomes["kind"].iloc[0] for name, outcomes in found.items() if len(outcomes)}
-
-    @cached_property
-    def stopped(self) -> pd.DataFrame:
-        """Candidates that a search stopped early: ``after`` how many runs, and ``by`` which better one."""
-        told = [{"candidate": name, **why} for name, why in self.stored.meta.get("stopped", {}).items()]
-        return pd.DataFrame(told, columns=["candidate", "after", "by"]).set_index("candidate")
-
-    @cached_property
-    def failures(self) -> pd.DataFrame:
-        """One row per failure: candidate, run, stage (select, score, time limit, died), error, traceback."""
-        return self.stored.named(self.stored.failures)
-
-    @cached_property
-    def notes(self) -> pd.DataFrame:
-        """What was heard during fits, such as solvers that did not converge: candidate, note, in how many runs."""
-        named = self.stored.named(self.stored.outcomes)[["candidate", "note"]]
-        split = named.assign(note=named["note"].str.split("\n")).explode("note")
-        counted = split[split["note"].fillna("") != ""].value_counts(["candidate", "note"], sort=False)
-        return counted.rename("runs").reset_index()
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Where the results come from: plan, data fingerprint, seeds, versions, sessions."""
-        meta, sessions = self.stored.meta, self.stored.sessions
-        return {
-            "plan": meta["plan"],
-            "prefilter": meta["prefilter"],
-            "n_splits": len(self.stored.splits),
-            "selectors": {family: json.loads(text) for family, text in meta["selectors"].items()},
-            "until": meta.get("until"),
-            "sessions": [{**row, "versions": json.loads(row["versions"])} for row in sessions.to_dict("records")],
-            "store": None if self.stored.path is None else str(self.stored.path),
-        }
-
-    # What each candidate did
-
-    def settings(self, candidate: str) -> dict[str, Any]:
-        """What a candidate sets."""
-        return json.loads(self.stored.row(candidate)["settings"])
-
-    def preferences(self, candidate: str) -> Preferences:
-        """What a candidate preferred in each run that did not fail; runs are labeled by their split."""
-        return self.stored.designed(candidate).runs
-
-    def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
-        """How often a candidate selected each feature (see :func:`holdfast.feature_table`)."""
-        return feature_table(self.preferences(candidate), level=level)
-
-    @cached_property
-    def scores(self) -> pd.DataFrame:
-        """One row per candidate and run with held-out rows, one column per score."""
-        tall = self.stored.scores.set_index(["candidate", "split", "metric"])["value"]
-        wide = tall.unstack("metric")  # noqa: PD010 - a pivot table adds a row for every fit that failed
-        wide = wide.reindex(columns=self.metrics).rename_axis(columns=None).reset_index()
-        return self.stored.named(wide)
-
-    def predictions(self, candidate: str) -> pd.DataFrame:
-        """One row per run and held-out row: the truth and what was predicted."""
-        return self.stored.predictions(candidate)
-
-    # Stability
-
-    def stability(
+    def pareto(
         self,
-        candidate: str,
+        metric: str | None = None,
         measure: str | Measure | None = None,
         *,
-        fraction: float | None = None,
-        top: int | None = None,
+        by: Literal["family"] | None = "family",
+        rule: "Rule" = "usual",
+        reference: tuple[float, float] | None = None,
+        candidates: Iterable[str] | None = None,
+        level: float = 0.95,
+        n_draws: int = 1000,
+        random_state: int = 0,
         X: Matrix | None = None,
         **parameters: Any,
-    ) -> StabilityEstimate:
-        """Measure the stability of a candidate, as the design of the study asks for it.
+    ) -> "tradeoff.Pareto":
+        """Find the best compromises of accuracy and stability among the candidates.
 
-        Complementary pairs are summarized by the agreement within pairs, nested folds by the mean of the stabilities
-        inside outer folds, shrinking samples by the agreement of each with its whole. A pair of which a half selected
-        nothing says nothing about agreement: it is left out and counted, and if most are, the stability is undefined.
-        Pairs have no interval: those of one data set do not show how much new data sets would differ.
+        Parameters
+        ----------
+        metric : str, optional
+            The score; the study's first one by default.
+        measure : str or Measure, optional
+            The measure of stability; the usual one for what the candidates give by default.
+        by : {"family", None}
+            Whether every selector has a front of its own.
+        rule : {"usual", "weak"}
+            How points are dropped (see :func:`holdfast.tradeoff.pareto_front`).
+        reference : (float, float), optional
+            Score and stability from which dominated areas are measured; by default the lowest score of all candidates,
+            and 0 or the lowest stability if that is below 0.
+        candidates : iterable of str, optional
+            Names of candidates; by default all but those that a search stopped.
+        level : float
+            Level of the intervals.
+        n_draws, random_state : int
+            How often the resamples are drawn again, for the probability to be on the front, and the seed of that.
+        X, **parameters
+            Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
+
+        Returns
+        -------
+        Pareto
+
+        Raises
+        ------
+        ValueError
+            If no candidate has a score.
+
+        See Also
+        --------
+        choose : One candidate of them, by a rule.
+        holdfast.tradeoff.pareto : The same as a function, with more on the probabilities.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.pareto(
+            self, metric, measure, by=by, rule=rule, reference=reference, candidates=candidates, level=level,
+            n_draws=n_draws, random_state=random_state, X=X, **parameters,
+        )  # fmt: skip
+
+    def choose(
+        self,
+        rule: str = "one-se",
+        *,
+        metric: str | None = None,
+        measure: str | Measure | None = None,
+        candidates: Iterable[str] | None = None,
+        level: float = 0.95,
+        X: Matrix | None = None,
+        **parameters: Any,
+    ) -> "tradeoff.Choice":
+        """Choose one candidate by accuracy and stability, and say why.
+
+        Parameters
+        ----------
+        rule : str
+            Name of a rule: ``"accuracy"``, ``"one-se"``, ``"not-worse"``, ``"knee"``, ``"at-least"``, ``"weighted"``,
+            or one of your own (see :func:`holdfast.tradeoff.choose`).
+        metric, measure, candidates, X
+            As for :meth:`pareto`; bind parameters of the measure to it: ``MEASURES["gulgezen"].bind(…)``.
+        level : float
+            Level of the intervals, and of the tests of ``"not-worse"``.
+        **parameters
+            Parameters of the rule, such as ``stability`` of ``"at-least"`` or ``weight`` of ``"weighted"``.
+
+        Returns
+        -------
+        Choice
+
+        Raises
+        ------
+        ValueError
+            If there is no such rule, it has no such parameter, or no candidate has a score and a stability.
+
+        See Also
+        --------
+        holdfast.nested_choice : What a choice is worth on rows that took no part in it.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.choose(
+            self, rule, metric=metric, measure=measure, candidates=candidates, level=level, X=X, **parameters
+        )
+
+    def final_features(
+        self,
+        candidate: str,
+        X: Any = None,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        study: "Study | None" = None,
+        threshold: float = 0.5,
+        level: float = 0.95,
+        top: int | None = None,
+    ) -> "tradeoff.FinalFeatures":
+        """Report the features of a candidate: those of a final fit, how often each was selected, and the consensus.
 
         Parameters
         ----------
         candidate : str
             Name of a candidate.
-        measure : str or Measure, optional
-            What to measure; by default ``nogueira`` for subsets, ``spearman`` for rankings, ``weight_correlation`` for
-            weights.
-        fraction : float, optional
-            Of shrinking samples, the size to compare with the whole; the mean over all smaller sizes by default.
+        X, y : optional
+            Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is none.
+        groups : array, optional
+            Groups of these rows, for selectors that resample them.
+        study : Study, optional
+            The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
+        threshold : float
+            Share of the resamples from which a feature is in the consensus.
+        level : float
+            Level of the intervals of the frequencies.
         top : int, optional
-            Of a ranking or weights, measure the best so many features, as subsets.
-        X, **parameters
-            As for :func:`holdfast.stability`.
+            How many of the best features count, for candidates that give rankings or weights.
+
+        Returns
+        -------
+        FinalFeatures
+
+        Raises
+        ------
+        ValueError
+            If only one of X and y is given, their columns are not those of the study, or the plan is not known.
+
+        See Also
+        --------
+        features_of : How often each of all features was selected.
+        holdfast.check_features : A list of your own, checked name by name.
         """
-        designed = Footing("", top).cut(self.stored.designed(candidate, fraction=fraction))
-        return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
+        from holdfast import tradeoff
 
-    def footing(self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None) -> Footing:
-        """On what candidates (all by default) are compared: a measure, and how many of the best features count.
+        return tradeoff.final_features(
+            self, candidate, X, y, groups=groups, study=study, threshold=threshold, level=level, top=top
+        )
 
-        Candidates that all give the same are measured as they are. If some give subsets, rankings and weights are cut
-        to as many features as those select (the median of their mean sizes), and all are measured as subsets.
-        """
-        asked = set(self.candidates if candidates is None else candidates)
-        kinds = {name: kind for name, kind in self.kinds.items() if name in asked}
-        return choose_footing(kinds, lambda name: self.preferences(name).sizes.mean(), len(self.features), measure)
-
-    def compare(
-        self,
-        candidates: Iterable[str] | None = None,
-        measure: str | Measure | None = None,
-        *,
-        level: float = 0.95,
-        X: Matrix | None = None,
-        **parameters: Any,
-    ) -> Comparisons:
-        """Compare the stabilities of candidates, each with each, on the splits that all of them finished.
-
-        Whatever the design, also of pairs, differences speak of resampling this data set, not of new data sets.
+    def recovery(
+        self, truth: Any, candidate: str, *, threshold: float = 0.5, top: int | None = None
+    ) -> "tradeoff.Recovery":
+        """Count false positives and negatives of a candidate where the relevant features are known.
 
         Parameters
         ----------
-        candidates : iterable of str, optional
-            Names of candidates; by default all that finished two runs. A warning tells which did not.
-        measure, X, **parameters
-            As for :meth:`stability`.
-        level : float
-            Confidence level.
+        truth : iterable of str or int, or Truth
+            The relevant features by name or by column; or what :mod:`holdfast.datasets` knows of simulated data.
+        candidate : str
+            Name of a candidate.
+        threshold : float
+            Share of the resamples from which a feature is in the consensus.
+        top : int, optional
+            How many of the best features count, for candidates that give rankings or weights.
+
+        Returns
+        -------
+        Recovery
         """
-        names = self._finished() if candidates is None else [str(name) for name in candidates]
-        if len(names) < 2:
-            raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
-        footing = self.footing(names, measure)
-        designed = {name: footing.cut(self.stored.designed(name)) for name in names}
-        return design_comparisons(designed, footing.measure, level=level, X=X, **parameters)
-
-    def _finished(self) -> list[str]:
-        """Candidates that finished two runs or more, which a stability needs; warn of others."""
-        measured = self.stored.splits.index[self.stored.splits["measured"].astype(bool)]
-        runs = {name: self.stored.outcomes_of(name)["split"].isin(measured).sum() for name in self.candidates}
-        others = [name for name, n in runs.items() if n < 2]
-        if others and len(others) < len(runs):
-            warnings.warn(
-                f"{', '.join(others)} finished no two runs and {'is' if len(others) == 1 else 'are'} left out of the "
-                "comparison; the table .failures tells why.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return [name for name in runs if name not in others]
-
-    def shrinkage(self, candidate: str, measure: str | Measure | None = None, **parameters: Any) -> pd.DataFrame:
-        """For a study of shrinking samples: how far smaller samples select as their whole one did, by size."""
-        if self.design != "shrink":
-            raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {self.design}.")
-        designed = self.stored.designed(candidate)
-        chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
-        values = shrink_values(designed, chosen)
-        rows = [
-            (size, one.mean(), one.std(ddof=1) if one.size > 1 else np.nan, one.size) for size, one in values.items()
-        ]
-        return pd.DataFrame(rows, columns=["fraction", "agreement", "deviation", "runs"])
-
-    def summary(
-        self,
-        measure: str | Measure | Sequence[str | Measure] | None = None,
-        *,
-        level: float = 0.95,
-        fraction: float | None = None,
-        X: Matrix | None = None,
-        **parameters: Any,
-    ) -> pd.DataFrame:
-        """One row per candidate: stability with its interval, scores with their standard errors, size, time, failures.
-
-        All candidates are measured by one measure, on one kind of preference (see :meth:`footing`): ``top`` tells how
-        many of the best features of a ranking or weights count, where they had to be cut for that.
-
-        The standard error of a score allows for the overlap of training sets (Nadeau and Bengio, 2003): runs on one
-        data set are not independent, and the plain one would be too small. Of shrinking samples, stability and scores
-        of a row are at the same sizes.
-
-        Parameters
-        ----------
-        measure : str or Measure, or several of them, optional
-            What to measure; by default the usual one for what the candidates give. Several make a row of each, indexed
-            by candidate and measure.
-        level : float
-            Level of the intervals.
-        fraction : float, optional
-            Of shrinking samples, the size that stability and scores are of; by default both are means over all smaller
-            sizes. 1 gives the scores of whole samples, which have no stability of this kind.
-        X, **parameters
-            As for :meth:`stability`.
-        """
-        from holdfast.study.summary import summary_table
-
-        return summary_table(self, measure, level, fraction, X, parameters)
-
-    def interval(self, candidate: str, estimate: StabilityEstimate, level: float) -> Interval:
-        """The interval of an estimate; the one that the pilot promised, if a pilot settled the number of runs."""
-        until = self.stored.meta.get("until")
-        if until is None or estimate.measure != until["measure"] or level != until["level"] or estimate.no_interval:
-            return estimate.ci(level)
-        pilot = self._pilot(candidate)
-        return estimate.ci(level) if pilot is None else pilot.ci(estimate)
-
-    # Trade-offs and decisions (holdfast.tradeoff)
-
-    def pareto(
-        self, metric: str | None = None, measure: str | Measure | None = None, **options: Any
-    ) -> "tradeoff.Pareto":
-        """Find the best compromises of accuracy and stability (see :func:`holdfast.tradeoff.pareto`)."""
         from holdfast import tradeoff
 
-        return tradeoff.pareto(self, metric, measure, **options)
-
-    def choose(self, rule: str = "one-se", **options: Any) -> "tradeoff.Choice":
-        """Choose one candidate by accuracy and stability, and say why (see :func:`holdfast.tradeoff.choose`)."""
-        from holdfast import tradeoff
-
-        return tradeoff.choose(self, rule, **options)
-
-    def final_features(self, candidate: str, X: Any = None, y: Any = None, **options: Any) -> "tradeoff.FinalFeatures":
-        """Report the features of a candidate, with how sure they are (see :func:`holdfast.tradeoff.final_features`)."""
-        from holdfast import tradeoff
-
-        return tradeoff.final_features(self, candidate, X, y, **options)
-
-    def recovery(self, truth: Any, candidate: str, **options: Any) -> "tradeoff.Recovery":
-        """Count false positives and negatives where the truth is known (see :func:`holdfast.tradeoff.recovery`)."""
-        from holdfast import tradeoff
-
-        return tradeoff.recovery(self, truth, candidate, **options)
+        return tradeoff.recovery(self, truth, candidate, threshold=threshold, top=top)
 
     def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
-        """Tell whether other selections predict otherwise (see :func:`holdfast.tradeoff.prediction_agreement`)."""
+        """Measure whether fits that select different features also predict differently.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate; its predictions must have been kept.
+
+        Returns
+        -------
+        PredictionAgreement
+        """
         from holdfast import tradeoff
 
         return tradeoff.prediction_agreement(self, candidate)
 
-    def profile(self, name: str, measure: str | Measure = "nogueira", **options: Any) -> "tradeoff.SizeProfile":
-        """Measure stability against the number of features (see :func:`holdfast.tradeoff.profile`)."""
-        from holdfast import tradeoff
+    # Profiles
 
-        return tradeoff.profile(self, name, measure, **options)
+    def profile(
+        self,
+        name: str,
+        measure: str | Measure = "nogueira",
+        *,
+        sizes: Iterable[int] | None = None,
+        metric: str | None = None,
+        tolerance: float = 0.2,
+        level: float = 0.95,
+        X: Matrix | None = None,
+        **parameters: Any,
+    ) -> "tradeoff.SizeProfile":
+        """Measure stability against the number of features, and find the sizes after which features enter at random.
 
-    def fraction_profile(self, candidates: Iterable[str] | None = None, **options: Any) -> pd.DataFrame:
-        """Agreement and score against the size of the sample (see :func:`holdfast.tradeoff.fraction_profile`)."""
-        from holdfast import tradeoff
+        Parameters
+        ----------
+        name : str
+            A candidate that gives rankings or weights, or a selector whose candidates are sizes (``sizes=[5, 10, …]``).
+        measure : str or Measure
+            What to measure: a measure of subsets.
+        sizes : iterable of int, optional
+            Sizes to look at; by default about 30 from 1 to all, or those that the selector has.
+        metric : str, optional
+            Score to put beside, for selectors with several sizes.
+        tolerance : float
+            Agreement of entering features up to which they enter almost at random.
+        level : float
+            Level of the intervals.
+        X, **parameters
+            Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
-        return tradeoff.fraction_profile(self, candidates, **options)
+        Returns
+        -------
+        SizeProfile
 
-    def setting_ranks(self, over: str = "size", **options: Any) -> pd.DataFrame:
-        """Mean rank of every setting over the values of a parameter (see :func:`holdfast.tradeoff.ranked_settings`)."""
-        from holdfast import tradeoff
+        Raises
+        ------
+        ValueError
+            If there are not several sizes to look at, or the measure is not one of subsets.
 
-        return tradeoff.ranked_settings(self, over, **options)
-
-    def report(self, path: str | Path = "report.html", **options: Any) -> Path:
-        """Write a report into one file, .html, .md or .json (see :func:`holdfast.report.write_report`)."""
-        from holdfast import report
-
-        return report.write_report(self, path, **options)
-
-    # A pilot
-
-    def _pilot(self, candidate: str) -> Pilot | None:
-        """What a candidate's first runs ask for; None if they have no uncertainty."""
-        until = self.stored.meta["until"]
-        try:
-            designed = self.stored.designed(candidate, before=until["pilot"])
-        except ValueError:  # none of them was finished
-            return None
-        if designed.runs.kind != "subset":
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = design_stability(designed, until["measure"])
-        if estimate.no_interval:
-            return None
-        planned = runs_needed(until["half_width"], pilot=estimate, level=until["level"])
-        assert isinstance(planned, Pilot)
-        return planned
-
-    @property
-    def pilot_runs(self) -> int:
-        """The most runs that any candidate's pilot asks for."""
-        pilots = [self._pilot(name) for name in self.candidates]
-        return max((pilot.n_runs for pilot in pilots if pilot is not None), default=self.stored.meta["until"]["pilot"])
-
-    def export(self, folder: str | Path) -> list[Path]:
-        """Write all tables as Parquet files into a folder and return their paths.
-
-        The tables are ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``.
+        See Also
+        --------
+        holdfast.tradeoff.profile : The definition of entering features and knots.
         """
-        from holdfast.study.export import write_tables
+        from holdfast import tradeoff
 
-        return write_tables(self, path_of(folder, "the path of a folder"))
+        return tradeoff.profile(
+            self, name, measure, sizes=sizes, metric=metric, tolerance=tolerance, level=level, X=X, **parameters
+        )
 
-    def __repr__(self) -> str:
-        state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
-        failed = f", {len(self.failures)} failed" if len(self.failures) else ""
-        splits = f"{len(self.stored.splits)} splits ({self.design_in_words})"
-        head = f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = self.summary().drop(columns=["family", "reason", "measure"])
-        table = table.drop(columns="top") if table["top"].isna().all() else table
-        cut = {"top": lambda k: "" if k != k else f"{k:.0f}"}
-        return f"{head}\n{table.to_string(formatters=cut, float_format=lambda number: f'{number:.3f}')}"
+    def fraction_profile(
+        self,
+        candidates: Iterable[str] | None = None,
+        measure: str | Measure | None = None,
+        *,
+        metric: str | None = None,
+        level: float = 0.95,
+        X: Matrix | None = None,
+        **parameters: Any,
+    ) -> pd.DataFrame:
+        """Return agreement and score against the size of the sample, for a study with NestedSubsamples.
 
+        Parameters
+        ----------
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+        measure, X, **parameters
+            Measure, data and parameters of the measure, as for :meth:`stability`.
+        metric : str, optional
+            The score; the study's first one by default.
+        level : float
+            Level of the intervals.
 
-def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
-    """Standard error of a mean score over runs that share training rows: the variance times 1/J + tested/trained."""
-    if values.size < 2:
-        return math.nan
-    ratio = (splits["n_test"] / splits["n_rows"]).mean()
-    return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
+        Returns
+        -------
+        DataFrame
+            One row per candidate and ``fraction`` (see :func:`holdfast.tradeoff.fraction_profile`).
+        """
+        from holdfast import tradeoff
 
+        return tradeoff.fraction_profile(self, candidates, measure, metric=metric, level=level, X=X, **parameters)
 
-def load_study(store: str | Path) -> StudyResult:
-    """Read a study from its store, also while it still runs.
+    def setting_ranks(
+        self,
+        over: str = "size",
+        *,
+        of: str = "stability",
+        measure: str | Measure | None = None,
+        fraction: float | None = None,
+        **parameters: Any,
+    ) -> pd.DataFrame:
+        """Return the mean rank of every setting over the values of one parameter.
 
-    Parameters
-    ----------
-    store : path
-        File that :meth:`Study.run` was given as ``store``.
-    """
-    kept = opened_to_read(store)
-    try:
-        return StudyResult(read(kept))
-    finally:
-        kept.connection.close()
+        Parameters
+        ----------
+        over : str
+            Parameter whose values are the conditions, such as ``size``, the number of features.
+        of : str
+            What is ranked: ``"stability"`` or the name of a score.
+        measure, **parameters
+            Measure and its parameters, as for :meth:`stability`.
+        fraction : float, optional
+            Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
+
+        Returns
+        -------
+        DataFrame
+            One row per setting, the best first: its ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`) and the number
+            of ``conditions`` it was ranked in.
+
+        Raises
+        ------
+        ValueError
+            If no candidate sets this parameter, or ``of`` is neither ``"stability"`` nor a score.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.ranked_settings(self, over, of=of, measure=measure, fraction=fraction, **parameters)
+
+    def report(
+        self,
+        path: str | Path = "report.html",
+        *,
+        format: "Format | None" = None,
+        candidate: str | None = None,
+        rule: str = "one-se",
+        metric: str | None = None,
+        measure: str | Measure | None = None,
+        level: float = 0.95,
+        threshold: float = 0.5,
+        X: Any = None,
+        title: str | None = None,
+        **parameters: Any,
+    ) -> Path:
+        """Write a report into one file, which needs no other file and no network.
+
+        Parameters
+        ----------
+        path, format : path, {"html", "md", "json"}, optional
+            File to write; without a format, its name ends in .html, .md or .json.
+        candidate : str, optional
+            Which candidate to report; the one that ``rule`` chooses by default, or without scores the most stable one.
+        rule, metric, measure
+            How to choose, as for :meth:`choose`.
+        level : float
+            Level of all intervals.
+        threshold : float
+            Share of the resamples that a feature's frequency must exceed, by the lower end of its interval.
+        X : frame or array, optional
+            The features that the study ran on; then features that stand in for each other must be correlated too.
+        title : str, optional
+            Heading of the report.
+        **parameters
+            Parameters of the rule, as for :meth:`choose`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If an option is wrong whatever the study found; what a study cannot answer is said in its report.
+
+        See Also
+        --------
+        holdfast.report.summarize : What the report says, as data.
+        """
+        from holdfast import report
+        from holdfast.tradeoff.choice import check_rule
+
+        check_rule(rule, parameters, StudyResult.report)
+        heading = {} if title is None else {"title": title}
+        summary = report.summarize(
+            self, candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X,
+            **heading, **parameters,
+        )  # fmt: skip
+        return report.write_report(summary, path, format=format)
+
+    def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
+        """Draw accuracy against stability, or the stabilities with their intervals.
+
+        Parameters
+        ----------
+        picture : {"pareto", "forest"}, optional
+            By default ``"pareto"`` if several candidates have scores, else ``"forest"``.
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        altair.Chart
+
+        See Also
+        --------
+        holdfast.plots : All pictures.
+        """
+        from holdfast import plots
+
+        if picture not in ("pareto", "forest", None):
+            raise ValueError(f"Expected picture 'pareto' or 'forest', got {picture!r}.")
+        pareto = self.has_scores and len(self.candidates) > 1 if picture is None else picture == "pareto"
+        return plots.plot_pareto(self, level=level) if pareto else plots.plot_forest(self, level=level)

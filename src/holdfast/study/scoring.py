@@ -9,7 +9,9 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
-from holdfast.io.estimators import seed
+from holdfast.declared import About, did_you_mean
+from holdfast.io.estimators import set_seeds
+from holdfast.models import SCORES
 from holdfast.resampling import Split
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -48,12 +50,20 @@ def scorers_of(named: Mapping[str, Any]) -> dict[str, Scorer]:
 def _scorer(scoring: Any) -> Scorer:
     if callable(scoring):
         return scoring
+    known = SCORES[scoring].scorer if scoring in SCORES else scoring
     try:
-        return get_scorer(scoring)
+        return known if callable(known) else get_scorer(known)
     except ValueError:
         raise ValueError(
-            f"Expected scoring by names that sklearn.metrics.get_scorer_names() lists, or callables, got {scoring!r}."
+            f"Expected scoring by names ({', '.join(SCORES)}, or others that sklearn.metrics.get_scorer_names() lists) "
+            f"or callables, got {scoring!r}{did_you_mean(scoring, SCORES)}"
         ) from None
+
+
+def describe_score(name: str, scoring: Any) -> About:
+    """Return what is said of a score: the words of its record, or its name."""
+    known = SCORES.get(scoring) if isinstance(scoring, str) else None
+    return About(name=name, summary=name, methods=name) if known is None else known.about
 
 
 class Answers:
@@ -86,7 +96,7 @@ def model_on(
         model = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
         return model.fit(np.zeros((len(train[1]), 1)), train[1])
     model = clone(estimator)
-    seed(model, split.seed)
+    set_seeds(model, split.seed)
     return model.fit(*train)
 
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -11,21 +11,21 @@ import numpy as np
 
 from holdfast.inference.intervals import check_level
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
+from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
-from holdfast.study.data import PredictionTask, StudyData, study_data
+from holdfast.study.data import PredictionTask, StudyData, prepare_data
 from holdfast.study.families import Candidates, Family
 from holdfast.study.guessing import Guesses
 from holdfast.study.interruption import report_interruption
-from holdfast.study.mending import mend
-from holdfast.study.opening import opened_to_write
-from holdfast.study.plan import described, fingerprint, versions
-from holdfast.study.progress import Report, reporter
+from holdfast.study.naming import name_selectors
+from holdfast.study.plan import describe, fingerprint, versions
+from holdfast.study.progress import Report, make_reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_requirements
 from holdfast.study.result import StudyResult
-from holdfast.study.scoring import named_scoring, scorers_of
-from holdfast.study.store import Store, stored_bytes
-from holdfast.study.stored import read
+from holdfast.study.scoring import describe_score, named_scoring, scorers_of
+from holdfast.study.store import Store, estimate_bytes, mend, open_to_write
+from holdfast.study.stored import read_stored
 from holdfast.study.work import Context, Outcome, Task, one_thread, work
 
 
@@ -76,9 +76,9 @@ class Study:
 
     Parameters
     ----------
-    selectors : mapping from name to estimator or Candidates
+    selectors : mapping from name to estimator or Candidates, list of them, or a single one
         Any scikit-learn estimator or Pipeline that has a support, ranking, coefficients or importances after fitting;
-        :class:`Candidates` adds a grid of settings or several sizes.
+        :class:`Candidates` adds a grid of settings or several sizes. Without names, they are named after their classes.
     perturbation : Perturbation or scikit-learn splitter
         How the data are perturbed; 100 bootstrap samples by default.
     estimator : estimator, optional
@@ -113,7 +113,7 @@ class Study:
     nogueira = 0.905 [0.689, 0.965] (95% CI, 20 runs)
     """
 
-    selectors: Mapping[str, Any]
+    selectors: Any
     perturbation: Any = field(default_factory=Bootstrap)
     estimator: Any = None
     scoring: Any = None
@@ -123,9 +123,11 @@ class Study:
     prefilter: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.selectors, Mapping) or not self.selectors:
+        object.__setattr__(self, "selectors", name_selectors(self.selectors))
+        if not self.selectors:
             raise ValueError(
-                f"Expected at least one selector, as a mapping from name to estimator, got {self.selectors!r}."
+                "Expected at least one selector: a mapping from name to estimator, a list, or a single one; got "
+                f"{self.selectors!r}."
             )
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -151,8 +153,8 @@ class Study:
     def families(self) -> list[Family]:
         """The selectors, each with its candidates."""
         return [
-            Family(str(name), one if isinstance(one, Candidates) else Candidates(one))
-            for name, one in self.selectors.items()
+            Family(name, selector if isinstance(selector, Candidates) else Candidates(selector))
+            for name, selector in self.selectors.items()
         ]
 
     def run(
@@ -217,21 +219,21 @@ class Study:
         if until is not None and not isinstance(until, TargetPrecision):
             raise ValueError(f"Expected a width as until=hf.TargetPrecision(…), got {until!r}.")
         engines.check_backend(n_jobs, time_limit)
-        data = study_data(X, y, groups, self.keep, self.task, self.estimator)
+        data = prepare_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
-        with opened_to_write(store) as kept, report_interruption(kept):
-            kept.begin(run.plan(), run.about(command), self.families)
-            if mend(kept):
-                kept.add_splits(run.splits(_grown(run.perturbation, kept)))
+        with open_to_write(store) as opened, report_interruption(opened):
+            opened.begin(run.plan(), run.about(command), self.families)
+            if mend(opened):
+                opened.add_splits(run.splits(_extend(run.perturbation, opened)))
             if retry_failures:
-                kept.forget_failures([name for family in self.families for name in family.names])
-            session = kept.begin_session(n_jobs, versions())
-            for perturbation in run.stages(kept, until):
-                kept.add_splits(run.splits(perturbation))
-                run.go_on(kept, perturbation, n_jobs, time_limit, reporter(progress), on_error)
-            kept.end_session(session)
-            result = StudyResult(read(kept), self)
-        _tell_failures(result)
+                opened.forget_failures([name for family in self.families for name in family.names])
+            session = opened.begin_session(n_jobs, versions())
+            for perturbation in run.stages(opened, until):
+                opened.add_splits(run.splits(perturbation))
+                run.fit_missing(opened, perturbation, n_jobs, time_limit, make_reporter(progress), on_error)
+            opened.end_session(session)
+            result = StudyResult(read_stored(opened), self)
+        _warn_of_failures(result)
         return result
 
     def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
@@ -243,22 +245,19 @@ class Study:
             Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
             on disk they take.
         """
-        run = _Run(self, study_data(X, y, groups, self.keep, self.task, self.estimator), True)
+        run = _Run(self, prepare_data(X, y, groups, self.keep, self.task, self.estimator), True)
         places = range(len(run.families))
         context = run.context(run.perturbation, set(places))
         begun = monotonic()
-        outcomes = [
-            one
-            for place in places
-            for one in work(context, Task(place, (0,), tuple(range(len(run.families[place].settings)))))
-        ]
-        seconds, splits = monotonic() - begun, run.perturbation.n_splits
+        tasks = [Task(place, (0,), tuple(range(len(run.families[place].settings)))) for place in places]
+        outcomes = [outcome for task in tasks for outcome in work(context, task)]
+        seconds, splits = monotonic() - begun, run.perturbation.get_n_splits()
         return {
             "candidates": len(outcomes),
             "splits": splits,
             "fits": len(outcomes) * splits,
             "seconds": seconds * splits,
-            "bytes": splits * (stored_bytes(outcomes) + stored_bytes([context.split(0)])),
+            "bytes": splits * estimate_bytes(outcomes, [context.split(0)]),
         }
 
 
@@ -278,8 +277,8 @@ class _Run:
         self.samples = data.samples
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(self.samples)
-        asked = [family for family in self.families if only is None or set(only) & set(family.names)]
-        check_requirements(data, asked, study.estimator)
+        fitted = [family for family in self.families if only is None or set(only) & set(family.names)]
+        check_requirements(data, fitted, study.estimator)
         self._shared: dict[int, Any] = {}
 
     # What is written down
@@ -288,11 +287,11 @@ class _Run:
         """What results depend on."""
         study, data = self.study, self.data
         return {
-            "data": fingerprint(data.X, data.y, data.groups, data.kept, data.names),
-            "perturbation": described(self.perturbation.identity()),
+            "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.names),
+            "perturbation": describe(self.perturbation.identity()),
             "random_state": int(study.random_state),
-            "estimator": described(study.estimator),
-            "scoring": described(self.scoring),
+            "estimator": describe(study.estimator),
+            "scoring": describe(self.scoring),
             "keep": [str(name) for name in study.keep],
             "task": data.task,
             "keep_predictions": self.keep_predictions,
@@ -303,12 +302,21 @@ class _Run:
         data = self.data
         return {
             "design": self.perturbation.design,
+            "declared": self.declared(),
             "names": data.names if data.named else None,
             "n_features": len(data.names),
-            "classes": None if data.classes is None else [described(one) for one in data.classes.tolist()],
+            "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
             "target": data.target.tolist(),
             "prefilter": self.study.prefilter,
             "command": None if command is None else dict(command),
+        }
+
+    def declared(self) -> dict[str, Any]:
+        """What perturbation, selectors and scores say of themselves: a report needs no more than the store."""
+        return {
+            "perturbation": self.perturbation.about.to_dict(),
+            "selectors": {family.name: SELECTORS.describe(family.selector).to_dict() for family in self.families},
+            "scores": {name: describe_score(name, scoring).to_dict() for name, scoring in self.scoring.items()},
         }
 
     # How many runs
@@ -316,31 +324,31 @@ class _Run:
     def stages(self, store: Store, until: TargetPrecision | None) -> Iterator[Perturbation]:
         """The perturbation to run; with a wanted width first the pilot, then what it asks for."""
         if until is None:
-            yield _grown(self.perturbation, store)
+            yield _extend(self.perturbation, store)
             return
-        if self.perturbation.grows != "n" or self.perturbation.design != "runs":
+        if self.perturbation.grows is None or self.perturbation.design != "runs":
             without = "; pairs of halves have no interval to narrow" if self.perturbation.design == "pairs" else ""
             raise ValueError(
                 f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}"
                 f"{without}."
             )
-        yield replace(self.perturbation, n=until.pilot)  # type: ignore[type-var]
+        yield self.perturbation.grown(until.pilot)
         with store.transaction():
             store.put("until", {**vars(until)})
-        asked = StudyResult(read(store)).pilot_runs
-        if asked > until.cap:
+        needed = StudyResult(read_stored(store)).pilot_runs
+        if needed > until.cap:
             warnings.warn(
-                f"The pilot asks for {asked} runs for ±{until.half_width:g}, more than cap={until.cap}; intervals will "
-                "be wider.",
+                f"The pilot asks for {needed} runs for ±{until.half_width:g}, more than cap={until.cap}; intervals "
+                "will be wider.",
                 UserWarning,
                 stacklevel=4,
             )
-        yield _grown(replace(self.perturbation, n=max(until.pilot, min(asked, until.cap))), store)  # type: ignore[type-var]
+        yield _extend(self.perturbation.grown(max(until.pilot, min(needed, until.cap))), store)
 
     def splits(self, perturbation: Perturbation) -> Iterator[Any]:
         """All splits, in order."""
         seed = int(self.study.random_state)
-        return (perturbation.split(index, self.samples, seed) for index in range(perturbation.n_splits))
+        return (perturbation.make_split(index, self.samples, seed) for index in range(perturbation.get_n_splits()))
 
     # The work
 
@@ -351,12 +359,13 @@ class _Run:
             for place in needed - set(self._shared):
                 self._shared[place] = self.families[place].prepare(data.X, data.y, self.samples.groups)
         return Context(
-            X=data.X, kept=data.kept, y=data.y, names=data.names, samples=self.samples, classes=data.classes,
-            families=self.families, shared=dict(self._shared), perturbation=perturbation, seed=int(study.random_state),
-            estimator=study.estimator, scorers=self.scorers, keep_predictions=self.keep_predictions,
+            X=data.X, covariates=data.covariates, y=data.y, names=data.names, samples=self.samples,
+            classes=data.classes, families=self.families, shared=dict(self._shared),
+            perturbation=perturbation, seed=int(study.random_state), estimator=study.estimator,
+            scorers=self.scorers, keep_predictions=self.keep_predictions,
         )  # fmt: skip
 
-    def go_on(
+    def fit_missing(
         self,
         store: Store,
         perturbation: Perturbation,
@@ -365,8 +374,8 @@ class _Run:
         report: Report,
         on_error: str,
     ) -> None:
-        """Run what is missing and keep it as it comes."""
-        queue = Queue(store, self.families, perturbation.n_splits, time_limit is not None, self.only)
+        """Fit what is missing, and store outcomes as they come."""
+        queue = Queue(store, self.families, perturbation.get_n_splits(), time_limit is not None, self.only)
         report(queue.progress)
         context = self.context(perturbation, queue.needed)
         guesses = Guesses(store, context)
@@ -375,8 +384,8 @@ class _Run:
         results = engines.stream(context, queue.tasks, n_jobs, time_limit)
         try:
             for task, outcomes in results:
-                queue.finished(task, outcomes)
-                guesses.add(one.split for one in outcomes if one.scores)
+                queue.record(task, outcomes)
+                guesses.add(outcome.split for outcome in outcomes if outcome.scores)
                 report(queue.progress)
                 if on_error == "raise":
                     _raise_first(self.families, perturbation, outcomes)
@@ -384,26 +393,26 @@ class _Run:
             results.close()
 
 
-def _grown(perturbation: Perturbation, store: Store) -> Perturbation:
+def _extend(perturbation: Perturbation, store: Store) -> Perturbation:
     """The perturbation with at least as many splits as the store has: a study never shrinks."""
     stored = store.n_splits
-    if perturbation.grows is None or perturbation.n_splits >= stored:
+    if perturbation.grows is None or perturbation.get_n_splits() >= stored:
         return perturbation
-    unit = perturbation.n_splits // getattr(perturbation, perturbation.grows)
-    return replace(perturbation, **{perturbation.grows: -(-stored // unit)})  # type: ignore[type-var]
+    unit = perturbation.get_n_splits() // getattr(perturbation, perturbation.grows)
+    return perturbation.grown(-(-stored // unit))
 
 
 def _raise_first(families: Sequence[Family], perturbation: Perturbation, outcomes: Sequence[Outcome]) -> None:
-    for one in outcomes:
-        if one.failure is not None:
-            name = families[one.family].names[one.candidate]
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            name, failure = families[outcome.family].names[outcome.candidate], outcome.failure
             raise StudyError(
-                f"{name} failed on split {one.split} ({one.failure.stage}): {one.failure.error}. What was finished is "
-                f"kept; on_error='record' goes on after failures.\n\n{one.failure.traceback}"
+                f"{name} failed on split {outcome.split} ({failure.stage}): {failure.error}. What was finished is "
+                f"stored; on_error='record' goes on after failures.\n\n{failure.traceback}"
             )
 
 
-def _tell_failures(result: StudyResult) -> None:
+def _warn_of_failures(result: StudyResult) -> None:
     """Warn once of what failed."""
     failures = result.failures
     if failures.empty:

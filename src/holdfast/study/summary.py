@@ -3,20 +3,23 @@
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import with_parameters
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.inference.estimate import bind_parameters
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
-from holdfast.study.result import StudyResult, corrected_error
+
+if TYPE_CHECKING:
+    from holdfast.study.stabilities import StudyStabilities
 
 
-def summary_table(
-    result: StudyResult,
+def make_summary(
+    result: "StudyStabilities",
     measure: str | Measure | Sequence[str | Measure] | None,
     level: float,
     fraction: float | None,
@@ -24,29 +27,31 @@ def summary_table(
     parameters: dict[str, Any],
 ) -> pd.DataFrame:
     """See :meth:`StudyResult.summary`."""
-    result.stored.sizes(fraction)  # or a sentence that names those there are
+    result.stored.fractions(fraction)  # or a sentence that names those there are
     options = {"fraction": fraction, "X": X}
     if measure is None or isinstance(measure, (str, Measure)):
         footing = result.footing(measure=measure)
-        rows = [_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
+        rows = [_make_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
         return pd.DataFrame(rows).set_index("candidate")
-    measures = with_parameters([find(one) for one in measure], parameters)
+    measures = bind_parameters([find_measure(name) for name in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
-    footings = [result.footing(measure=one) for one in measures]
+    footings = [result.footing(measure=chosen) for chosen in measures]
     rows = [
-        {**_row(result, name, footing, level, options), "measure": one.label}
+        {**_make_row(result, name, footing, level, options), "measure": chosen.label}
         for name in result.candidates
-        for one, footing in zip(measures, footings, strict=True)
+        for chosen, footing in zip(measures, footings, strict=True)
     ]
     return pd.DataFrame(rows).set_index(["candidate", "measure"])
 
 
-def _row(result: StudyResult, name: str, footing: Footing, level: float, options: dict[str, Any]) -> dict[str, Any]:
+def _make_row(
+    result: "StudyStabilities", name: str, footing: Footing, level: float, options: dict[str, Any]
+) -> dict[str, Any]:
     stored = result.stored
-    row, outcomes = stored.row(name), stored.outcomes_of(name)
-    told: dict[str, Any] = {
-        "candidate": name, "family": row["family"], "measure": None, "top": None, "stability": math.nan,
+    number, outcomes = stored.row(name)["candidate"], stored.find_outcomes(name)
+    row: dict[str, Any] = {
+        "candidate": name, "family": result.family(name), "measure": None, "top": None, "stability": math.nan,
         "low": math.nan, "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
     }  # fmt: skip
     try:
@@ -54,28 +59,39 @@ def _row(result: StudyResult, name: str, footing: Footing, level: float, options
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             estimate = result.stability(name, footing.measure, top=footing.top, **options)
     except ValueError as error:
-        told["reason"] = str(error)
+        row["reason"] = str(error)
     else:
         low, high = result.interval(name, estimate, level)
-        told |= {
+        row |= {
             "measure": estimate.measure, "top": None if outcomes["kind"].iloc[0] == "subset" else footing.top,
             "stability": estimate.value, "low": low, "high": high,
             "reason": estimate.note, "runs": estimate.n_runs,
             "size": math.nan if estimate.mean_size is None else estimate.mean_size,
         }  # fmt: skip
     return {
-        **told,
-        **_scores(result, name, options["fraction"]),
+        **row,
+        **_average_scores(result, name, options["fraction"]),
         "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
-        "failures": int((stored.failures["candidate"] == row["candidate"]).sum()),
+        "failures": int((stored.failures["candidate"] == number).sum()),
     }
 
 
-def _scores(result: StudyResult, candidate: str, fraction: float | None) -> dict[str, float]:
-    """Each score's mean over runs, and its standard error."""
+def _average_scores(result: "StudyStabilities", candidate: str, fraction: float | None) -> dict[str, float]:
+    """Each score's mean over splits, and its standard error."""
     columns = {}
     for metric in result.metrics:
-        scores, splits = result.stored.scores_of(candidate, metric, fraction)
+        scores, splits = result.split_scores(candidate, metric, fraction=fraction)
         columns[metric] = float(scores.mean()) if len(scores) else math.nan
         columns[f"{metric}_se"] = corrected_error(np.asarray(scores, dtype=np.float64), splits)
     return columns
+
+
+def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
+    """Standard error of a mean score over splits that share training rows (Nadeau and Bengio, 2003).
+
+    The variance times 1/J + tested/trained rows.
+    """
+    if values.size < 2:
+        return math.nan
+    ratio = (splits["n_test"] / splits["n_rows"]).mean()
+    return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))

@@ -106,17 +106,17 @@ def find_class(path: str, what: str, trust: Trust) -> Any:
         raise ValueError(f"Expected the dotted path of a class, such as mypackage.Selector, for {what}, got {path!r}.")
     trust.check([path])
     try:
-        found = getattr(importlib.import_module(_module(path)), path.rpartition(".")[2])
+        kind = getattr(importlib.import_module(_module(path)), path.rpartition(".")[2])
     except Exception as error:  # a module may fail in any way while it is imported
         reason = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__}: {error}"
         raise ValueError(f"Expected the path of a class for {what}, got {path!r}: {reason.rstrip('.')}.") from None
-    if not (_is_concrete(found) and all(callable(getattr(found, name, None)) for name in ("fit", "get_params"))):
+    if not (_is_concrete(kind) and all(callable(getattr(kind, name, None)) for name in ("fit", "get_params"))):
         raise ValueError(
             f"Expected a class with fit and get_params, as scikit-learn's estimators have, for {what}, got {path!r}; "
             "it was not called."
         )
-    return found
+    return kind
 
 
-def _is_concrete(found: Any) -> bool:
-    return inspect.isclass(found) and not inspect.isabstract(found)
+def _is_concrete(kind: Any) -> bool:
+    return inspect.isclass(kind) and not inspect.isabstract(kind)

@@ -24,7 +24,7 @@ from holdfast.study.scoring import Answers, Scorer, coded, model_on, scores_of
 
 
 class Task(NamedTuple):
-    """A family, the splits it is to run on, and the places of its settings."""
+    """A family, the splits to fit it on, and the places of its settings."""
 
     family: int
     splits: tuple[int, ...]
@@ -39,10 +39,10 @@ class Failure(NamedTuple):
     traceback: str = ""
 
     @classmethod
-    def of(cls, stage: str, error: BaseException) -> "Failure":
-        """Tell an exception."""
-        told = "".join(traceback.format_exception(error))
-        return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), told)
+    def from_exception(cls, stage: str, error: BaseException) -> "Failure":
+        """Record an exception with its traceback."""
+        lines = "".join(traceback.format_exception(error))
+        return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), lines)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ class Context:
     """All that a piece of work needs to know; sent to every process once."""
 
     X: Any
-    kept: Any
+    covariates: Any
     y: NDArray[Any]
     names: Sequence[str]
     samples: Samples
@@ -92,11 +92,11 @@ class Context:
 
     def split(self, index: int) -> Split:
         """Make a split again."""
-        return self.perturbation.split(index, self.samples, self.seed)
+        return self.perturbation.make_split(index, self.samples, self.seed)
 
 
 def work(context: Context, task: Task) -> list[Outcome]:
-    """Run a family on a block of splits: select, score, and tell what happened."""
+    """Fit a family on a block of splits: select, score, and return the outcome of each candidate."""
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     outcomes: list[Outcome] = []
     with fitting():
@@ -105,20 +105,20 @@ def work(context: Context, task: Task) -> list[Outcome]:
             context.samples.groups,
         )  # fmt: skip
         for split in splits:
-            with _quiet() as heard:
+            with record_warnings() as caught:
                 results = next(fits, None)
             if results is None:
-                raise RuntimeError(f"{family.name} gave less results than there were splits.")
-            outcomes += _outcomes(context, task, split, results, _told(heard))
+                raise RuntimeError(f"{family.name} returned fewer results than splits.")
+            outcomes += _make_outcomes(context, task, split, results, join_warnings(caught))
     return outcomes
 
 
-def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], note: str) -> Iterator[Outcome]:
+def _make_outcomes(context: Context, task: Task, split: Split, results: list[Fit], note: str) -> Iterator[Outcome]:
     """One outcome for each candidate of these settings."""
     family = context.families[task.family]
     scored: dict[bytes, tuple[dict[str, Any], str]] = {}
     for place, fit in zip(task.settings, results, strict=True):
-        for size, selection in enumerate(_cut(family, fit.result, split.seed)):
+        for size, selection in enumerate(_cut_to_sizes(family, fit.result, split.seed)):
             where: dict[str, Any] = {
                 "family": task.family,
                 "candidate": place * len(family.cuts) + size,
@@ -126,20 +126,20 @@ def _outcomes(context: Context, task: Task, split: Split, results: list[Fit], no
                 "seconds": fit.seconds,
             }
             if isinstance(selection, Exception):
-                yield Outcome(**where, note=note, failure=Failure.of("select", selection))
+                yield Outcome(**where, note=note, failure=Failure.from_exception("select", selection))
                 continue
             alike = context.estimator is not None and selection.kind == "subset"
             key = selection.values.tobytes() if alike else b"%d" % len(scored)
             if key not in scored:
                 scored[key] = _score(context, split, selection)
-            found, heard = scored[key]
+            score, score_note = scored[key]
             yield Outcome(
                 **where, kind=selection.kind, values=selection.values,
-                note="\n".join(dict.fromkeys(filter(None, [note, selection.note, heard]))), **found,
+                note="\n".join(dict.fromkeys(filter(None, [note, selection.note, score_note]))), **score,
             )  # fmt: skip
 
 
-def _cut(family: Family, result: Selection | Exception, random_state: int) -> Sequence[Selection | Exception]:
+def _cut_to_sizes(family: Family, result: Selection | Exception, random_state: int) -> Sequence[Selection | Exception]:
     """A selection for each size, or the error for each."""
     if isinstance(result, Exception):
         return [result] * len(family.cuts)
@@ -150,11 +150,11 @@ def _cut(family: Family, result: Selection | Exception, random_state: int) -> Se
 
 
 def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[str, Any], str]:
-    """Predict the held-out rows with the selected features, and score that; also what was heard meanwhile."""
+    """Predict the held-out rows with the selected features, and score that; also the warnings meanwhile."""
     if not split.test.size:
         return {}, ""
-    begun, found = perf_counter(), dict[str, Any]()
-    with _quiet() as heard:
+    begun, score = perf_counter(), dict[str, Any]()
+    with record_warnings() as caught:
         try:
             fitted = predicting_model(context, split, selection)
             if fitted is None:
@@ -162,11 +162,11 @@ def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[s
             model, X = fitted
             answers, y = Answers(model, X), context.y[split.test]
             if context.keep_predictions:
-                found["predictions"] = coded(answers.predict(X), context.classes)
-            found["scores"] = scores_of(answers, X, y, context.scorers)
+                score["predictions"] = coded(answers.predict(X), context.classes)
+            score["scores"] = scores_of(answers, X, y, context.scorers)
         except Exception as error:
-            found["failure"] = Failure.of("score", error)
-    return {**found, "score_seconds": perf_counter() - begun}, _told(heard)
+            score["failure"] = Failure.from_exception("score", error)
+    return {**score, "score_seconds": perf_counter() - begun}, join_warnings(caught)
 
 
 def predicting_model(context: Context, split: Split, selection: Selection) -> tuple[Any, Any] | None:
@@ -175,9 +175,9 @@ def predicting_model(context: Context, split: Split, selection: Selection) -> tu
         return None if selection.model is None else (selection.model, take(context.X, split.test))
     changed, y = (context.table, context.y) if split.change is None else split.change(context.table, context.y)
     train, test = changed[np.ix_(split.train, selection.values)], context.table[np.ix_(split.test, selection.values)]
-    if context.kept is not None:
+    if context.covariates is not None:
         train, test = (
-            (sp.hstack if sp.issparse(features) else np.hstack)([features, context.kept[rows]])
+            (sp.hstack if sp.issparse(features) else np.hstack)([features, context.covariates[rows]])
             for features, rows in ((train, split.train), (test, split.test))
         )
     used = np.arange(train.shape[1])
@@ -188,30 +188,30 @@ def predicting_model(context: Context, split: Split, selection: Selection) -> tu
 # Around a piece of work
 
 # Threads of one process share NumPy's random state and the filters of warnings, so only one of them fits at a time.
-_alone = threading.RLock()
+_fit_lock = threading.RLock()
 
 
 @lru_cache(maxsize=1)
-def _threads() -> ThreadpoolController:
+def _thread_limits() -> ThreadpoolController:
     return ThreadpoolController()  # looking for the libraries takes milliseconds
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold BLAS to one thread: two give other bits than one, and collapse where there are many workers."""
-    with _threads().limit(limits=1):
+    with _thread_limits().limit(limits=1):
         yield
 
 
 @contextmanager
 def fitting() -> Iterator[None]:
     """Fit alone in this process, with BLAS on one thread, and leave NumPy's random state as it was."""
-    with _alone, one_thread(), _random_state_kept():
+    with _fit_lock, one_thread(), _restore_random_state():
         yield
 
 
 @contextmanager
-def _random_state_kept() -> Iterator[None]:
+def _restore_random_state() -> Iterator[None]:
     """Put NumPy's global random state back; fits seed it, for selectors that use it."""
     before = np.random.get_state()  # noqa: NPY002
     try:
@@ -221,20 +221,21 @@ def _random_state_kept() -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[list[Any]]:
-    """Collect warnings."""
-    with warnings.catch_warnings(record=True) as heard:
+def record_warnings() -> Iterator[list[Any]]:
+    """Collect warnings instead of showing them."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield heard
+        yield caught
 
 
-def _told(heard: Sequence[Any]) -> str:
-    """Each different warning once; those meant for developers are left out."""
-    meant = (one for one in heard if not issubclass(one.category, (DeprecationWarning, PendingDeprecationWarning)))
-    return "\n".join(dict.fromkeys(map(_sentence, meant)))
+def join_warnings(caught: Sequence[Any]) -> str:
+    """Each different warning once, a line each; those meant for developers are left out."""
+    for_developers = (DeprecationWarning, PendingDeprecationWarning)
+    for_users = (warning for warning in caught if not issubclass(warning.category, for_developers))
+    return "\n".join(dict.fromkeys(map(_format_warning, for_users)))
 
 
-def _sentence(heard: Any) -> str:
-    if isinstance(heard.message, FewerFeaturesWarning):
-        return heard.message.note
-    return f"{heard.category.__name__}: {' '.join(str(heard.message).split())}"
+def _format_warning(warning: Any) -> str:
+    if isinstance(warning.message, FewerFeaturesWarning):
+        return warning.message.note
+    return f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"

@@ -1,26 +1,28 @@
 """One candidate, chosen by a rule, with the sentence that says why."""
 
-import difflib
 import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from holdfast.checks import Matrix
+from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.measures import Measure
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
-from holdfast.tradeoff.points import Points, points_of
+from holdfast.tradeoff.points import Points, make_points
 from holdfast.tradeoff.rules import RULES, Decision
 
+OWN = ("self", "result")
 SAME = "the same resamples that it was chosen on: choosing makes its score look better than it is"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(ResultMixin):
     """The candidate that a rule chose.
 
     Attributes
@@ -61,23 +63,26 @@ class Choice:
     nested: bool = False
     facts: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what there is to know, ready for JSON but for ``nan``."""
-        return {
-            "candidate": self.candidate, "rule": self.rule, "reason": self.reason, "metric": self.metric,
-            "measure": self.measure, "score": self.score, "score_interval": list(self.score_interval),
-            "stability": self.stability, "stability_interval": list(self.stability_interval),
-            "measured_on": self.measured_on, "nested": self.nested, "facts": self.facts,
-            "beaten": self.beaten.reset_index().to_dict(orient="records"),
-        }  # fmt: skip
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, the chosen one first: ``score``, ``stability`` and ``why_not``.
+
+        Returns
+        -------
+        DataFrame
+        """
+        chosen = pd.DataFrame(
+            {"score": [self.score], "stability": [self.stability], "why_not": [""]},
+            index=pd.Index([self.candidate], name="candidate"),
+        )
+        return pd.concat([chosen, self.beaten]).rename_axis("candidate")
 
     def __repr__(self) -> str:
-        score = f"{self.metric} {self.score:.3f}{_ends(self.score_interval)}"
-        stability = f"{self.measure} {self.stability:.3f}{_ends(self.stability_interval)}"
+        score = f"{self.metric} {self.score:.3f}{_format_interval(self.score_interval)}"
+        stability = f"{self.measure} {self.stability:.3f}{_format_interval(self.stability_interval)}"
         return f"{self.reason}\n{score}, {stability}\nMeasured on {self.measured_on}."
 
 
-def _ends(interval: Interval) -> str:
+def _format_interval(interval: Interval) -> str:
     return "" if math.isnan(interval.low) else f" [{interval.low:.3f}, {interval.high:.3f}]"
 
 
@@ -90,8 +95,7 @@ def choose(
     candidates: Iterable[str] | None = None,
     level: float = 0.95,
     X: Matrix | None = None,
-    nested: bool = False,
-    **options: Any,
+    **parameters: Any,
 ) -> Choice:
     """Choose one candidate of a study by accuracy and stability.
 
@@ -106,53 +110,67 @@ def choose(
         ``"at-least"``: the best score with a stability of at least ``stability=``, by the lower end of its interval.
         ``"weighted"``: the largest ``weight`` · score + (1 − ``weight``) · stability, both scaled to the front.
     metric, measure, candidates, X
-        As for :meth:`StudyResult.pareto`.
+        As for :meth:`StudyResult.pareto`; parameters of the measure are bound to it with ``Measure.bind``.
     level : float
         Level of the intervals, and of the tests of ``"not-worse"``.
-    nested : bool
-        A study alone cannot measure the choice itself: see :func:`holdfast.nested_choice`.
-    **options
-        Options of the rule: ``correction="holm"`` or None and ``test="mcnemar"`` or ``"resampled-t"`` of
-        ``"not-worse"``, ``stability`` of ``"at-least"``, ``weight`` of ``"weighted"``; and parameters of the measure.
+    **parameters
+        Parameters of the rule: ``correction="holm"`` or None and ``test="mcnemar"`` or ``"resampled-t"`` of
+        ``"not-worse"``, ``stability`` of ``"at-least"``, ``weight`` of ``"weighted"``.
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    ValueError
+        If there is no such rule, it has no such parameter, or no candidate has a score and a stability.
+
+    See Also
+    --------
+    holdfast.nested_choice : What a choice is worth on rows that took no part in it.
     """
     check_level(level)
-    if nested:
-        raise ValueError(
-            "Expected nested=False for a finished study, got True: measuring the choice itself needs the data; use "
-            "hf.nested_choice(study, X, y, rule=…)."
-        )
-    own, parameters = _split_options(rule, options)
-    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
-    if rule == "not-worse":
-        own.setdefault("level", level)
-    return _made(points, rule, RULES[rule](points, **own))
+    check_rule(rule, parameters)
+    points = make_points(result, metric, measure, candidates=candidates, level=level, X=X)
+    if "level" in RULES[rule].parameters:
+        parameters = {"level": level, **parameters}
+    return _make_choice(points, RULES[rule].about.name, RULES[rule](points, **parameters))
 
 
-def check_rule(rule: str, options: dict[str, Any]) -> None:
-    """Raise unless there is such a rule and these are options of it."""
-    _split_options(rule, options)
+def check_rule(rule: str, parameters: Collection[str], method: Callable[..., Any] = choose) -> None:
+    """Raise unless there is such a rule and these are parameters of it.
+
+    Parameters
+    ----------
+    rule : str
+        Name of a rule.
+    parameters : collection of str
+        Names of parameters that are meant for the rule.
+    method : callable
+        Who was called with them: its own options are named too, one of which may have been misspelled.
+    """
+    of_rule, of_method = RULES.find(rule).parameters, _options(method)
+    for name in parameters:
+        if name not in of_rule:
+            raise ValueError(
+                f"Expected options of {method.__name__} ({', '.join(of_method)}) or parameters of the rule {rule} "
+                f"({', '.join(of_rule) or 'none'}), got {name!r}{did_you_mean(name, [*of_method, *of_rule])}"
+            )
+    RULES[rule].check(parameters)
 
 
-def _split_options(rule: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options of the rule, and those of the measure."""
-    if rule not in RULES:
-        close = difflib.get_close_matches(str(rule), RULES, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"Expected a rule ({', '.join(RULES)}), got {rule!r}{meant}")
-    known = set(inspect.signature(RULES[rule]).parameters) - {"points"}
-    others = {name for one in RULES.values() for name in inspect.signature(one).parameters} - {"points"} - known
-    for name in options:
-        if name in others:
-            raise ValueError(f"Expected options of {rule} ({', '.join(sorted(known)) or 'none'}), got {name!r}.")
-    own = {name: value for name, value in options.items() if name in known}
-    return own, {name: value for name, value in options.items() if name not in known}
+def _options(method: Callable[..., Any]) -> list[str]:
+    """The options of a method: its parameters, but for the result itself and those that are handed on."""
+    parameters = inspect.signature(method).parameters
+    return [name for name, option in parameters.items() if option.kind is not option.VAR_KEYWORD and name not in OWN]
 
 
-def _made(points: Points, rule: str, decision: Decision) -> Choice:
+def _make_choice(points: Points, rule: str, decision: Decision) -> Choice:
     frame = points.frame
     row: Any = frame.loc[decision.candidate]
     others = frame.index[frame.index != decision.candidate]
-    why_not = [decision.why_not.get(name) or _missing(frame.loc[name].to_dict()) for name in others]
+    why_not = [decision.why_not.get(name) or _say_what_is_missing(frame.loc[name].to_dict()) for name in others]
     return Choice(
         candidate=decision.candidate, rule=rule, reason=decision.reason, metric=points.metric,
         measure=points.measure.label, score=float(row["score"]),
@@ -162,6 +180,6 @@ def _made(points: Points, rule: str, decision: Decision) -> Choice:
     )  # fmt: skip
 
 
-def _missing(row: dict[str, Any]) -> str:
+def _say_what_is_missing(row: dict[str, Any]) -> str:
     what = "score" if math.isnan(row["score"]) else "stability"
     return f"it has no {what}" + (f": {row['reason']}" if row["reason"] else "")

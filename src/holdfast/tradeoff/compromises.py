@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,13 @@ from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
-from holdfast.tradeoff.points import Points, points_of
+from holdfast.tradeoff.points import Points, make_points
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 SURFACE_POINTS = 200
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
@@ -21,7 +25,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pareto:
+class Pareto(ResultMixin):
     """Which candidates are the best compromises of accuracy and stability.
 
     Attributes
@@ -43,7 +47,7 @@ class Pareto:
     scores, stabilities : ndarray, draws × candidates
         The points of runs drawn again.
     scope : str
-        What probabilities and stabilities speak about.
+        What probabilities and stabilities describe.
     """
 
     frame: pd.DataFrame
@@ -60,13 +64,13 @@ class Pareto:
     @property
     def front(self) -> pd.DataFrame:
         """The joint front, the most accurate first."""
-        return _along(self.frame[self.frame["on_front"]])
+        return _sort_front(self.frame[self.frame["on_front"]])
 
     @property
     def fronts(self) -> dict[str, pd.DataFrame]:
         """The front of every group, each with the most accurate first."""
         own = self.frame[self.frame["on_own_front"]]
-        return {str(group): _along(own[own["group"] == group]) for group in self.frame["group"].unique()}
+        return {str(group): _sort_front(own[own["group"] == group]) for group in self.frame["group"].unique()}
 
     @property
     def area(self) -> float:
@@ -86,13 +90,38 @@ class Pareto:
         surface = pd.DataFrame({"score": at, "stability": attainment(self.scores, self.stabilities, at, level)})
         return surface.dropna().reset_index(drop=True)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
     def to_dict(self) -> dict[str, Any]:
-        """Return what there is to know, ready for JSON but for ``nan``."""
-        return {
-            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": list(self.reference),
-            "level": self.level, "areas": self.areas, "scope": self.scope,
-            "candidates": self.frame.reset_index().to_dict(orient="records"),
+        """Return axes, areas and candidates as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        record = {
+            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": self.reference,
+            "level": self.level, "areas": self.areas, "scope": self.scope, "candidates": self.frame,
         }  # fmt: skip
+        return to_plain(record)
+
+    def plot(self) -> "AnyChart":
+        """Draw accuracy against stability with the front (see :func:`holdfast.plots.plot_pareto`).
+
+        Returns
+        -------
+        altair.Chart
+        """
+        from holdfast.plots import plot_pareto
+
+        return plot_pareto(self, score=self.metric, level=self.level)
 
     def __repr__(self) -> str:
         front = self.front
@@ -105,7 +134,7 @@ class Pareto:
         return f"{head}\n{table}\nDominated area above ({above}): {areas}"
 
 
-def _along(front: pd.DataFrame) -> pd.DataFrame:
+def _sort_front(front: pd.DataFrame) -> pd.DataFrame:
     return front.sort_values(["score", "stability"], ascending=[False, True], kind="stable")
 
 
@@ -126,8 +155,9 @@ def pareto(
 ) -> Pareto:
     """Find the best compromises of accuracy and stability among the candidates of a study.
 
-    The probability of a candidate to be on the front comes from drawing the runs again, with replacement, the same runs
-    for all candidates; copies of one run never meet. It speaks of other resamples of this data set, not of new data.
+    The probability of a candidate to be on the front comes from drawing the resamples again, with replacement, the same
+    ones for all candidates; copies of one are never compared with each other. It describes other resamples of this data
+    set, not new data.
 
     Parameters
     ----------
@@ -149,40 +179,50 @@ def pareto(
     level : float
         Level of the intervals.
     n_draws : int
-        How often the runs are drawn again.
+        How often the resamples are drawn again.
     random_state : int
         Seed of that.
     X, **parameters
-        As for :func:`holdfast.stability`.
+        Data for measures that need them, and parameters of the measure, as for :func:`holdfast.stability`.
+
+    Returns
+    -------
+    Pareto
+
+    Raises
+    ------
+    ValueError
+        If no candidate has a score.
     """
     check_level(level)
     if by not in ("family", None):
         raise ValueError(f"Expected by='family' or None, got {by!r}.")
-    points = points_of(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
+    points = make_points(result, metric, measure, candidates=candidates, level=level, X=X, **parameters)
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
-    frame = _with_fronts(frame, scores, stabilities, rule)
-    reference = reference or _lowest(frame)
+    frame = _add_fronts(frame, scores, stabilities, rule)
+    reference = reference or _lowest_point(frame)
     groups = [str(group) for group in frame["group"].unique()] if by == "family" else []
     areas = {group: _area(frame[frame["group"] == group], reference) for group in groups}
     return Pareto(
         frame=frame, areas={**areas, ALL: _area(frame, reference)}, metric=points.metric, measure=points.measure.label,
-        rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities, scope=_scope(points),
+        rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities,
+        scope=_describe_scope(points),
     )  # fmt: skip
 
 
-def _with_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: Rule) -> pd.DataFrame:
+def _add_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: Rule) -> pd.DataFrame:
     """Add who is on the joint front and on that of its group, and how probable that is."""
-    everyone = np.arange(len(frame))
+    places = np.arange(len(frame))
     x, y = (frame[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
     on_front = pareto_front(x, y, rule)
     probability = _probability(scores, stabilities, rule)
     on_own, own = on_front.copy(), probability.copy()
     for group in frame["group"].unique():
-        here = everyone[(frame["group"] == group).to_numpy()]
-        if here.size < everyone.size:
-            on_own[here] = pareto_front(x[here], y[here], rule)
-            own[here] = _probability(scores[:, here], stabilities[:, here], rule)
+        members = places[(frame["group"] == group).to_numpy()]
+        if members.size < places.size:
+            on_own[members] = pareto_front(x[members], y[members], rule)
+            own[members] = _probability(scores[:, members], stabilities[:, members], rule)
     return frame.assign(on_front=on_front, probability=probability, on_own_front=on_own, own_probability=own)
 
 
@@ -192,7 +232,7 @@ def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:
     return np.mean(hits, axis=0)
 
 
-def _lowest(frame: pd.DataFrame) -> tuple[float, float]:
+def _lowest_point(frame: pd.DataFrame) -> tuple[float, float]:
     return float(frame["score"].min()), float(min(0.0, frame["stability"].min()))
 
 
@@ -200,6 +240,6 @@ def _area(frame: pd.DataFrame, reference: tuple[float, float]) -> float:
     return hypervolume(frame["score"], frame["stability"], reference)
 
 
-def _scope(points: Points) -> str:
-    scope = next((one.estimate.scope for one in points.points if one.estimate is not None), "")
+def _describe_scope(points: Points) -> str:
+    scope = next((point.estimate.scope for point in points.points if point.estimate is not None), "")
     return f"{scope}; probabilities: {SCOPE}" if points.result.design == "pairs" else scope

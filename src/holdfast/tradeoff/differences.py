@@ -1,4 +1,4 @@
-"""Whether one candidate predicts better than another, by a test that the design of the study allows."""
+"""Significance tests of the difference between two candidates' scores, as the design of the study allows."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr
 
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.result import StudyResult
+from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.points import Point, Points
 
 Test: TypeAlias = Literal["mcnemar", "resampled-t"]
@@ -78,20 +79,20 @@ def usual_test(points: Points) -> Test:
 
     Pooling repeated predictions of one row for McNemar's test would reject a true null in two thirds of cases.
     """
-    if points.metric != "accuracy" or points.result.stored.meta["classes"] is None:
+    if points.metric != "accuracy" or points.result.classes is None:
         return "resampled-t"
-    return "mcnemar" if all(_once(points.result, name) for name in points.names) else "resampled-t"
+    return "mcnemar" if all(_predicts_rows_once(points.result, name) for name in points.names) else "resampled-t"
 
 
-def _once(result: StudyResult, candidate: str) -> bool:
+def _predicts_rows_once(result: StudyResult, candidate: str) -> bool:
     rows = result.predictions(candidate)["row"]
     return len(rows) > 0 and rows.is_unique
 
 
 def differ(points: Points, best: Point, other: Point, test: Test) -> Difference:
-    """Compare two candidates of a study."""
+    """Test whether one candidate predicts better than another."""
     if test == "mcnemar":
-        rights = [_right(points.result, one.candidate) for one in (best, other)]
+        rights = [_is_right(points.result, point.candidate) for point in (best, other)]
         both = pd.concat(rights, axis=1, join="inner", keys=("best", "other"))
         if both.empty:
             raise ValueError(f"Expected rows that {best.candidate} and {other.candidate} both predicted, got none.")
@@ -100,14 +101,14 @@ def differ(points: Points, best: Point, other: Point, test: Test) -> Difference:
     return resampled_t(np.asarray(difference, dtype=np.float64), best.splits.loc[difference.index])
 
 
-def _right(result: StudyResult, candidate: str) -> "pd.Series[bool]":
+def _is_right(result: StudyResult, candidate: str) -> "pd.Series[bool]":
     """Whether the one prediction of each row was right."""
-    found = result.predictions(candidate)
-    if found.empty:
+    predictions = result.predictions(candidate)
+    if predictions.empty:
         raise ValueError(f"Expected predictions of {candidate}, got none; run the study with keep_predictions=True.")
-    if not found["row"].is_unique:
+    if not predictions["row"].is_unique:
         raise ValueError(
             "Expected one held-out prediction per row for McNemar's test, as single folds give it, got several; "
             "pooling them makes the test find differences that are not there. Use test='resampled-t'."
         )
-    return (found["truth"] == found["predicted"]).set_axis(found["row"])
+    return (predictions["truth"] == predictions["predicted"]).set_axis(predictions["row"])

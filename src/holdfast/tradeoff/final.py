@@ -10,11 +10,12 @@ import pandas as pd
 
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study import Study, StudyResult
-from holdfast.study.data import study_data
-from holdfast.tradeoff.information import Information, carried_information
-from holdfast.tradeoff.refit import fitted_to_all, study_of
-from holdfast.tradeoff.stand_ins import Frequencies, frequencies_of
+from holdfast.study.data import prepare_data
+from holdfast.tradeoff.information import Information, compare_with_guessing
+from holdfast.tradeoff.refit import find_study, fit_to_all_rows
+from holdfast.tradeoff.stand_ins import Frequencies, count_frequencies
 
 HOLDS = "holds"
 OFTEN = "selected often"
@@ -28,11 +29,11 @@ class ErrorBound(NamedTuple):
     """A bound on how many features of a consensus are there by chance, or why there is none."""
 
     value: float  # expected number at the most; nan if there is no bound
-    told: str
+    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FinalFeatures:
+class FinalFeatures(ResultMixin):
     """The features of a candidate, as one would report them.
 
     Attributes
@@ -71,6 +72,24 @@ class FinalFeatures:
         """The features that at least a share ``threshold`` of the runs selected, the most frequent first."""
         return self.frame["feature"][self.frame["consensus"]].tolist()
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per feature (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return features, consensus and bound as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        return {**super().to_dict(), "bound": to_plain(self.bound._asdict())}
+
     def __repr__(self) -> str:
         fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
         head = f"Features of {self.candidate}: {fit}; frequencies over {self.n_runs} runs"
@@ -80,7 +99,7 @@ class FinalFeatures:
         if self.selected_on is None:
             shown = shown.drop(columns="selected")
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
-        return f"{head}\n{table}\nConsensus at {self.threshold:g}: {self.bound.told}"
+        return f"{head}\n{table}\nConsensus at {self.threshold:g}: {self.bound.sentence}"
 
 
 def final_features(
@@ -105,9 +124,9 @@ def final_features(
         Name of a candidate.
     X, y : optional
         Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is no final fit,
-        and stand-ins are told by turns alone, not by correlation.
+        and stand-ins are recognized by taking turns alone, not by correlation.
     groups : array, optional
-        Groups of these rows, for selectors that draw rows again.
+        Groups of these rows, for selectors that resample them.
     study : Study, optional
         The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
     threshold : float
@@ -132,21 +151,21 @@ def final_features(
         raise ValueError(f"Expected both X and y for a final fit, got only {'y' if X is None else 'X'}.")
     selected, selected_on, features = None, None, None
     if X is not None:
-        plan = study_of(result, study)
-        features = study_data(X, y, None, plan.keep, plan.task, plan.estimator).X
-    found = frequencies_of(result, candidate, top, features)
+        plan = find_study(result, study)
+        features = prepare_data(X, y, None, plan.keep, plan.task, plan.estimator).X
+    frequencies = count_frequencies(result, candidate, top, features)
     if X is not None:
-        fitted, selected_on = fitted_to_all(result, plan, candidate, X, y, groups)
-        selected = set(frequencies_of(fitted, candidate, top, None).runs.lists()[0].tolist())
-    frame = _table(found, selected, threshold, level)
-    bound = error_bound(result, found, threshold)
+        fitted, selected_on = fit_to_all_rows(result, plan, candidate, X, y, groups)
+        selected = set(count_frequencies(fitted, candidate, top, None).runs.lists()[0].tolist())
+    frame = _make_table(frequencies, selected, threshold, level)
+    bound = error_bound(result, frequencies, threshold)
     return FinalFeatures(
         candidate=candidate, frame=frame, threshold=threshold, bound=bound, selected_on=selected_on,
-        n_runs=found.runs.n_runs,
+        n_runs=frequencies.runs.n_runs,
     )  # fmt: skip
 
 
-def _table(found: Frequencies, selected: set[int] | None, threshold: float, level: float) -> pd.DataFrame:
+def _make_table(found: Frequencies, selected: set[int] | None, threshold: float, level: float) -> pd.DataFrame:
     """The selected features and those of the consensus."""
     agreed = np.flatnonzero(found.runs.frequency >= threshold - 1e-12)
     columns = np.union1d(agreed, np.array(sorted(selected or ()), dtype=np.int64)).astype(np.int64)
@@ -203,7 +222,7 @@ def check_features(
     top: int | None = None,
     metric: str | None = None,
 ) -> pd.DataFrame:
-    """Check a list of features against the runs of a candidate, name by name.
+    """Check a list of features against the resamples of a candidate, name by name.
 
     Parameters
     ----------
@@ -243,11 +262,11 @@ def check_features(
         - *unknown*: no feature of the study has this name.
     """
     check_level(level)
-    name = _only_candidate(result, candidate)
-    found = frequencies_of(result, name, top, X)
-    often = often_label(carried_information(result, name, metric))
+    name = _choose_only_candidate(result, candidate)
+    found = count_frequencies(result, name, top, X)
+    often = often_label(compare_with_guessing(result, name, metric))
     column = {str(feature): place for place, feature in enumerate(found.runs.features)}
-    rows = [_checked(feature, column.get(str(feature)), found, level, threshold, often) for feature in features]
+    rows = [_check_feature(feature, column.get(str(feature)), found, level, threshold, often) for feature in features]
     return pd.DataFrame(rows).set_index("feature")
 
 
@@ -258,18 +277,18 @@ def often_label(information: Information) -> str:
     return HOLDS if information.shown else NOT_SHOWN
 
 
-def _only_candidate(result: StudyResult, candidate: str | None) -> str:
+def _choose_only_candidate(result: StudyResult, candidate: str | None) -> str:
     if candidate is not None:
         return candidate
     if len(result.candidates) > 1:
         raise ValueError(
-            f"Expected to be told which candidate to check the list against, got none of {len(result.candidates)} "
+            f"Expected candidate= to say which of {len(result.candidates)} to check the list against, got none "
             f"({', '.join(result.candidates[:10])})."
         )
     return result.candidates[0]
 
 
-def _checked(
+def _check_feature(
     feature: Any, column: int | None, found: Frequencies, level: float, threshold: float, often: str
 ) -> dict[str, Any]:
     if column is None:
@@ -277,14 +296,15 @@ def _checked(
         return {"feature": feature, "count": 0, **nothing, "stand_ins": (), "verdict": "unknown"}
     (low,), (high,) = found.intervals([column], level)
     together = found.together(column)
+    rarer = _judge_rare(float(low), float(high), together, found, level, threshold)
     return {
         "feature": feature, "count": int(found.runs.counts[column]), "frequency": float(found.runs.frequency[column]),
         "low": float(low), "high": float(high), "with_stand_ins": together, "stand_ins": found.names(column),
-        "verdict": often if low > threshold else _rarer(float(low), float(high), together, found, level, threshold),
+        "verdict": often if low > threshold else rarer,
     }  # fmt: skip
 
 
-def _rarer(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
+def _judge_rare(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
     """The verdict on a feature whose frequency is not shown to be above the threshold."""
     n_runs, chance = found.runs.n_runs, found.runs.density
     (joint,), _ = frequency_interval(np.array([round(together * n_runs)]), n_runs, level)

@@ -14,7 +14,7 @@ Rule: TypeAlias = Literal["usual", "weak"]
 
 
 def pareto_front(scores: ArrayLike, stabilities: ArrayLike, rule: Rule = "usual") -> NDArray[np.bool_]:
-    """Tell which points are on the Pareto front.
+    """Find which points are on the Pareto front.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def pareto_front(scores: ArrayLike, stabilities: ArrayLike, rule: Rule = "usual"
     """
     if rule not in get_args(Rule):
         raise ValueError(f"Expected rule 'usual' or 'weak', got {rule!r}.")
-    x, y = _both(scores, stabilities)
+    x, y = _as_axes(scores, stabilities)
     known = ~(np.isnan(x) | np.isnan(y))
     front = np.zeros(x.size, dtype=bool)
     front[known] = _unbeaten(x[known], y[known], rule)
@@ -71,7 +71,7 @@ def hypervolume(scores: ArrayLike, stabilities: ArrayLike, reference: tuple[floa
     >>> round(hf.tradeoff.hypervolume([0.9, 0.8], [0.5, 0.7], reference=(0.5, 0.0)), 12)
     0.26
     """
-    x, y = _both(scores, stabilities)
+    x, y = _as_axes(scores, stabilities)
     with np.errstate(invalid="ignore"):
         beyond = (x > reference[0]) & (y > reference[1])
     x, y = x[beyond], y[beyond]
@@ -110,21 +110,21 @@ def attainment(scores: ArrayLike, stabilities: ArrayLike, at: ArrayLike, level: 
     """
     if not 0 < level <= 1:
         raise ValueError(f"Expected a level above 0 and up to 1, got {level}.")
-    x, y = (np.atleast_2d(np.asarray(given, dtype=np.float64)) for given in (scores, stabilities))
+    x, y = (np.atleast_2d(np.asarray(axis, dtype=np.float64)) for axis in (scores, stabilities))
     if x.shape != y.shape:
         raise ValueError(f"Expected as many scores as stabilities, got shapes {x.shape} and {y.shape}.")
-    place = math.ceil(level * len(x) - 1e-9) - 1  # the so-manieth best of all versions
+    place = math.ceil(level * len(x) - 1e-9) - 1  # the k-th best of all versions
     known = ~(np.isnan(x) | np.isnan(y))
     surface = []
     for score in np.asarray(at, dtype=np.float64).ravel():
         best = np.where(known & (x >= score), y, -np.inf).max(axis=1, initial=-np.inf)
         surface.append(-np.partition(-best, place)[place])
-    found = np.array(surface)
-    return np.where(np.isneginf(found), np.nan, found)
+    heights = np.array(surface)
+    return np.where(np.isneginf(heights), np.nan, heights)
 
 
-def _both(scores: ArrayLike, stabilities: ArrayLike) -> tuple[Floats, Floats]:
-    x, y = (np.asarray(given, dtype=np.float64) for given in (scores, stabilities))
+def _as_axes(scores: ArrayLike, stabilities: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = (np.asarray(axis, dtype=np.float64) for axis in (scores, stabilities))
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"Expected one score and one stability for each point, got shapes {x.shape} and {y.shape}.")
     return x, y

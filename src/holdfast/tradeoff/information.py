@@ -1,4 +1,4 @@
-"""Whether the selected features carry information: whether a candidate predicts better than guessing."""
+"""Test of information: whether a candidate predicts better than guessing without any feature."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.results import ResultMixin
+from holdfast.study.result import StudyResult
+from holdfast.study.summary import corrected_error
 
 LEVELS = (0.05, 0.01)
 FREE_CANDIDATES = (4, 1)
@@ -26,7 +28,7 @@ STRATEGIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Information:
+class Information(ResultMixin):
     """What is known of whether a candidate predicts better than guessing without any feature.
 
     Attributes
@@ -68,15 +70,15 @@ class Information:
         return self.gain <= self.gain_error
 
 
-def carried_information(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
+def compare_with_guessing(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
     """Test whether a candidate predicts better than the best way to guess, split by split."""
     name = metric or next(iter(result.metrics), None)
     if name is None:
         return Information(untested=why_no_scores(result))
-    scores, splits = result.stored.scores_of(candidate, name)
+    scores, splits = result.split_scores(candidate, name)
     if scores.empty:
         return Information(untested=why_no_scores(result))
-    guessing = result.stored.baselines_of(name).reindex(scores.index).dropna(axis="columns")
+    guessing = result.guessing_scores(name).reindex(scores.index).dropna(axis="columns")
     if guessing.empty or guessing.columns.empty:
         return Information(untested=f"{name} has no value for guessing on the same rows", metric=name)
     if len(scores) < 2:
@@ -95,7 +97,7 @@ def carried_information(result: StudyResult, candidate: str, metric: str | None 
 
 def why_no_scores(result: StudyResult) -> str:
     """Why candidates have no scores, in words."""
-    if not (result.stored.splits["n_test"] > 0).any():
+    if not (result.splits["n_test"] > 0).any():
         return "no rows were held out"
     return "no model was scored on held-out rows"
 

@@ -12,7 +12,7 @@ from holdfast.inference.intervals import jackknife_variance
 Floats = NDArray[np.float64]
 
 
-def overlaps_of(designed: DesignedRuns) -> Floats:
+def mean_overlaps(designed: DesignedRuns) -> Floats:
     """How many features two runs share: the mean over all pairs, then the same without each run (or block)."""
     if designed.stand_alone:
         return _with_deleted(_run_sums(designed, range(designed.runs.n_runs)))
@@ -51,7 +51,8 @@ def entering(overlaps: Mapping[int, Floats], n_features: int) -> tuple[list[floa
     choose from.
     """
     nothing = np.zeros_like(next(iter(overlaps.values())))
-    steps = [_entering(*one, *two, n_features) for one, two in pairwise([(0, nothing), *overlaps.items()])]
+    sizes = [(0, nothing), *overlaps.items()]
+    steps = [_entering(*before, *after, n_features) for before, after in pairwise(sizes)]
     return [float(step[0]) for step in steps], [_error(step[1:]) for step in steps]
 
 
@@ -68,10 +69,12 @@ def _error(deleted: Floats) -> float:
     return float(np.sqrt(jackknife_variance(deleted))) if deleted.size and not np.isnan(deleted).any() else np.nan
 
 
-def knots_of(sizes: Sequence[int], agreed: Sequence[float], tolerance: float) -> list[int]:
+def find_knots(sizes: Sequence[int], agreed: Sequence[float], tolerance: float) -> list[int]:
     """Sizes up to which runs agree on what enters, and after which they hardly do, for two sizes or to the end."""
     known = [(size, value) for size, value in zip(sizes, agreed, strict=True) if not np.isnan(value)]
     orderly = [value > tolerance for _, value in known]
     return [
-        known[place][0] for place, one in enumerate(orderly[:-1]) if one and not any(orderly[place + 1 : place + 3])
+        known[place][0]
+        for place, agreed_here in enumerate(orderly[:-1])
+        if agreed_here and not any(orderly[place + 1 : place + 3])
     ]

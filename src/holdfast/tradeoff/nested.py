@@ -1,5 +1,6 @@
-"""What a choice is worth: made anew on the training rows of outer folds, measured on rows that took no part in it."""
+"""Nested choice: made anew on the training rows of outer folds, scored on rows that took no part in it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +15,17 @@ from holdfast.measures import Measure
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
+from holdfast.results import ResultMixin, to_plain
 from holdfast.study import Study, StudyResult
-from holdfast.study.data import study_data
+from holdfast.study.data import prepare_data
 from holdfast.study.footing import choose_footing
-from holdfast.study.result import corrected_error
-from holdfast.tradeoff.choice import Choice, choose
-from holdfast.tradeoff.refit import alone
+from holdfast.study.summary import corrected_error
+from holdfast.tradeoff.choice import Choice, check_rule, choose
+from holdfast.tradeoff.refit import study_of_candidate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NestedChoice:
+class NestedChoice(ResultMixin):
     """A choice, and what choosing so is worth on rows that took no part in it.
 
     Attributes
@@ -48,6 +50,25 @@ class NestedChoice:
     stability: StabilityEstimate
     result: StudyResult
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per outer fold (see :attr:`folds`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.folds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return choice, folds and stability as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+        """
+        record = {"choice": self.choice, "folds": self.folds, "promised": self.promised, "stability": self.stability}
+        return to_plain(record)
+
     def __repr__(self) -> str:
         times = self.folds["candidate"].value_counts()
         chosen = ", ".join(f"{name} in {n} of {len(self.folds)}" for name, n in times.items())
@@ -65,8 +86,10 @@ def nested_choice(
     groups: Any = None,
     metric: str | None = None,
     measure: str | Measure | None = None,
+    candidates: Iterable[str] | None = None,
+    level: float = 0.95,
     n_jobs: int | None = None,
-    **options: Any,
+    **parameters: Any,
 ) -> NestedChoice:
     """Choose a candidate, and measure the choice itself on outer folds.
 
@@ -80,8 +103,8 @@ def nested_choice(
         What to run.
     X, y, groups
         The data, as for :meth:`Study.run`.
-    rule, metric, measure, **options
-        How to choose, as for :meth:`StudyResult.choose`.
+    rule, metric, measure, candidates, level, **parameters
+        How to choose, with the parameters of the rule, as for :meth:`StudyResult.choose`.
     outer : Perturbation or scikit-learn splitter, optional
         How rows are held out; five folds by default.
     n_jobs : int, optional
@@ -90,43 +113,56 @@ def nested_choice(
     Returns
     -------
     NestedChoice
+
+    Raises
+    ------
+    ValueError
+        If there is no such rule or parameter of it, or ``outer`` holds out no rows.
+
+    See Also
+    --------
+    StudyResult.choose : The choice alone, on a study that has run.
     """
-    how = {"rule": rule, "metric": metric, "measure": measure, **options}
+    check_rule(rule, parameters, nested_choice)
+    names = None if candidates is None else list(candidates)
+    how: dict[str, Any] = {
+        "rule": rule, "metric": metric, "measure": measure, "candidates": names, "level": level, **parameters
+    }  # fmt: skip
     result = study.run(X, y, groups=groups, n_jobs=n_jobs)
     choice = choose(result, **how)
-    splits = _outer_splits(study, X, y, groups, Folds(5) if outer is None else outer)
+    splits = _make_outer_splits(study, X, y, groups, Folds(5) if outer is None else outer)
     rows, selected = [], []
     for split in splits:
-        inside = _inside(study, X, y, groups, split, n_jobs)
-        one = choose(inside, **how)
-        scored = alone(study, one.candidate, [(split.rows, split.test)]).run(X, y, groups=groups, on_error="raise")
-        rows.append((one.candidate, float(scored.scores[choice.metric].iloc[0]), one.score, split.test.size))
-        selected.append(scored.preferences(one.candidate))
+        inner = choose(_run_inside(study, X, y, groups, split, n_jobs), **how)
+        single = study_of_candidate(study, inner.candidate, [(split.rows, split.test)])
+        scored = single.run(X, y, groups=groups, on_error="raise")
+        rows.append((inner.candidate, float(scored.scores[choice.metric].iloc[0]), inner.score, split.test.size))
+        selected.append(scored.preferences(inner.candidate))
     folds = pd.DataFrame(rows, columns=["candidate", "score", "promised", "held_out"])
     return NestedChoice(
-        choice=_honest(choice, folds, splits, float(options.get("level", 0.95))), folds=folds, result=result,
+        choice=_with_outer_score(choice, folds, splits, level), folds=folds, result=result,
         promised=choice.score, stability=_stability(selected, measure),
     )  # fmt: skip
 
 
-def _outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list[Split]:
-    data, seed = study_data(X, y, groups, study.keep, study.task, study.estimator), int(study.random_state)
+def _make_outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list[Split]:
+    data, seed = prepare_data(X, y, groups, study.keep, study.task, study.estimator), int(study.random_state)
     perturbation = as_perturbation(outer).bind(data.X, data.y, data.groups, seed)
     perturbation.check(data.samples)
-    splits = [perturbation.split(index, data.samples, seed) for index in range(perturbation.n_splits)]
+    splits = [perturbation.make_split(index, data.samples, seed) for index in range(perturbation.get_n_splits())]
     splits = [split for split in splits if split.measured or split.test.size]
     if not splits or not all(split.test.size for split in splits):
         raise ValueError(f"Expected outer splits that hold out rows, such as hf.Folds(5), got {outer!r}.")
     return splits
 
 
-def _inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
-    """The study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
-    given = None if groups is None else take(groups, split.rows)
-    return study.run(take(X, split.rows), take(y, split.rows), groups=given, n_jobs=n_jobs)
+def _run_inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
+    """Run the study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
+    inner_groups = None if groups is None else take(groups, split.rows)
+    return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs)
 
 
-def _honest(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:
+def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:
     """The choice with the score of the outer folds."""
     scores = folds["score"].to_numpy(dtype=np.float64)
     sizes = pd.DataFrame({"n_test": folds["held_out"], "n_rows": [split.rows.size for split in splits]})
@@ -149,5 +185,5 @@ def _stability(selected: list[Preferences], measure: str | Measure | None) -> St
         together = Preferences.from_weights(np.vstack([runs.matrix() for runs in cut]))
     else:
         together = Preferences.from_rankings(np.vstack([runs.to_ranking().matrix() for runs in cut]))
-    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected))
+    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected), Folds.about)
     return design_stability(runs, footing.measure)

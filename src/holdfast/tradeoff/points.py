@@ -14,12 +14,13 @@ from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, block_values
-from holdfast.inference.estimate import StabilityEstimate, of_kind, with_similarity
+from holdfast.inference.estimate import StabilityEstimate, bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
-from holdfast.study.result import StudyResult, corrected_error
+from holdfast.study.result import StudyResult
 from holdfast.study.stored import UnansweredError
+from holdfast.study.summary import corrected_error
 
 Floats = NDArray[np.float64]
 
@@ -117,14 +118,14 @@ class Points:
     def frame(self) -> pd.DataFrame:
         """One row per candidate: score and stability with their intervals, size, runs, and why something is missing."""
         rows = []
-        for one in self.points:
-            score_low, score_high = one.score_interval(self.level)
+        for point in self.points:
+            score_low, score_high = point.score_interval(self.level)
             rows.append(
                 {
-                    "candidate": one.candidate, "family": one.family, "score": one.score, "score_se": one.score_se,
-                    "score_low": score_low, "score_high": score_high, "stability": one.stability, "low": one.low,
-                    "high": one.high, "size": one.size, "runs": 0 if one.estimate is None else one.estimate.n_runs,
-                    "reason": one.reason,
+                    "candidate": point.candidate, "family": point.family, "score": point.score,
+                    "score_se": point.score_se, "score_low": score_low, "score_high": score_high,
+                    "stability": point.stability, "low": point.low, "high": point.high, "size": point.size,
+                    "runs": 0 if point.estimate is None else point.estimate.n_runs, "reason": point.reason,
                 }
             )  # fmt: skip
         return pd.DataFrame(rows).set_index("candidate")
@@ -149,19 +150,19 @@ class Points:
     @cached_property
     def _units(self) -> NDArray[np.int64]:
         """What is drawn: splits, or blocks of them."""
-        splits = self.result.stored.splits
-        return splits.index.to_numpy() if self._stand_alone else np.unique(splits["block"])
+        splits = self.result.splits
+        return splits.index.to_numpy() if self._has_plain_runs else np.unique(splits["block"])
 
     @property
-    def _stand_alone(self) -> bool:
+    def _has_plain_runs(self) -> bool:
         return self.result.design in ("runs", "folds")
 
     def _drawn_scores(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
         if not len(point.scores):
             return np.full(len(times), np.nan)
-        by_unit = point.scores if self._stand_alone else point.scores.groupby(point.splits["block"]).mean()
+        by_unit = point.scores if self._has_plain_runs else point.scores.groupby(point.splits["block"]).mean()
         chosen = times[:, np.searchsorted(units, by_unit.index.to_numpy())]
-        return _weighted(chosen, np.asarray(by_unit, dtype=np.float64))
+        return _weighted_means(chosen, np.asarray(by_unit, dtype=np.float64))
 
     def _drawn_stabilities(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
         if point.estimate is None or math.isnan(point.estimate.value):
@@ -170,33 +171,33 @@ class Points:
         if not designed.stand_alone:
             return self._drawn_blocks(designed, units, times)
         chosen = times[:, np.searchsorted(units, places)]
-        alone = (chosen > 0).sum(axis=1) < 2  # one run and its copies have no stability
-        chosen[alone] = 1.0
-        runs = of_kind(designed.runs, self.measure.kind, self.measure.name)
-        (measure,) = with_similarity([self.measure], runs, self.X)
+        single = (chosen > 0).sum(axis=1) < 2  # one run and its copies have no stability
+        chosen[single] = 1.0
+        runs = convert_kind(designed.runs, self.measure.kind, self.measure.name)
+        (measure,) = bind_similarity([self.measure], runs, self.X)
         try:
             drawn = measure.form.resampled(runs, measure, chosen)
         except ValueError:  # no mean over pairs: each run moves the value by its pseudo-value
             drawn = _by_pseudo_values(point.estimate, chosen)
-        return np.where(alone, np.nan, drawn)
+        return np.where(single, np.nan, drawn)
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = Footing(self.measure, self.top).cut(self.result.stored.designed(candidate))
-        splits = self.result.stored.splits
+        designed = Footing(self.measure, self.top).cut(self.result.designed(candidate))
+        splits = self.result.splits
         place = pd.Series(splits.index, index=splits["label"])
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
 
     def _drawn_blocks(self, designed: DesignedRuns, units: NDArray[np.int64], times: Floats) -> Floats:
-        (measure,) = with_similarity([self.measure], designed.runs, self.X)
+        (measure,) = bind_similarity([self.measure], designed.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            found = block_values(designed, measure, "nan")
-        found = found.take(found.counted("nan"))
-        return _weighted(times[:, np.searchsorted(units, found.blocks)], found.values)
+            by_block = block_values(designed, measure, "nan")
+        by_block = by_block.take(by_block.counted("nan"))
+        return _weighted_means(times[:, np.searchsorted(units, by_block.blocks)], by_block.values)
 
 
-def _weighted(times: Floats, values: Floats) -> Floats:
+def _weighted_means(times: Floats, values: Floats) -> Floats:
     """Weighted means; ``nan`` where nothing was drawn."""
     with np.errstate(invalid="ignore"):
         return times @ values / times.sum(axis=1)
@@ -207,10 +208,10 @@ def _by_pseudo_values(estimate: StabilityEstimate, times: Floats) -> Floats:
     pseudo = estimate.pseudo_values
     if pseudo.size != times.shape[1]:
         return np.full(len(times), estimate.value)
-    return estimate.value + _weighted(times, pseudo - pseudo.mean())
+    return estimate.value + _weighted_means(times, pseudo - pseudo.mean())
 
 
-def points_of(
+def make_points(
     result: StudyResult,
     metric: str | None = None,
     measure: str | Measure | None = None,
@@ -220,18 +221,18 @@ def points_of(
     X: Matrix | None = None,
     **parameters: Any,
 ) -> Points:
-    """Read the points of a study; raise if it has no scores.
+    """Make the points of accuracy and stability of a study's candidates; raise if it has no scores.
 
-    A candidate's scores are those of all its runs; of shrinking samples, the means over the smaller sizes, as the
+    A candidate's scores are those of all its runs; of nested subsamples, the means over the smaller sizes, as the
     stability is. Candidates that a search stopped early are left out unless they are asked for.
     """
     stopped = set(result.stopped.index)
-    everyone = [name for name in result.candidates if name not in stopped]
-    names = everyone if candidates is None else [str(name) for name in candidates]
+    going = [name for name in result.candidates if name not in stopped]
+    names = going if candidates is None else [str(name) for name in candidates]
     footing = result.footing(names, measure)
-    chosen = _higher_is_better(find(footing.measure)).bind(**parameters)
-    metric = metric_of(result, metric)
-    points = [_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
+    chosen = _higher_is_better(find_measure(footing.measure)).bind(**parameters)
+    metric = check_metric(result, metric)
+    points = [_make_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):
         raise UnansweredError(
             f"Expected candidates with a score ({metric}), got none; give the study an estimator= and a perturbation "
@@ -241,8 +242,8 @@ def points_of(
     return Points(result=result, metric=metric, measure=chosen, level=level, points=points, X=X, top=footing.top)
 
 
-def metric_of(result: StudyResult, metric: str | None) -> str:
-    """The score that is meant, the first one if none is said; raise if the study has no such score."""
+def check_metric(result: StudyResult, metric: str | None) -> str:
+    """Return the score, the study's first one if none is given; raise if the study has no such score."""
     if metric is None:
         return result.metrics[0]
     if metric not in result.metrics:
@@ -256,9 +257,8 @@ def _higher_is_better(chosen: Measure) -> Measure:
     return chosen
 
 
-def _point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, X: Matrix | None) -> Point:
-    row, stored = result.stored.row(name), result.stored
-    scores, splits = stored.scores_of(name, metric)
+def _make_point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, X: Matrix | None) -> Point:
+    scores, splits = result.split_scores(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
@@ -271,6 +271,6 @@ def _point(result: StudyResult, name: str, metric: str, footing: Footing, level:
     if not len(scores):
         reason = reason or "no run has a score"
     return Point(
-        candidate=name, family=str(row["family"]), scores=scores, splits=splits,
+        candidate=name, family=result.family(name), scores=scores, splits=splits,
         estimate=estimate, low=ends.low, high=ends.high, reason=reason,
     )  # fmt: skip

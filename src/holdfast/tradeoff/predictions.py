@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 
 STEADY = 0.75  # a stability from which sets count as alike ("excellent")
@@ -14,7 +15,7 @@ SAME = 0.6  # an agreement above chance from which predictions count as alike ("
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictionAgreement:
+class PredictionAgreement(ResultMixin):
     """How far the predictions of different runs agree on rows that both held out.
 
     Attributes
@@ -50,7 +51,7 @@ class PredictionAgreement:
 
 
 def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgreement:
-    """Tell whether runs that select different features also predict differently.
+    """Measure whether fits that select different features also predict differently.
 
     Compared are the predictions of any two runs on rows that both held out. If they agree and the selections do not,
     features stand in for each other: any of the selections would do. If neither agrees, it is noise.
@@ -62,26 +63,26 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
     candidate : str
         Name of a candidate.
     """
-    found = result.predictions(candidate)
+    predictions = result.predictions(candidate)
     stability = result.stability(candidate).value
-    shared = found.groupby("row")["row"].transform("size") > 1
-    found = found[shared.to_numpy(dtype=bool)]
-    if found.empty:
+    shared = predictions.groupby("row")["row"].transform("size") > 1
+    predictions = predictions[shared.to_numpy(dtype=bool)]
+    if predictions.empty:
         value = observed = expected = math.nan
         verdict = "no row was held out by two runs; repeat folds, or use bootstraps or subsamples"
     else:
-        numbers = result.stored.meta["classes"] is None
-        value, observed, expected = _of_numbers(found) if numbers else _of_classes(found)
-        verdict = _verdict(value, stability)
+        agree = _agree_on_numbers if result.classes is None else _agree_on_classes
+        value, observed, expected = agree(predictions)
+        verdict = _judge(value, stability)
     return PredictionAgreement(
         candidate=candidate, value=value, observed=observed, expected=expected, stability=stability,
-        n_rows=int(found["row"].nunique()), verdict=verdict,
+        n_rows=int(predictions["row"].nunique()), verdict=verdict,
     )  # fmt: skip
 
 
-def _of_classes(found: pd.DataFrame) -> tuple[float, float, float]:
+def _agree_on_classes(predictions: pd.DataFrame) -> tuple[float, float, float]:
     """Equal predictions of one row, over all pairs of runs that held it out, above chance."""
-    table = pd.crosstab(found["row"], found["predicted"]).to_numpy(dtype=np.float64)
+    table = pd.crosstab(predictions["row"], predictions["predicted"]).to_numpy(dtype=np.float64)
     times = table.sum(axis=1)
     observed = float((table * (table - 1)).sum() / (times * (times - 1)).sum())
     share: NDArray[np.float64] = table.sum(axis=0) / table.sum()
@@ -89,9 +90,9 @@ def _of_classes(found: pd.DataFrame) -> tuple[float, float, float]:
     return (observed - expected) / (1 - expected) if expected < 1 else math.nan, observed, expected
 
 
-def _of_numbers(found: pd.DataFrame) -> tuple[float, float, float]:
+def _agree_on_numbers(predictions: pd.DataFrame) -> tuple[float, float, float]:
     """Share of the variance of predictions that lies between rows: the one-way intraclass correlation."""
-    by_row = found["predicted"].astype(float).groupby(found["row"])
+    by_row = predictions["predicted"].astype(float).groupby(predictions["row"])
     times, means = by_row.size().to_numpy(), by_row.mean().to_numpy()
     within = float((by_row.var(ddof=1).to_numpy() * (times - 1)).sum() / (times - 1).sum())
     grand = float((times * means).sum() / times.sum())
@@ -101,7 +102,7 @@ def _of_numbers(found: pd.DataFrame) -> tuple[float, float, float]:
     return above / (above + within) if above + within > 0 else math.nan, math.nan, math.nan
 
 
-def _verdict(value: float, stability: float) -> str:
+def _judge(value: float, stability: float) -> str:
     if math.isnan(value) or math.isnan(stability):
         return "undefined: all predictions, or all selections, are the same class or empty"
     if stability >= STEADY:

@@ -5,30 +5,35 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns, design_stability, shrink_values
-from holdfast.inference.estimate import of_kind, with_similarity
+from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
+from holdfast.inference.estimate import bind_similarity, convert_kind
 from holdfast.inference.intervals import Student, check_level
-from holdfast.measures import Measure, UndefinedStabilityWarning, find
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
+from holdfast.results import ResultMixin
 from holdfast.study.footing import USUAL
-from holdfast.study.result import StudyResult, corrected_error
-from holdfast.tradeoff.knots import entering, knots_of, overlaps_of
-from holdfast.tradeoff.points import metric_of, points_of
+from holdfast.study.result import StudyResult
+from holdfast.study.summary import corrected_error
+from holdfast.tradeoff.knots import entering, find_knots, mean_overlaps
+from holdfast.tradeoff.points import check_metric, make_points
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 SIZES = 30
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SizeProfile:
+class SizeProfile(ResultMixin):
     """Stability against the number of features.
 
     Attributes
@@ -53,6 +58,26 @@ class SizeProfile:
     frame: pd.DataFrame
     knots: list[int]
     tolerance: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per size (see :attr:`frame`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.frame
+
+    def plot(self) -> "AnyChart":
+        """Draw stability against the number of features (see :func:`holdfast.plots.plot_profile`).
+
+        Returns
+        -------
+        altair.Chart
+        """
+        from holdfast.plots import plot_profile
+
+        return plot_profile(self)
 
     def __repr__(self) -> str:
         knots = ", ".join(map(str, self.knots)) or "none"
@@ -111,51 +136,53 @@ def profile(
     check_level(level)
     if not 0 <= tolerance < 1:
         raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
-    by_size, scores = _cuts(result, name, sizes, metric)
-    chosen = find(measure).bind(**parameters)
+    by_size, scores = _cut_to_sizes(result, name, sizes, metric)
+    chosen = find_measure(measure).bind(**parameters)
     if chosen.kind != "subset":
         raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
-    (chosen,) = with_similarity([chosen], next(iter(by_size.values())).runs, X)
-    rows = [_row(size, designed, chosen, level) for size, designed in by_size.items()]
-    overlaps = {size: overlaps_of(designed) for size, designed in by_size.items()}
+    (chosen,) = bind_similarity([chosen], next(iter(by_size.values())).runs, X)
+    rows = [_make_row(size, designed, chosen, level) for size, designed in by_size.items()]
+    overlaps = {size: mean_overlaps(designed) for size, designed in by_size.items()}
     agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features)
     frame = pd.DataFrame(rows).assign(entering=agreed, entering_se=errors)
     if scores is not None:
         frame = frame.merge(scores, on="size", how="left")
-    knots = knots_of(list(by_size), agreed, tolerance)
+    knots = find_knots(list(by_size), agreed, tolerance)
     return SizeProfile(name=name, measure=chosen.label, frame=frame, knots=knots, tolerance=tolerance)
 
 
-def _cuts(
+def _cut_to_sizes(
     result: StudyResult, name: str, sizes: Iterable[int] | None, metric: str | None
 ) -> tuple[dict[int, DesignedRuns], pd.DataFrame | None]:
     """Subsets of every size: cut from rankings or weights, or those of a selector's candidates."""
     wanted = None if sizes is None else sorted(set(map(int, sizes)))
-    if name in result.candidates and len(result.stored.outcomes_of(name)):
-        whole = _whole(result, name)
+    if name in result.kinds:
+        whole = _whole_samples(result, name)
         if whole.runs.kind != "subset":
             d = whole.runs.n_features
             return {
                 size: replace(whole, runs=whole.runs.top(size, ties="random", random_state=0))
                 for size in (_usual_sizes(d) if wanted is None else wanted)
             }, None
-    found = _sized_candidates(result, name)
-    used = {size: one for size, one in sorted(found.items()) if wanted is None or size in wanted}
+    candidates = _sized_candidates(result, name)
+    used = {size: candidate for size, candidate in sorted(candidates.items()) if wanted is None or size in wanted}
     if len(used) < 2:
         raise ValueError(
             f"Expected a candidate that gives rankings or weights, or a selector with candidates of several sizes "
             f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
         )
-    return {size: _whole(result, one) for size, one in used.items()}, _scores(result, used, metric)
+    by_size = {size: _whole_samples(result, candidate) for size, candidate in used.items()}
+    return by_size, _read_scores(result, used, metric)
 
 
-def _whole(result: StudyResult, candidate: str) -> DesignedRuns:
-    """The runs of a candidate; of shrinking samples the whole ones, which stand beside each other."""
-    designed = result.stored.designed(candidate)
+def _whole_samples(result: StudyResult, candidate: str) -> DesignedRuns:
+    """The runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
+    designed = result.designed(candidate)
     if designed.design != "shrink":
         return designed
-    kept = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
-    return DesignedRuns(designed.runs.take(kept), "runs", [designed.blocks[run] for run in kept], [1.0] * len(kept))
+    whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
+    blocks = [designed.blocks[run] for run in whole]
+    return DesignedRuns(designed.runs.take(whole), "runs", blocks, [1.0] * len(whole))
 
 
 def _usual_sizes(d: int) -> list[int]:
@@ -165,19 +192,19 @@ def _usual_sizes(d: int) -> list[int]:
 
 def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     """The candidates of a selector by their size, if sizes are all that they differ in."""
-    table = result.stored.candidates
-    names = table["name"][table["family"] == family].tolist()
+    names = [name for name in result.candidates if result.family(name) == family]
     settings = {name: result.settings(name) for name in names}
-    key = next((key for key in ("size", "n_features", "k") if all(key in one for one in settings.values())), None)
-    others = {tuple(sorted((k, str(v)) for k, v in one.items() if k != key)) for one in settings.values()}
+    keys = ("size", "n_features", "k")
+    key = next((key for key in keys if all(key in setting for setting in settings.values())), None)
+    others = {tuple(sorted((k, str(v)) for k, v in setting.items() if k != key)) for setting in settings.values()}
     if key is None or len(others) != 1:
         return {}
-    return {int(settings[name][key]): name for name in names if len(result.stored.outcomes_of(name))}
+    return {int(settings[name][key]): name for name in names if name in result.kinds}
 
 
-def _scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
+def _read_scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
     try:
-        points = points_of(result, metric, candidates=used.values())
+        points = make_points(result, metric, candidates=used.values())
     except ValueError:
         if metric is not None:
             raise
@@ -186,7 +213,7 @@ def _scores(result: StudyResult, used: Mapping[int, str], metric: str | None) ->
     return table.assign(size=list(used))
 
 
-def _row(size: int, designed: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
+def _make_row(size: int, designed: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # all features are no selection
         estimate = design_stability(designed, measure)
@@ -245,32 +272,30 @@ def fraction_profile(
     if result.design != "shrink":
         raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {result.design}.")
     names = result.candidates if candidates is None else [str(name) for name in candidates]
-    metric = metric_of(result, metric)
-    tables = [_fractions(result, name, measure, metric, level, X, parameters) for name in names]
+    metric = check_metric(result, metric)
+    tables = [_profile_candidate(result, name, measure, metric, level, X, parameters) for name in names]
     return pd.concat(tables, ignore_index=True)
 
 
-def _fractions(
+def _profile_candidate(
     result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
-    designed = result.stored.designed(name)
-    chosen = find(measure or USUAL[designed.runs.kind]).bind(**parameters)
-    of_kind(designed.runs, chosen.kind, chosen.name)
-    (chosen,) = with_similarity([chosen], designed.runs, X)
-    agreements = shrink_values(designed, chosen)
-    mine = result.stored.scores[result.stored.scores["candidate"] == result.stored.row(name)["candidate"]]
-    mine = mine[mine["metric"] == metric].dropna(subset="value")
-    splits = result.stored.splits.loc[mine["split"]]
+    designed = result.designed(name)
+    chosen = find_measure(measure or USUAL[designed.runs.kind]).bind(**parameters)
+    convert_kind(designed.runs, chosen.kind, chosen.name)
+    (chosen,) = bind_similarity([chosen], designed.runs, X)
+    agreements = agreement_by_fraction(designed, chosen)
     rows = []
     for fraction in sorted(set(designed.fractions)):
-        values, here = agreements.get(fraction, np.empty(0)), (splits["fraction"] == fraction).to_numpy()
-        scores = mine["value"].to_numpy()[here]
+        values = agreements.get(fraction, np.empty(0))
+        by_split, splits = result.split_scores(name, metric, fraction=fraction)
+        scores = np.asarray(by_split, dtype=np.float64)
         low, high = _interval(values, chosen, level)
         rows.append(
             {
                 "candidate": name, "fraction": fraction, "agreement": values.mean() if values.size else math.nan,
                 "low": low, "high": high, "score": scores.mean() if scores.size else math.nan,
-                "score_se": corrected_error(scores, splits[here]), "samples": max(values.size, scores.size),
+                "score_se": corrected_error(scores, splits), "samples": max(values.size, scores.size),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -330,7 +355,7 @@ def ranked_settings(
     of : str
         What is ranked: ``"stability"`` or the name of a score.
     fraction : float, optional
-        Of shrinking samples, the size to rank at; by default the mean over all smaller sizes, of stability and scores
+        Of nested subsamples, the size to rank at; by default the mean over all smaller sizes, of stability and scores
         alike.
     measure, **parameters
         As for :meth:`StudyResult.stability`.
@@ -342,9 +367,12 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    chosen = None if measure is None else find(measure)
+    chosen = None if measure is None else find_measure(measure)
     values = result.summary(chosen, fraction=fraction, **parameters)[of]
-    rows = [(_setting(result, name, over), result.settings(name).get(over), values[name]) for name in result.candidates]
+    rows = [
+        (_other_settings(result, name, over), result.settings(name).get(over), values[name])
+        for name in result.candidates
+    ]
     rows = [row for row in rows if row[1] is not None]
     if not rows:
         raise ValueError(f"Expected candidates that set {over!r}, got none.")
@@ -355,7 +383,7 @@ def ranked_settings(
     return ranks.assign(conditions=len(table.dropna())).sort_values("rank", kind="stable")
 
 
-def _setting(result: StudyResult, name: str, over: str) -> str:
-    family = str(result.stored.row(name)["family"])
+def _other_settings(result: StudyResult, name: str, over: str) -> str:
+    family = result.family(name)
     others = {key: value for key, value in result.settings(name).items() if key != over}
     return family if not others else f"{family}({', '.join(f'{key}={value}' for key, value in others.items())})"

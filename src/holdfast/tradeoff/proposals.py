@@ -10,16 +10,16 @@ Values: TypeAlias = tuple[float, float]
 BATCH = 8
 
 
-def proposed_by_optuna(
-    space: Any, n_candidates: int, tried: Callable[[Sequence[Setting]], list[Values]], random_state: int
+def propose_by_optuna(
+    space: Any, n_candidates: int, evaluate: Callable[[Sequence[Setting]], list[Values]], random_state: int
 ) -> list[dict[str, list[Any]]]:
-    """Let Optuna propose settings, batch by batch, and tell it what became of them.
+    """Let Optuna propose settings, batch by batch, and report their scores and stabilities to it.
 
-    ``tried`` takes all settings so far and returns score and stability of each, ``nan`` where there is none.
+    ``evaluate`` takes all settings so far and returns score and stability of each, ``nan`` where there is none.
     """
     optuna = _optuna()
     distributions = _distributions(optuna, space)
-    with _quiet(optuna):
+    with _silence(optuna):
         search = optuna.create_study(
             directions=["maximize", "maximize"], sampler=optuna.samplers.TPESampler(seed=random_state)
         )
@@ -31,18 +31,18 @@ def proposed_by_optuna(
             trials = [search.ask(distributions) for _ in range(max(wanted, 2 - len(known)))]
             known |= {repr(trial.params): dict(trial.params) for trial in trials}
             if len(known) > 1:
-                values = dict(zip(known, tried(list(known.values())), strict=True))
-                _tell(optuna, search, trials, values)
-    return [{name: [value] for name, value in one.items()} for one in known.values()]
+                values = dict(zip(known, evaluate(list(known.values())), strict=True))
+                _report_values(optuna, search, trials, values)
+    return [{name: [value] for name, value in setting.items()} for setting in known.values()]
 
 
-def _tell(optuna: Any, search: Any, trials: Sequence[Any], values: Mapping[str, Values]) -> None:
+def _report_values(optuna: Any, search: Any, trials: Sequence[Any], values: Mapping[str, Values]) -> None:
     for trial in trials:
-        found = values[repr(trial.params)]
-        if any(math.isnan(value) for value in found):
+        objectives = values[repr(trial.params)]
+        if any(math.isnan(value) for value in objectives):
             search.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:
-            search.tell(trial, list(found))
+            search.tell(trial, list(objectives))
 
 
 def _distributions(optuna: Any, space: Any) -> dict[str, Any]:
@@ -61,14 +61,13 @@ def _optuna() -> Any:
         import optuna
     except ImportError:
         raise ValueError(
-            "Expected Optuna for sampler='optuna', got none installed; install it with pip install 'holdfast[search]', "
-            "or use sampler='random'."
+            "sampler='optuna' needs Optuna: pip install 'holdfast[search]', or use sampler='random'."
         ) from None
     return optuna
 
 
 @contextmanager
-def _quiet(optuna: Any) -> Iterator[None]:
+def _silence(optuna: Any) -> Iterator[None]:
     """Keep Optuna from writing to stderr meanwhile."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -38,9 +38,9 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
 
     A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
     over the runs that both have, and if the other's stability would stay above with runs that were not drawn (see
-    :meth:`holdfast.inference.intervals.Jackknife.missed`): a rival that fails rarely looks perfect until it fails. The
-    largest of the p-values counts. ``risk`` is shared among all others, so that it bounds the probability that a
-    candidate which no other truly dominates is taken for dominated.
+    :meth:`~holdfast.inference.intervals.Jackknife.probability_missed`): a rival that fails rarely looks perfect until
+    it fails. The largest of the p-values counts. ``risk`` is shared among all others, so that it bounds the probability
+    that a candidate which no other truly dominates is taken for dominated.
 
     Parameters
     ----------
@@ -92,6 +92,6 @@ def _p_values(differences: Floats) -> Floats:
 
 def _missed(rival: StabilityEstimate | None, mine: StabilityEstimate | None) -> float:
     """The probability that a rival's runs of a kind that would make it no more stable were all missed."""
-    if rival is None or mine is None or not isinstance(rival.law, Jackknife):
+    if rival is None or mine is None or not isinstance(rival.distribution, Jackknife):
         return 1.0
-    return rival.law.missed(mine.value)
+    return rival.distribution.probability_missed(mine.value)

@@ -1,4 +1,4 @@
-"""One candidate of a study, fitted again: to all rows, or to rows of one's own choice."""
+"""One candidate of a study, fitted again: to all rows, or to other splits."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,41 +7,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.study import Candidates, Study, StudyResult
-from holdfast.study.data import study_data
+from holdfast.study.data import prepare_data
 from holdfast.study.plan import fingerprint
 
 Rows = NDArray[np.int64]
 
 
-def alone(study: Study, candidate: str, splits: list[tuple[Rows, Rows]]) -> Study:
+def study_of_candidate(study: Study, candidate: str, splits: list[tuple[Rows, Rows]]) -> Study:
     """A study of this one candidate on these splits (training rows, held-out rows)."""
     for family in study.families:
         if candidate in family.names:
             settings, sizes = family.candidates.settings, family.candidates.cuts
             setting, size = divmod(family.names.index(candidate), len(sizes))
             grid = {name: [value] for name, value in settings[setting].items()}
-            one = Candidates(family.candidates.selector, grid, sizes[size])
-            return replace(study, selectors={candidate: one}, perturbation=splits)
+            single = Candidates(family.candidates.selector, grid, sizes[size])
+            return replace(study, selectors={candidate: single}, perturbation=splits)
     names = [name for family in study.families for name in family.names]
     raise ValueError(f"Expected one of the study's candidates ({', '.join(names[:20])}), got {candidate!r}.")
 
 
-def study_of(result: StudyResult, study: Study | None) -> Study:
+def find_study(result: StudyResult, study: Study | None) -> Study:
     """The plan behind a result, which a store does not hold."""
-    found = study or result.study
-    if found is None:
+    plan = study or result.study
+    if plan is None:
         raise ValueError(
             "Expected study=, the plan of the study: a store holds neither data nor selectors; make the same hf.Study "
-            "again and give it."
+            "again and pass it."
         )
-    return found
+    return plan
 
 
-def fitted_to_all(
+def fit_to_all_rows(
     result: StudyResult, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
 ) -> tuple[StudyResult, str]:
     """Fit a candidate to all rows given; also in words which rows these are."""
-    data = study_data(X, y, None, study.keep, study.task, study.estimator)
+    data = prepare_data(X, y, None, study.keep, study.task, study.estimator)
     names = [str(name) for name in result.features]
     if (data.names if data.named else [str(place) for place in range(len(data.names))]) != names:
         raise ValueError(
@@ -49,9 +49,9 @@ def fitted_to_all(
             "X with the same columns."
         )
     rows = np.arange(len(data.y))
-    found = alone(study, candidate, [(rows, rows[:0])]).run(
+    fitted = study_of_candidate(study, candidate, [(rows, rows[:0])]).run(
         X, y, groups=groups, on_error="raise", keep_predictions=False
     )
-    stored, given = result.provenance["plan"]["data"], fingerprint(data.X, data.y, None, data.kept, data.names)
+    stored, given = result.provenance["plan"]["data"], fingerprint(data.X, data.y, None, data.covariates, data.names)
     same = all(stored[part] == given[part] for part in ("features", "target", "covariates"))
-    return found, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"
+    return fitted, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"

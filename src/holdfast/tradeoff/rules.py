@@ -1,13 +1,14 @@
 """Rules that choose one candidate by accuracy and stability, each with a sentence that says why."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.comparison import holm
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
@@ -27,25 +28,103 @@ class Decision:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-Rule = Callable[..., Decision]
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A way to choose one candidate.
+
+    Attributes
+    ----------
+    about : About
+        Its name, and what is said of it. In ``methods``, which goes on from "The candidate was chosen", ``{metric}`` is
+        the name of the score.
+    decide : callable
+        Takes :class:`~holdfast.tradeoff.points.Points` and the parameters of the rule, and returns a :class:`Decision`.
+    """
+
+    about: About
+    decide: Callable[..., Decision]
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """What users may set, with defaults and meanings."""
+        return describe_parameters(self.decide, hidden=("points",))
+
+    def check(self, given: Collection[str]) -> None:
+        """Raise unless these are parameters of the rule, and all that have no default."""
+        known = self.parameters
+        for name in given:
+            if name not in known:
+                listed = ", ".join(known) or "none"
+                raise ValueError(
+                    f"Expected parameters of rule {self.about.name} ({listed}), got {name!r}{did_you_mean(name, known)}"
+                )
+        for name, parameter in known.items():
+            if parameter.default is REQUIRED and name not in given:
+                meaning = parameter.meaning.rstrip(".")
+                raise ValueError(f"Expected {name}= for rule {self.about.name} ({meaning}), got none.")
+
+    def __call__(self, points: Points, **parameters: Any) -> Decision:
+        return self.decide(points, **parameters)
 
 
+RULES: Registry[Rule] = Registry("rule", where="holdfast.tradeoff.RULES")
+"""Rules by name."""
+
+
+def rule(
+    name: str, *, summary: str, methods: str, reference: str | None = None
+) -> Callable[[Callable[..., Decision]], Rule]:
+    """Declare a function as a rule: known to studies, to the command line and to reports from then on.
+
+    Parameters
+    ----------
+    name : str
+        How it is asked for.
+    summary : str
+        One line that says whom it chooses.
+    methods : str
+        Phrase that goes on from "The candidate was chosen …" in a methods section; ``{metric}`` is the score's name.
+    reference : str, optional
+        Key of what to cite, in :data:`holdfast.references.REFERENCES`.
+
+    Returns
+    -------
+    callable
+        A decorator for a function of points and parameters that returns a :class:`Decision`.
+    """
+
+    def register(decide: Callable[..., Decision]) -> Rule:
+        about = About(name=name, summary=summary, methods=methods, reference=reference)
+        return RULES.add(Rule(about=about, decide=decide))
+
+    return register
+
+
+@rule("accuracy", summary="Best score; among equals the most stable.", methods="by the best {metric}")
 def accuracy(points: Points) -> Decision:
-    """The best score; among equals the most stable."""
+    """Choose the best score; among equals the most stable."""
     frame = known(points)
     chosen = best_of(frame, "score", "stability")
-    score = _told(frame["score"][chosen])
+    score = _number(frame["score"][chosen])
     ties = frame["score"].round(DIGITS) == round(frame["score"][chosen], DIGITS)
     why = {
-        name: "as accurate, but not more stable" if tied else f"{points.metric} is lower: {_told(frame['score'][name])}"
+        name: "as accurate, but not more stable"
+        if tied
+        else f"{points.metric} is lower: {_number(frame['score'][name])}"
         for name, tied in ties.items()
     }
     reason = f"{chosen} predicts best: its {points.metric} on held-out rows is {score}, the highest of {len(frame)}."
     return Decision(chosen, reason, why)
 
 
+@rule(
+    "one-se",
+    summary="Most stable candidate within one standard error of the best score.",
+    methods="as the most stable one within one standard error of the best {metric}",
+    reference="breiman1984",
+)
 def one_se(points: Points) -> Decision:
-    """The most stable within one standard error of the best score."""
+    """Choose the most stable within one standard error of the best score."""
     frame = known(points)
     best = best_of(frame, "score", "stability")
     error = frame["score_se"][best]
@@ -57,24 +136,44 @@ def one_se(points: Points) -> Decision:
     near = frame[frame["score"] >= frame["score"][best] - error - 10.0**-DIGITS]
     chosen = best_of(near, "stability", "score")
     reason = _most_stable(
-        points, near, chosen, best, f"within one standard error ({_told(error)}) of the best {points.metric}"
+        points, near, chosen, best, f"within one standard error ({_number(error)}) of the best {points.metric}"
     )
     far = {
-        str(name): f"{points.metric} {_told(score)} is more than one standard error ({_told(error)}) below the best "
-        f"({_told(frame['score'][best])})"
+        str(
+            name
+        ): f"{points.metric} {_number(score)} is more than one standard error ({_number(error)}) below the best "
+        f"({_number(frame['score'][best])})"
         for name, score in frame["score"].items()
         if name not in near.index
     }
     return Decision(chosen, reason, _why(near, chosen) | far, {"standard_error": error, "best": best})
 
 
+@rule(
+    "not-worse",
+    summary="Most stable of the candidates that do not predict significantly worse than the best.",
+    methods="as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
+    reference="kalousis2005",
+)
 def not_worse(
     points: Points,
     correction: Literal["holm"] | None = "holm",
     level: float = 0.95,
     test: Test | None = None,
 ) -> Decision:
-    """The most stable of those that do not predict significantly worse than the best."""
+    """Choose the most stable of those that do not predict significantly worse than the best.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    correction : {"holm", None}
+        Correction for several comparisons; None for none, as in the 2005 paper.
+    level : float
+        Confidence level of the tests.
+    test : {"mcnemar", "resampled-t"}, optional
+        McNemar's test if every row was predicted once, else the corrected resampled t-test.
+    """
     if correction not in ("holm", None):
         raise ValueError(f"Expected correction 'holm' or None, got {correction!r}.")
     if test not in ("mcnemar", "resampled-t", None):
@@ -92,32 +191,49 @@ def not_worse(
         points, equal, chosen, best, f"not significantly worse than the best {points.metric} by {how}"
     )
     why = _why(equal, chosen) | {
-        name: f"{points.metric} {_told(frame['score'][name])} is significantly below the {_told(frame['score'][best])} "
-        f"of {best} (p = {p_values[name]:.2g})"
+        name: f"{points.metric} {_number(frame['score'][name])} is significantly below the "
+        f"{_number(frame['score'][best])} of {best} (p = {p_values[name]:.2g})"
         for name in worse
     }
     return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
 
 
+@rule(
+    "knee",
+    summary="Point of the front that is farthest from the line between its ends.",
+    methods="at the knee of the front of {metric} and stability",
+    reference="hamer2020",
+)
 def knee(points: Points) -> Decision:
-    """The point of the front that is farthest from the line between its ends."""
+    """Choose the point of the front that is farthest from the line between its ends."""
     frame = known(points)
     scaled = on_front_scale(frame)
     beyond = (scaled["score"] + scaled["stability"] - 1) / math.sqrt(2) if len(scaled) > 1 else scaled["score"] * 0
     chosen = best_of(frame.loc[scaled.index].assign(beyond=beyond), "beyond", "score")
     reason = (
-        f"{chosen} is the best compromise: from here more {points.metric} ({_told(frame['score'][chosen])}) costs much "
-        f"stability ({_told(frame['stability'][chosen])}), and more stability costs much {points.metric}."
+        f"{chosen} is the best compromise: from here more {points.metric} ({_number(frame['score'][chosen])}) costs "
+        f"much stability ({_number(frame['stability'][chosen])}), and more stability costs much {points.metric}."
         if beyond[chosen] > 10.0**-DIGITS
         else _at_an_end(points, chosen, len(scaled))
     )
     return Decision(chosen, reason, _off_front(frame, scaled, "closer to the line between the ends of the front"))
 
 
-def at_least(points: Points, stability: float = math.nan) -> Decision:
-    """The best score with a stability of at least so much, by the lower end of its interval."""
-    if math.isnan(stability):
-        raise ValueError("Expected stability=, the least that is wanted, such as 0.75, got none.")
+@rule(
+    "at-least",
+    summary="Best score with a stability of at least the given value, by the lower end of its interval.",
+    methods="by the best {metric} among those that are stable enough",
+)
+def at_least(points: Points, stability: float) -> Decision:
+    """Choose the best score with a stability of at least the given value, by the lower end of its interval.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    stability : float
+        Least stability that is wanted, such as 0.75.
+    """
     frame = known(points)
     stable = frame[frame["low"] >= stability]
     if stable.empty:
@@ -129,27 +245,40 @@ def at_least(points: Points, stability: float = math.nan) -> Decision:
         most = str(frame["low"].idxmax())
         raise UnansweredError(
             f"Expected a candidate whose stability is at least {stability:g} by the lower end of its interval, got "
-            f"{_told(frame['low'][most])} at the most ({most}); ask for less, or run more resamples.",
+            f"{_number(frame['low'][most])} at the most ({most}); ask for less, or run more resamples.",
             f"no candidate has a stability of at least {stability:g} by the lower end of its interval; the highest is "
-            f"{_told(frame['low'][most])} ({most})",
+            f"{_number(frame['low'][most])} ({most})",
         )
     chosen = best_of(stable, "score", "stability")
     reason = (
-        f"{chosen} predicts best ({points.metric} {_told(frame['score'][chosen])}) of the {_count(stable)} whose "
+        f"{chosen} predicts best ({points.metric} {_number(frame['score'][chosen])}) of the {_count(stable)} whose "
         f"stability is at least {stability:g} with {100 * points.level:g} % confidence (here from "
-        f"{_told(frame['low'][chosen])})."
+        f"{_number(frame['low'][chosen])})."
     )
     why = {
-        name: f"{points.metric} is not higher ({_told(frame['score'][name])})"
+        name: f"{points.metric} is not higher ({_number(frame['score'][name])})"
         if name in stable.index
-        else f"stability may be below {stability:g}: its interval begins at {_told(frame['low'][name])}"
+        else f"stability may be below {stability:g}: its interval begins at {_number(frame['low'][name])}"
         for name in frame.index
     }
     return Decision(chosen, reason, why)
 
 
+@rule(
+    "weighted",
+    summary="Largest weight · score + (1 − weight) · stability, both scaled to the front.",
+    methods="by a weighted sum of {metric} and stability",
+)
 def weighted(points: Points, weight: float = 0.5) -> Decision:
-    """The largest weight · score + (1 − weight) · stability, both scaled to the front."""
+    """Choose the largest weight · score + (1 − weight) · stability, both scaled to the front.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    weight : float
+        Weight of the score, from 0 to 1.
+    """
     if not 0 <= weight <= 1:
         raise ValueError(f"Expected a weight of the score from 0 to 1, got {weight}.")
     frame = known(points)
@@ -160,19 +289,9 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
     reason = (
         f"{chosen} is best if {points.metric} counts {100 * weight:g} % and stability {100 - 100 * weight:g} %, each "
         f"measured from its lowest to its highest value on the front: {points.metric} "
-        f"{_told(frame['score'][chosen])}, stability {_told(frame['stability'][chosen])}."
+        f"{_number(frame['score'][chosen])}, stability {_number(frame['stability'][chosen])}."
     )
     return Decision(chosen, reason, _off_front(frame, scaled, "less in sum"), {"weight": weight})
-
-
-RULES: dict[str, Rule] = {
-    "accuracy": accuracy,
-    "one-se": one_se,
-    "not-worse": not_worse,
-    "knee": knee,
-    "at-least": at_least,
-    "weighted": weighted,
-}
 
 
 # What rules share
@@ -219,9 +338,9 @@ def _against(points: Points, best: str, others: list[str], test: Test) -> dict[s
 
 def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
     """Why not those that predict well enough: another one is at least as stable."""
-    most = _told(kept["stability"][chosen])
+    most = _number(kept["stability"][chosen])
     return {
-        str(name): f"accurate enough, but not more stable ({_told(stability)}, not above {most})"
+        str(name): f"accurate enough, but not more stable ({_number(stability)}, not above {most})"
         for name, stability in kept["stability"].items()
     }
 
@@ -242,10 +361,10 @@ def _at_an_end(points: Points, chosen: str, n: int) -> str:
 
 def _most_stable(points: Points, kept: pd.DataFrame, chosen: str, best: str, which: str) -> str:
     """The sentence of rules that take the most stable of those that predict well enough."""
-    told = f"{best}, {_told(points.frame['score'][best])}"
+    told = f"{best}, {_number(points.frame['score'][best])}"
     if len(kept) == 1:
         return f"{chosen} predicts best, and no other candidate is {which} ({told})."
-    stability = _told(kept["stability"][chosen])
+    stability = _number(kept["stability"][chosen])
     return (
         f"Of {_count(kept)} {which} ({told}), {chosen} changes its selection least from one resample to the next "
         f"(stability {stability})."
@@ -256,5 +375,5 @@ def _count(frame: pd.DataFrame) -> str:
     return f"{len(frame)} candidate{'' if len(frame) == 1 else 's'}"
 
 
-def _told(value: float) -> str:
+def _number(value: float) -> str:
     return f"{value:.3f}"

@@ -13,10 +13,10 @@ from sklearn.model_selection import ParameterSampler
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, StudyResult, load_study
-from holdfast.study.opening import opened_to_write
-from holdfast.study.stored import read_meta
-from holdfast.tradeoff.points import points_of
-from holdfast.tradeoff.proposals import Values, proposed_by_optuna
+from holdfast.study.data import PredictionTask
+from holdfast.study.store import open_to_write, read_meta
+from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.proposals import Values, propose_by_optuna
 from holdfast.tradeoff.race import Standing, dominated, stages
 
 Sampler: TypeAlias = Literal["grid", "random", "optuna"]
@@ -43,13 +43,16 @@ def optimize(
     n_jobs: int | None = None,
     progress: Any = False,
     random_state: int = 0,
-    **study: Any,
+    scoring: Any = None,
+    keep: Sequence[str] = (),
+    task: PredictionTask | None = None,
+    prefilter: str | None = None,
 ) -> StudyResult:
     """Search the settings of a selector for the best compromises of accuracy and stability.
 
     All candidates begin with ``first`` resamples. Then those that another one dominates with confidence, more accurate
-    and more stable at once, are stopped; the number of resamples is doubled, and so on. What is spared goes to no one:
-    those that stay get all resamples, and the result is that of a study in which the stopped ones lack runs.
+    and more stable at once, are stopped; the number of resamples is doubled, and so on. Those that stay get all
+    resamples, and the result is that of a study in which the stopped ones lack some.
 
     Parameters
     ----------
@@ -59,12 +62,12 @@ def optimize(
         Lists of values; for ``sampler="random"`` also SciPy's distributions, for ``"optuna"`` also Optuna's.
     X, y, groups
         The data, as for :meth:`Study.run`.
-    estimator, **study
-        As for :class:`Study`: ``scoring``, ``keep``, ``task``, ``prefilter``.
+    estimator, scoring, keep, task, prefilter
+        As for :class:`Study`.
     sizes : int or sequence of int, optional
         Cut the order of features to these sizes, as for :class:`Candidates`.
     perturbation : Perturbation, optional
-        Runs that stand beside each other; 100 bootstrap samples by default.
+        Resamples that are drawn one by one; 100 bootstrap samples by default.
     metric, measure : optional
         The two objectives, as for :meth:`StudyResult.pareto`.
     sampler : {"grid", "random", "optuna"}
@@ -98,40 +101,41 @@ def optimize(
         raise ValueError(f"Expected n_candidates of at least 2 for sampler={sampler!r}, got {n_candidates!r}.")
     plan = Study(
         selectors={_name(selector): Candidates(selector)}, estimator=estimator, random_state=random_state,
-        perturbation=_checked(Bootstrap(100) if perturbation is None else perturbation), **study,
+        perturbation=_check_perturbation(Bootstrap(100) if perturbation is None else perturbation), scoring=scoring,
+        keep=keep, task=task, prefilter=prefilter,
     )  # fmt: skip
-    with _kept(store) as path:
+    with _store_path(store) as path:
         race = _Race(plan, selector, sizes, X, y, groups, path, n_jobs, progress, metric, measure, first)
         if sampler == "optuna":
-            settings = race.proposed(space, int(n_candidates or 0), random_state)
+            settings = race.propose(space, int(n_candidates or 0), random_state)
         else:
-            settings = _drawn(space, sampler, n_candidates, random_state)
+            settings = _draw_settings(space, sampler, n_candidates, random_state)
         result = race.run(settings, risk)
-    return result if store is not None else replace(result, stored=replace(result.stored, path=None))
+    return result if store is not None else result.without_store()
 
 
 def _name(selector: Any) -> str:
     return type(selector).__name__
 
 
-def _checked(perturbation: Any) -> Perturbation:
-    found = as_perturbation(perturbation)
-    if found.design != "runs" or found.grows != "n":
+def _check_perturbation(perturbation: Any) -> Perturbation:
+    plain = as_perturbation(perturbation)
+    if plain.design != "runs" or plain.grows is None:
         raise ValueError(
-            f"Expected runs that stand beside each other for a search, such as hf.Bootstrap(100) or hf.Subsample(100), "
-            f"got {perturbation!r}."
+            "Expected resamples that are drawn one by one for a search, such as hf.Bootstrap(100) or "
+            f"hf.Subsample(100), got {perturbation!r}."
         )
-    return found
+    return plain
 
 
-def _drawn(space: Any, sampler: Sampler, n_candidates: int | None, random_state: int) -> Any:
+def _draw_settings(space: Any, sampler: Sampler, n_candidates: int | None, random_state: int) -> Any:
     """The settings to try, as a grid."""
     if sampler == "grid":
         return space
     drawn = ParameterSampler(space, int(n_candidates or 0), random_state=random_state)
-    settings = [{name: _plain(value) for name, value in one.items()} for one in drawn]
-    unique = {repr(one): one for one in settings}
-    return [as_grid(one) for one in unique.values()]
+    settings = [{name: _plain(value) for name, value in setting.items()} for setting in drawn]
+    unique = {repr(setting): setting for setting in settings}
+    return [as_grid(setting) for setting in unique.values()]
 
 
 def _plain(value: Any) -> Any:
@@ -144,7 +148,7 @@ def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 @contextmanager
-def _kept(store: str | Path | None) -> Iterator[Path]:
+def _store_path(store: str | Path | None) -> Iterator[Path]:
     """Where the search is kept: a store that grows; without one, a file that is thrown away."""
     if store is not None:
         yield Path(store).expanduser()
@@ -170,30 +174,30 @@ class _Race:
     measure: str | Measure | None
     first: int
 
-    def proposed(self, space: Any, n_candidates: int, random_state: int) -> Any:
+    def propose(self, space: Any, n_candidates: int, random_state: int) -> Any:
         """What Optuna proposes; in a search that is resumed, what it proposed before."""
         before = read_meta(self.path).get("proposed") if self.path.exists() else None
         if before is not None:
             return before
-        found = proposed_by_optuna(space, n_candidates, self.tried, random_state)
-        self._keep("proposed", found)
-        return found
+        proposals = propose_by_optuna(space, n_candidates, self.evaluate, random_state)
+        self._write("proposed", proposals)
+        return proposals
 
-    def tried(self, settings: Sequence[Setting]) -> list[Values]:
+    def evaluate(self, settings: Sequence[Setting]) -> list[Values]:
         """Score and stability of settings on the first resamples."""
         if self.sizes is not None and not isinstance(self.sizes, (int, np.integer)):
             raise ValueError(
                 f"Expected one size for sampler='optuna', got sizes={self.sizes!r}; make n_features a parameter."
             )
-        study = self._study([as_grid(one) for one in settings], self.first)
+        study = self._study([as_grid(setting) for setting in settings], self.first)
         names = study.families[0].names
-        points = points_of(self._run(study, names), self.metric, self.measure, candidates=names)
-        found = points.frame[["score", "stability"]].to_numpy(dtype=np.float64)
-        return [(float(score), float(stability)) for score, stability in found]
+        points = make_points(self._run(study, names), self.metric, self.measure, candidates=names)
+        values = points.frame[["score", "stability"]].to_numpy(dtype=np.float64)
+        return [(float(score), float(stability)) for score, stability in values]
 
     def run(self, grid: Any, risk: float) -> StudyResult:
         """Race the settings of a grid to the end."""
-        total = as_perturbation(self.plan.perturbation).n_splits
+        total = as_perturbation(self.plan.perturbation).get_n_splits()
         looks = stages(self.first, total) if risk > 0 else [total]
         names = self._study(grid, total).families[0].names
         before = read_meta(self.path) if self.path.exists() else {}
@@ -205,17 +209,17 @@ class _Race:
             alive = [name for name in names if name not in stopped]
             result = self._run(self._study(grid, look), alive)
             if look != looks[-1] and len(alive) > 1:
-                stopped |= self._stopped(result, alive, look, share * (len(alive) - 1) / (len(names) - 1))
-                self._keep("stopped", stopped)
+                stopped |= self._find_dominated(result, alive, look, share * (len(alive) - 1) / (len(names) - 1))
+                self._write("stopped", stopped)
         return replace(load_study(self.path), study=self._study(grid, total))
 
-    def _keep(self, key: str, value: Any) -> None:
-        with opened_to_write(self.path) as kept, kept.transaction():
-            kept.put(key, value)
+    def _write(self, key: str, value: Any) -> None:
+        with open_to_write(self.path) as opened, opened.transaction():
+            opened.put(key, value)
 
     def _study(self, grid: Any, n: int) -> Study:
         family = {_name(self.selector): Candidates(self.selector, grid, self.sizes)}
-        resamples = replace(as_perturbation(self.plan.perturbation), n=n)  # type: ignore[type-var]
+        resamples = as_perturbation(self.plan.perturbation).grown(n)
         return replace(self.plan, selectors=family, perturbation=resamples)
 
     def _run(self, study: Study, only: Sequence[str]) -> StudyResult:
@@ -223,14 +227,14 @@ class _Race:
             self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
         )
 
-    def _stopped(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
+    def _find_dominated(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
         found = dominated(self._standing(result, alive), risk)
         return {alive[place]: {"after": look, "by": alive[by]} for place, by in found.items()}
 
     def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""
-        points = points_of(result, self.metric, self.measure, candidates=alive)
-        splits = result.stored.splits
+        points = make_points(result, self.metric, self.measure, candidates=alive)
+        splits = result.splits
         scores, pseudo_values = np.full((2, len(alive), len(splits)), np.nan)
         place = {label: number for number, label in enumerate(splits["label"])}
         for row, point in enumerate(points.points):

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps, frequency_interval
 from holdfast.preferences import Preferences
-from holdfast.study.footing import best
+from holdfast.study.footing import take_best
 from holdfast.study.result import StudyResult
 
 ALIKE = 0.5  # correlation from which features count as alike
-FALSE_PAIRS = 0.05  # share of false pairs that is put up with among those that are told
+FALSE_PAIRS = 0.05  # accepted share of false pairs among those that are reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Frequencies:
         return tuple(self.runs.features[other] for other in self.stand_ins.get(column, []))
 
 
-def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
     """Read how often a candidate selected each feature, and which features take turns."""
     runs = result.preferences(candidate)
     if runs.kind != "subset":
@@ -53,39 +53,39 @@ def frequencies_of(result: StudyResult, candidate: str, top: int | None, X: Any)
             raise ValueError(
                 f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
             )
-        runs = best(runs, top)
+        runs = take_best(runs, top)
     elif top is not None:
         raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
-    return Frequencies(runs, _stand_ins(runs, X))
+    return Frequencies(runs, _find_stand_ins(runs, X))
 
 
-def _stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
+def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
-    found = feature_swaps(runs, most=SWAP_CANDIDATES**2)
-    if found.empty:
+    swaps = feature_swaps(runs, most=SWAP_CANDIDATES**2)
+    if swaps.empty:
         return {}
     column = {name: place for place, name in enumerate(runs.features)}
-    pairs = np.array([[column[name] for name in found[side]] for side in ("first", "second")]).T
-    p_values, tests = found["p_value"].to_numpy(), _tests(runs)
+    pairs = np.array([[column[name] for name in swaps[side]] for side in ("first", "second")]).T
+    p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
     if X is not None:
-        alike, tests = _alike(_columns_of(X, runs.features), pairs)
+        alike, tests = _find_correlated(_match_columns(X, runs.features), pairs)
         pairs, p_values = pairs[alike], p_values[alike]
     order = np.argsort(p_values, kind="stable")
     passed = np.flatnonzero(p_values[order] <= FALSE_PAIRS * np.arange(1, order.size + 1) / max(tests, 1))
-    kept: dict[int, list[int]] = {}
-    for one, two in pairs[order[: passed[-1] + 1 if passed.size else 0]].tolist():
-        kept.setdefault(one, []).append(two)
-        kept.setdefault(two, []).append(one)
-    return kept
+    stand_ins: dict[int, list[int]] = {}
+    for first, second in pairs[order[: passed[-1] + 1 if passed.size else 0]].tolist():
+        stand_ins.setdefault(first, []).append(second)
+        stand_ins.setdefault(second, []).append(first)
+    return stand_ins
 
 
-def _tests(runs: Preferences) -> int:
+def _count_pairs(runs: Preferences) -> int:
     """How many pairs of features were looked at."""
     varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
     return varying * (varying - 1) // 2
 
 
-def _columns_of(X: Any, features: Sequence[Any]) -> Any:
+def _match_columns(X: Any, features: Sequence[Any]) -> Any:
     """The columns of X that are the features of the study."""
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
@@ -98,7 +98,7 @@ def _columns_of(X: Any, features: Sequence[Any]) -> Any:
     return X
 
 
-def _alike(X: Any, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
+def _find_correlated(X: Any, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
     """Which pairs of features are correlated, and how many such pairs there are among all these features."""
     used = np.unique(pairs)
     table = X[:, used]

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
-from holdfast.tradeoff.stand_ins import frequencies_of
+from holdfast.tradeoff.stand_ins import count_frequencies
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recovery:
+class Recovery(ResultMixin):
     """False positives and negatives of a candidate, per run and for its consensus.
 
     Attributes
@@ -36,6 +37,15 @@ class Recovery:
     false_positives: list[Any]
     false_negatives: list[Any]
     threshold: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per run (see :attr:`runs`).
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.runs
 
     def __repr__(self) -> str:
         mean = self.runs.mean()
@@ -64,8 +74,8 @@ def recovery(
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
     """
-    runs = frequencies_of(result, candidate, top, None).runs
-    columns = _columns(getattr(truth, "relevant", truth), runs.features)
+    runs = count_frequencies(result, candidate, top, None).runs
+    columns = _find_columns(getattr(truth, "relevant", truth), runs.features)
     relevant = np.zeros(runs.n_features, dtype=bool)
     relevant[columns] = True
     hits = (runs.to_sparse() @ relevant.astype(np.float64)).astype(np.int64)
@@ -89,13 +99,13 @@ def recovery(
     )  # fmt: skip
 
 
-def _columns(truth: Iterable[Any], features: Any) -> list[int]:
+def _find_columns(truth: Iterable[Any], features: Any) -> list[int]:
     place = {str(name): column for column, name in enumerate(features)}
     columns = []
-    for one in truth:
-        number = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
-        column = int(one) if number and int(one) in range(len(features)) else place.get(str(one))
+    for feature in truth:
+        number = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
+        column = int(feature) if number and int(feature) in range(len(features)) else place.get(str(feature))
         if column is None:
-            raise ValueError(f"Expected relevant features by name or by column from 0, got {one!r}.")
+            raise ValueError(f"Expected relevant features by name or by column from 0, got {feature!r}.")
         columns.append(column)
     return columns

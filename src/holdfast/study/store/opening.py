@@ -1,4 +1,4 @@
-"""Opening a store: who may write it, whether it is one, and what SQLite's errors mean."""
+"""Opening a store: one writer, any number of readers, and what SQLite's errors mean."""
 
 import os
 import sqlite3
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast.io.files import path_of
-from holdfast.study.checking import check_tables, refuse_unusable, scan, wrong_format
-from holdfast.study.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
-from holdfast.study.store import Store, StoreError
+from holdfast.io.files import as_path
+from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
+from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
+from holdfast.study.store.store import Store, StoreError
 
 Identity = tuple[int, int] | None
 
@@ -20,18 +20,18 @@ Identity = tuple[int, int] | None
 
 
 @contextmanager
-def opened_to_write(path: str | Path | None) -> Iterator[Store]:
+def open_to_write(path: str | Path | None) -> Iterator[Store]:
     """Open a store for the one process that may write it; None keeps it in memory."""
     if path is None:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         make_tables(connection)
         yield Store(connection, None)
         return
-    path = checked_path(path)
+    path = check_path(path)
     real = path.resolve()  # SQLite's own files and the lock go by name: all names must lead to one
     if not real.parent.is_dir():
         raise StoreError(f"Expected a folder for the store {path}, got none at {real.parent}; make it first.")
-    with _only_writer(real, path), clear_errors(path):
+    with _only_writer(real, path), explain_errors(path):
         _refuse_hard_links(path)
         connection = sqlite3.connect(real, isolation_level=None, timeout=30)
         guard = _Guard(connection, path)
@@ -41,17 +41,17 @@ def opened_to_write(path: str | Path | None) -> Iterator[Store]:
             yield Store(connection, path, guard.check)
             guard.check()
         finally:
-            _close(connection, alone=guard.identity is not None and guard.identity == _identity(path))
+            _close(connection, single_file=guard.identity is not None and guard.identity == _identity(path))
 
 
-def checked_path(path: str | Path) -> Path:
+def check_path(path: str | Path) -> Path:
     """The path of a file that is, or may become, a store."""
     if str(path) == ":memory:":
         raise StoreError(
             "Expected a file as store, got ':memory:'; leave the store out (store=None, no --store) to keep a study in "
             "memory."
         )
-    expanded = path_of(path, "the path of a study's store")
+    expanded = as_path(path, "the path of a study's store")
     if expanded.is_dir():
         raise StoreError(
             f"Expected a file as store, got the folder {path}; name a file in it, such as {expanded / 'study.db'}."
@@ -72,7 +72,7 @@ def _refuse_hard_links(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.text_factory = _text
+    connection.text_factory = _decode_text
     new = not read_schema(connection) and _is_blank(connection, path)
     if not new:
         fault = _check(connection, path)  # before anything is written: it may be another program's file
@@ -86,7 +86,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         make_tables(connection)
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     """Text as it was written; damaged text is read too, so that its checksum can tell."""
     return raw.decode("utf-8", "surrogateescape")
 
@@ -97,9 +97,9 @@ def _is_blank(connection: sqlite3.Connection, path: Path) -> bool:
     return pages > 0 or path.stat().st_size == 0  # SQLite sees no page in a short file of another kind
 
 
-def _close(connection: sqlite3.Connection, *, alone: bool) -> None:
+def _close(connection: sqlite3.Connection, *, single_file: bool) -> None:
     """Leave one file behind, without a journal beside it, if nobody reads it at this moment."""
-    if alone and not connection.in_transaction:
+    if single_file and not connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -112,10 +112,10 @@ def _close(connection: sqlite3.Connection, *, alone: bool) -> None:
 def _identity(path: Path) -> Identity:
     """Which file a path leads to; never by opening it, as closing it again would release SQLite's locks."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class _Guard:
@@ -131,7 +131,7 @@ class _Guard:
         if now == self.identity:
             return
         what = "deleted or moved" if now is None else "replaced by another file"
-        saved = self._saved()
+        saved = self._save_copy()
         if saved is None:
             raise StoreError(f"The store {self.path} was {what} while it was written, and there is no room to save it.")
         raise StoreError(
@@ -139,8 +139,8 @@ class _Guard:
             f"is saved in {saved}: run the study again with that store to resume."
         )
 
-    def _saved(self) -> Path | None:
-        """Where all rows were copied to: beside the store, or where temporary files go."""
+    def _save_copy(self) -> Path | None:
+        """Copy all rows to a file beside the store, or where temporary files go; return its path."""
         for folder in (self.path.parent, Path(tempfile.gettempdir())):
             with suppress(OSError, sqlite3.Error):
                 place = _free_name(folder, self.path)
@@ -170,19 +170,27 @@ def _free_name(folder: Path, path: Path) -> Path:
 # To read
 
 
-def opened_to_read(path: str | Path) -> Store:
+@contextmanager
+def open_to_read(path: str | Path) -> Iterator[Store]:
     """Open a store to read, also while a study writes it, or where nothing may be written."""
-    path = checked_path(path)
+    store = _connect_to_read(check_path(path))
+    try:
+        yield store
+    finally:
+        store.connection.close()
+
+
+def _connect_to_read(path: Path) -> Store:
     if not path.is_file():
         raise StoreError(f"Expected a study's store, got no file at {path}.")
     _refuse_hard_links(path)
-    with clear_errors(path):
+    with explain_errors(path):
         try:
-            connection = _readable(path, "mode=ro")
+            connection = _connect(path, "mode=ro")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise
-            connection = _readable(path, "immutable=1")  # a folder that cannot be written has no room for -shm
+            connection = _connect(path, "immutable=1")  # a folder that cannot be written has no room for -shm
         try:
             fault = _check(connection, path)
         except BaseException:
@@ -191,9 +199,9 @@ def opened_to_read(path: str | Path) -> Store:
     return Store(connection, path, fault=fault)
 
 
-def _readable(path: Path, how: str) -> sqlite3.Connection:
+def _connect(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30, isolation_level=None)
-    connection.text_factory = _text
+    connection.text_factory = _decode_text
     try:
         read_schema(connection)
     except sqlite3.Error:
@@ -208,9 +216,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> str:
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
     if schema != expected_schema():
-        found = _format(connection)
-        if found not in (None, str(FORMAT)):
-            raise wrong_format(found, path)
+        version = _read_format(connection)
+        if version not in (None, str(FORMAT)):
+            raise wrong_format(version, path)
         raise sqlite3.DatabaseError("its tables are not those of a study")
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     if path.stat().st_size % page:
@@ -220,12 +228,12 @@ def _check(connection: sqlite3.Connection, path: Path) -> str:
 
 def _structural_fault(connection: sqlite3.Connection) -> str:
     try:
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        found = str(error)
-    return "" if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+        fault = str(error)
+    return "" if fault == "ok" else " ".join(fault.replace("*** in database main ***", "").split())
 
 
 def _rebuild(connection: sqlite3.Connection) -> None:
@@ -240,30 +248,30 @@ def _rebuild(connection: sqlite3.Connection) -> None:
     memory.close()
 
 
-def _format(connection: sqlite3.Connection) -> str | None:
+def _read_format(connection: sqlite3.Connection) -> str | None:
     """The format that a store of other tables says it has."""
     try:
-        found = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     except sqlite3.Error:
         return None
-    return None if found is None or not str(found[0]).isdecimal() else str(found[0])
+    return None if row is None or not str(row[0]).isdecimal() else str(row[0])
 
 
 @contextmanager
-def clear_errors(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Say what SQLite's errors mean for the user."""
     try:
         yield
     except sqlite3.Error as error:
-        told = str(error)
-        if "full" in told:
+        message = str(error)
+        if "full" in message:
             reason = "there is no room left on its disk; what was finished is safe: make room and run again to resume"
-        elif "not a database" in told:
+        elif "not a database" in message:
             reason = "it is another kind of file; give another path"
         elif type(error) is sqlite3.DatabaseError:
-            reason = f"it is damaged ({told}); restore it from a copy, or move it away and start again"
+            reason = f"it is damaged ({message}); restore it from a copy, or move it away and start again"
         else:
-            reason = told
+            reason = message
         raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error
 
 
@@ -274,7 +282,7 @@ def clear_errors(path: Path) -> Iterator[None]:
 def _only_writer(real: Path, path: Path) -> Iterator[None]:
     """Hold the right to write: a lock that ends with the process, however that ends."""
     place = real.with_name(real.name + ".holdfast-lock")
-    handle = _locked(place, path)
+    handle = _take_lock(place, path)
     try:
         yield
     finally:
@@ -283,7 +291,7 @@ def _only_writer(real: Path, path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _locked(place: Path, path: Path) -> int:
+def _take_lock(place: Path, path: Path) -> int:
     while True:
         try:
             handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)

@@ -1,4 +1,4 @@
-"""What is sound in a store and what is lost, and making room for what a resumed study recomputes."""
+"""Verifying a store, and dropping what is damaged so that a resumed study recomputes it."""
 
 import warnings
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from holdfast.study.checking import (
+from holdfast.study.store.checking import (
     Checks,
     check_tables,
     describe_damage,
@@ -14,10 +14,10 @@ from holdfast.study.checking import (
     refuse_damage,
     refuse_unusable,
 )  # fmt: skip
-from holdfast.study.opening import clear_errors, opened_to_read
-from holdfast.study.schema import BASELINES, Row, Table
-from holdfast.study.store import Store, StoreError
-from holdfast.study.stored import read_checks
+from holdfast.study.store.opening import explain_errors, open_to_read
+from holdfast.study.store.reading import read_tables
+from holdfast.study.store.schema import BASELINES, Row, Table
+from holdfast.study.store.store import Store, StoreError
 
 State = Literal["sound", "damaged", "unusable"]
 
@@ -41,22 +41,24 @@ def mend(store: Store) -> bool:
 
 def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
     """What is left of the tables that can be recomputed: a fit is whole, or it is run again."""
-    fits = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
-    lost = {row[:2] for check in fits for row in check.damaged}
+    fit_checks = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
+    lost = {row[:2] for check in fit_checks for row in check.damaged}
     failed = {row[:2] for row in checks["failures"].rows}
     if not (checks["scores"].is_sound and checks["failures"].is_sound):
         lost |= _unscored(checks) - failed
     selected = {row[:2] for row in checks["outcomes"].rows} - lost
-    keep = {check.table: [row for row in check.rows if row[:2] not in lost] for check in fits}
-    for table in keep:
+    remaining = {check.table: [row for row in check.rows if row[:2] not in lost] for check in fit_checks}
+    for table in remaining:
         if table.name not in ("outcomes", "failures"):
-            keep[table] = [row for row in keep[table] if row[:2] in selected]
+            remaining[table] = [row for row in remaining[table] if row[:2] in selected]
     others = {
-        check.table: check.rows for check in checks.values() if check.table.recomputable and check.table not in keep
+        check.table: check.rows
+        for check in checks.values()
+        if check.table.recomputable and check.table not in remaining
     }
     if not checks["baselines"].is_sound:  # all of them: a split that has some counts as done
         others[BASELINES] = []
-    return {**others, **keep}
+    return {**others, **remaining}
 
 
 def _unscored(checks: Checks) -> set[Row]:
@@ -91,13 +93,9 @@ class Verification:
 
 
 def verify(path: str | Path) -> Verification:
-    """Read all of a store and tell what is sound, also while a study writes it."""
-    store = opened_to_read(path)
-    try:
-        with clear_errors(Path(path)):
-            checks = read_checks(store)
-    finally:
-        store.connection.close()
+    """Read all of a store and report which rows are sound, also while a study writes it."""
+    with open_to_read(path) as store, explain_errors(Path(path)):
+        checks = read_tables(store)
     state: State = "unusable"
     message = ""
     try:

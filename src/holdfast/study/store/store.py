@@ -1,4 +1,4 @@
-"""Where a study keeps what it found: one SQLite file, safe at every moment, readable while it is written."""
+"""Writing a study into one SQLite file, safe at every moment and readable while it is written."""
 
 import json
 import sqlite3
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from holdfast.resampling import Split
 from holdfast.study.families import Family
-from holdfast.study.plan import described, differences
-from holdfast.study.schema import (
+from holdfast.study.plan import describe, list_differences
+from holdfast.study.store.schema import (
     BASELINES,
     CANDIDATES,
     FAILURES,
@@ -44,7 +44,7 @@ def _nothing() -> None:
 
 
 class Store:
-    """A study's file. Open one with :func:`opened_to_write` or :func:`opened_to_read`.
+    """A study's file. Open one with :func:`open_to_write` or :func:`open_to_read`.
 
     ``after_commit`` is called once rows are on disk, and may say that the file is gone; ``fault`` is what SQLite finds
     wrong with the file.
@@ -86,10 +86,10 @@ class Store:
 
     def remove(self, table: Table, condition: str, values: Sequence[Any]) -> None:
         """Remove the rows that a condition holds for."""
-        found = self.connection.execute(f"SELECT checksum FROM {table.name} WHERE {condition}", values).fetchall()
-        if found:
+        checksums = self.connection.execute(f"SELECT checksum FROM {table.name} WHERE {condition}", values).fetchall()
+        if checksums:
             self.connection.execute(f"DELETE FROM {table.name} WHERE {condition}", values)
-            self._change(table, -len(found), -sum(checksum for (checksum,) in found))
+            self._change(table, -len(checksums), -sum(checksum for (checksum,) in checksums))
 
     def rewrite(self, tables: Mapping[Table, Sequence[Row]]) -> None:
         """Replace all rows of some tables, whatever was there, and count all tables anew."""
@@ -128,12 +128,12 @@ class Store:
     # Meta
 
     def get(self, key: str) -> Any:
-        """Return what is kept under a key; None if nothing."""
-        found = self.connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
-        return None if found is None else json.loads(found[0])
+        """Return what is stored under a key; None if nothing."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def put(self, key: str, value: Any) -> None:
-        """Keep something under a key."""
+        """Store a value under a key."""
         self.write(META, [(key, json.dumps(value))])
 
     # Beginning, and growing
@@ -149,30 +149,33 @@ class Store:
                 self._check_plan(stored, plan)
                 if about.get("command") is not None:
                     self.put("command", about["command"])
+                declared = self.get("declared") or about["declared"]
+                selectors = {**declared["selectors"], **about["declared"]["selectors"]}
+                self.put("declared", {**declared, "selectors": selectors})
             for family in families:
                 self._add_family(family)
 
     def _check_plan(self, stored: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
-        told = differences(stored, plan)
-        if told:
+        changes = list_differences(stored, plan)
+        if changes:
             raise StoreError(
-                f"Expected the plan of the study in {self.path}, got another: {'; '.join(told)}. Use the same plan to "
-                "resume (more resamples and more selectors may be added), or another store."
+                f"Expected the plan of the study in {self.path}, got another: {'; '.join(changes)}. Use the same plan "
+                "to resume (more resamples and more selectors may be added), or another store."
             )
 
     def _add_family(self, family: Family) -> None:
-        selector = json.dumps(described(family.selector), sort_keys=True)
-        found = self.connection.execute("SELECT selector FROM families WHERE family = ?", [family.name]).fetchone()
-        if found is None:
+        selector = json.dumps(describe(family.selector), sort_keys=True)
+        stored = self.connection.execute("SELECT selector FROM families WHERE family = ?", [family.name]).fetchone()
+        if stored is None:
             self.write(FAMILIES, [(family.name, selector)])
-        elif found[0] != selector:
-            told = "; ".join(differences(json.loads(found[0]), json.loads(selector)))
+        elif stored[0] != selector:
+            changes = "; ".join(list_differences(json.loads(stored[0]), json.loads(selector)))
             raise StoreError(
-                f"Expected selector {family.name!r} as it is in {self.path}, got another: {told}. Give the new one "
+                f"Expected selector {family.name!r} as it is in {self.path}, got another: {changes}. Give the new one "
                 "another name."
             )
-        for name, given in zip(family.names, family.candidates.described(), strict=True):
-            settings = json.dumps(described(given))
+        for name, setting in zip(family.names, family.candidates.candidate_settings(), strict=True):
+            settings = json.dumps(describe(setting))
             known = self.connection.execute("SELECT settings FROM candidates WHERE name = ?", [name]).fetchone()
             if known is None:
                 self.write(CANDIDATES, [(self._next_number(CANDIDATES), name, family.name, settings)])
@@ -205,8 +208,8 @@ class Store:
         """Which candidates (by number, from 1) have an outcome or a failure on which splits."""
         done = np.zeros((n_candidates + 1, n_splits), dtype=bool)
         for table in ("outcomes", "failures"):
-            found = self.connection.execute(f"SELECT candidate, split FROM {table} WHERE split < ?", [n_splits])
-            places = np.array(found.fetchall(), dtype=np.int64).reshape(-1, 2)
+            rows = self.connection.execute(f"SELECT candidate, split FROM {table} WHERE split < ?", [n_splits])
+            places = np.array(rows.fetchall(), dtype=np.int64).reshape(-1, 2)
             done[places[:, 0], places[:, 1]] = True
         return done
 
@@ -220,6 +223,11 @@ class Store:
         ).fetchone()
         return done, total
 
+    @property
+    def n_failures(self) -> int:
+        """How many fits failed."""
+        return self.connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+
     def forget_failures(self, candidates: Sequence[str]) -> None:
         """Make room for another try of what failed of these candidates."""
         ids = self.ids()
@@ -231,14 +239,14 @@ class Store:
 
     def add(self, outcomes: Sequence[Outcome], ids: Sequence[Sequence[int]]) -> None:
         """Write outcomes, all or nothing; ``ids`` are the numbers of each family's candidates."""
-        rows = [(ids[one.family][one.candidate], one.split, one) for one in outcomes]
-        selected = [(*key, *_outcome_row(one)) for *key, one in rows if one.values is not None]
-        scores = [(*key, metric, value) for *key, one in rows for metric, value in one.scores.items()]
-        failures = [(*key, *one.failure) for *key, one in rows if one.failure is not None]
+        keyed = [(ids[outcome.family][outcome.candidate], outcome.split, outcome) for outcome in outcomes]
+        selected = [(*key, *_outcome_row(outcome)) for *key, outcome in keyed if outcome.values is not None]
+        scores = [(*key, metric, value) for *key, outcome in keyed for metric, value in outcome.scores.items()]
+        failures = [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None]
         with self.transaction():
-            for table, found in ((OUTCOMES, selected), (SCORES, scores), (FAILURES, failures)):
-                if found:
-                    self.write(table, found)
+            for table, rows in ((OUTCOMES, selected), (SCORES, scores), (FAILURES, failures)):
+                if rows:
+                    self.write(table, rows)
 
     # Guessing
 
@@ -272,13 +280,13 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def packed(rows: NDArray[Any] | None) -> bytes | None:
-    """Row numbers, compressed."""
+def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
+    """Compress row numbers."""
     return None if rows is None else zlib.compress(rows.astype("<i4").tobytes(), 1)
 
 
-def unpacked(blob: bytes, n: int) -> NDArray[np.int64]:
-    """Row numbers again, ``n`` of them; no more than these are ever unpacked."""
+def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
+    """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
     inflate = zlib.decompressobj()
     try:
         raw = inflate.decompress(blob, 4 * n + 1)
@@ -293,22 +301,21 @@ def _split_row(split: Split) -> tuple[Any, ...]:
     return (
         split.index, split.label, split.seed, int(split.block), split.fraction, split.measured,
         int(split.rows.size if split.counts is None else split.counts.sum()), split.rows.size, split.test.size,
-        packed(split.rows), packed(split.counts), packed(split.test),
+        pack_rows(split.rows), pack_rows(split.counts), pack_rows(split.test),
     )  # fmt: skip
 
 
-def _outcome_row(one: Outcome) -> tuple[Any, ...]:
-    assert one.values is not None
-    subset = one.kind == "subset"
-    values = (np.unique(one.values).astype("<i4") if subset else one.values.astype("<f8")).tobytes()
-    predictions = None if one.predictions is None else one.predictions.tobytes()
-    return one.kind, values, predictions, one.seconds, one.score_seconds, one.note
+def _outcome_row(outcome: Outcome) -> tuple[Any, ...]:
+    assert outcome.values is not None
+    subset = outcome.kind == "subset"
+    values = (np.unique(outcome.values).astype("<i4") if subset else outcome.values.astype("<f8")).tobytes()
+    predictions = None if outcome.predictions is None else outcome.predictions.tobytes()
+    return outcome.kind, values, predictions, outcome.seconds, outcome.score_seconds, outcome.note
 
 
-def stored_bytes(things: Sequence[Outcome] | Sequence[Split]) -> int:
-    """About how much room outcomes or splits take in a store."""
-    rows = [
-        _split_row(one) if isinstance(one, Split) else () if one.values is None else _outcome_row(one) for one in things
-    ]
+def estimate_bytes(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> int:
+    """About how much room outcomes and splits take in a store."""
+    selected = [_outcome_row(outcome) for outcome in outcomes if outcome.values is not None]
+    rows = [*selected, *map(_split_row, splits), *[()] * (len(outcomes) - len(selected))]
     numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds
     return sum(numbers + sum(len(item) for item in row if isinstance(item, bytes)) for row in rows)

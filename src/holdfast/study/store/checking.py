@@ -1,4 +1,4 @@
-"""Telling sound rows of a store from damaged ones: by their checksums, their totals, and what they say."""
+"""Sound and damaged rows of a store, told apart by checksums, totals, and what the rows say."""
 
 import json
 import sqlite3
@@ -10,10 +10,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.declared import is_about
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
-from holdfast.study.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
-from holdfast.study.store import StoreError, unpacked
+from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
+from holdfast.study.store.store import StoreError, unpack_rows
 
 MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -65,8 +66,8 @@ class TableCheck:
         if not any(faulty):
             return self
         rows = [row for row, bad in zip(self.rows, faulty, strict=True) if not bad]
-        found = [row for row, bad in zip(self.rows, faulty, strict=True) if bad]
-        return replace(self, rows=rows, damaged=[*self.damaged, *found])
+        more = [row for row, bad in zip(self.rows, faulty, strict=True) if bad]
+        return replace(self, rows=rows, damaged=[*self.damaged, *more])
 
 
 Checks = dict[str, TableCheck]
@@ -89,13 +90,13 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
 def _read(connection: sqlite3.Connection, table: Table, known: Row | None) -> TableCheck:
     rows, damaged, total = [], [], 0
     allowed: dict[tuple[type, ...], bool] = {}
-    for found in scan(connection, table):
-        row, types = found[:-1], tuple(map(type, found[:-1]))
+    for line in scan(connection, table):
+        row, types = line[:-1], tuple(map(type, line[:-1]))
         if types not in allowed:
             allowed[types] = table.has_types(types)
-        if allowed[types] and table.is_sound(found):
+        if allowed[types] and table.is_sound(line):
             rows.append(row)
-            total += found[-1]
+            total += line[-1]
         else:
             damaged.append(row)
     n, written = (None, None) if known is None else known
@@ -153,6 +154,12 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
         and "perturbation" in value["perturbation"]
     ),
     "design": lambda value, _: value in get_args(Design),
+    "declared": lambda value, _: (
+        isinstance(value, dict)
+        and all(isinstance(value.get(kind), dict) for kind in ("perturbation", "selectors", "scores"))
+        and all(is_about(record) for record in (value["perturbation"], *value["selectors"].values()))
+        and all(is_about(record) for record in value["scores"].values())
+    ),
     "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
     "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
     "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),
@@ -222,17 +229,17 @@ def _faulty_splits(rows: Sequence[Row], facts: Facts) -> list[bool]:
 
 
 def _is_split(row: Row, facts: Facts) -> bool:
-    index, *_, n_train, n_rows, n_test, rows, counts, test = row
+    index, *_, n_train, n_rows, n_test, packed_rows, counts, test = row
     if not (0 <= index < facts.n_splits and 0 < n_rows <= facts.n_samples):
         return False
     if not 0 <= n_test <= MOST_REPEATS * facts.n_samples:
         return False
     try:
-        train, held = unpacked(rows, n_rows), unpacked(test, n_test)
-        times = np.ones(n_rows, np.int64) if counts is None else unpacked(counts, n_rows)
+        train, held = unpack_rows(packed_rows, n_rows), unpack_rows(test, n_test)
+        times = np.ones(n_rows, np.int64) if counts is None else unpack_rows(counts, n_rows)
     except ValueError:
         return False
-    in_range = all(0 <= found.min(initial=0) <= found.max(initial=0) < facts.n_samples for found in (train, held))
+    in_range = all(0 <= rows.min(initial=0) <= rows.max(initial=0) < facts.n_samples for rows in (train, held))
     ordered = (np.diff(train) > 0).all() and (np.diff(held) >= 0).all()
     return bool(in_range and ordered and times.min() > 0 and times.sum() == n_train)
 
@@ -358,9 +365,9 @@ def refuse_unusable(checks: Checks, path: Any) -> None:
         raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
 
 
-def wrong_format(found: Any, path: Any) -> StoreError:
+def wrong_format(version: Any, path: Any) -> StoreError:
     """The error for a store that another version wrote."""
     return StoreError(
-        f"Expected a store of format {FORMAT}, got format {str(found)[:20]} in {path}; use the holdfast that wrote it, "
-        "or start again with another path."
+        f"Expected a store of format {FORMAT}, got format {str(version)[:20]} in {path}; use the holdfast that wrote "
+        "it, or start again with another path."
     )

@@ -1,0 +1,147 @@
+"""What has a name: the commands that list it, the help texts and completions that name it."""
+
+import re
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from holdfast.cli.app import DECIDE, STUDIES, Json, app
+from holdfast.cli.printing import print_json
+from holdfast.cli.terminal import console, table
+
+if TYPE_CHECKING:
+    from holdfast.declared import Parameter, Registry
+
+HOMES = {
+    "selectors": ("holdfast.selectors", "SELECTORS"),
+    "perturbations": ("holdfast.resampling", "PERTURBATIONS"),
+    "models": ("holdfast.models", "MODELS"),
+    "scores": ("holdfast.models", "SCORES"),
+    "rules": ("holdfast.tradeoff", "RULES"),
+    "measures": ("holdfast.measures", "MEASURES"),
+}
+"""The registry of each kind of thing; ``{rules}`` in a help text stands for the names in it."""
+
+
+@cache
+def load_plugins() -> None:
+    """Import the entry points of the group ``holdfast`` of installed packages, which register what they offer."""
+    for plugin in entry_points(group="holdfast"):
+        plugin.load()
+
+
+def registry(kind: str) -> "Registry[Any]":
+    """Return the registry of a kind of thing, with those of installed packages."""
+    load_plugins()
+    module, name = HOMES[kind]
+    return getattr(import_module(module), name)
+
+
+def name_all(text: str) -> str:
+    """Return a help text in which ``{rules}`` and its like are the names that there are."""
+    return re.sub(r"\{(\w+)\}", lambda kind: ", ".join(registry(kind[1])) if kind[1] in HOMES else kind[0], text)
+
+
+class RecordsCommand(TyperCommand):
+    """A command whose help names what is registered at the moment it is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        options = [option for option in self.params if getattr(option, "help", None)]
+        templates = [option.help for option in options]  # type: ignore[attr-defined]
+        try:
+            for option in options:
+                option.help = name_all(option.help)  # type: ignore[attr-defined]
+            super().format_help(ctx, formatter)
+        finally:
+            for option, template in zip(options, templates, strict=True):
+                option.help = template  # type: ignore[attr-defined]
+
+
+Name = Annotated[str | None, typer.Argument(help="Show this one with its parameters.")]
+
+
+@app.command("selectors", rich_help_panel=STUDIES)
+def list_selectors(name: Name = None, as_json: Json = False) -> None:
+    """List the selectors for --select; classes can be given by their dotted path too."""
+    show_records("selectors", name, as_json)
+
+
+@app.command("perturbations", rich_help_panel=STUDIES)
+def list_perturbations(name: Name = None, as_json: Json = False) -> None:
+    """List the ways to make resamples, for --perturb."""
+    show_records("perturbations", name, as_json)
+
+
+@app.command("models", rich_help_panel=STUDIES)
+def list_models(name: Name = None, as_json: Json = False) -> None:
+    """List the models for --estimator; classes can be given by their dotted path too."""
+    show_records("models", name, as_json)
+
+
+@app.command("scores", rich_help_panel=STUDIES)
+def list_scores(name: Name = None, as_json: Json = False) -> None:
+    """List the scores for --score; all other names that scikit-learn knows work too."""
+    show_records("scores", name, as_json)
+
+
+@app.command("rules", rich_help_panel=DECIDE)
+def list_rules(name: Name = None, as_json: Json = False) -> None:
+    """List the rules for --rule, by which one candidate is chosen."""
+    show_records("rules", name, as_json)
+
+
+def show_records(kind: str, name: str | None, as_json: bool) -> None:
+    """Print what is known of all things of a kind, or of one with what its parameters mean."""
+    known = registry(kind)
+    records = [_record(known, spelled) for spelled in ([known.about(known.find(name)).name] if name else known)]
+    if as_json:
+        print_json(records if name is None else records[0])
+    elif name is None:
+        rows = table("name", "parameters", "what it is")
+        for record in records:
+            given = ", ".join(f"{key}={facts['default']}" for key, facts in record["parameters"].items())
+            rows.add_row(record["name"], given, record["summary"])
+        console().print(rows)
+    else:
+        _print_one(records[0])
+
+
+def _record(known: "Registry[Any]", name: str) -> dict[str, Any]:
+    from holdfast.declared import REQUIRED
+
+    parameters = {
+        key: {"default": "required" if parameter.default is REQUIRED else _plain(parameter.default),
+              "meaning": parameter.meaning}
+        for key, parameter in _parameters(known[name]).items()
+    }  # fmt: skip
+    return {**known.about(known[name]).to_dict(), "parameters": parameters}
+
+
+def _parameters(thing: Any) -> "dict[str, Parameter]":
+    from holdfast.declared import describe_parameters
+
+    if isinstance(thing, type):
+        return describe_parameters(thing, hidden=("random_state",))
+    return getattr(thing, "parameters", {})
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+
+
+def _print_one(record: dict[str, Any]) -> None:
+    out = console()
+    out.print(f"{record['name']}: {record['summary']}", soft_wrap=True)
+    for word in ("needs", "scope", "no_interval", "caution", "reference"):
+        if record[word]:
+            text = ", ".join(record[word]) if word == "needs" else record[word]
+            out.print(f"{word.replace('_', ' ')}: {text}", soft_wrap=True)
+    if record["parameters"]:
+        rows = table("parameter", "default", "meaning")
+        for key, facts in record["parameters"].items():
+            rows.add_row(key, str(facts["default"]), facts["meaning"])
+        out.print(rows)

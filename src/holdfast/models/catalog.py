@@ -1,0 +1,145 @@
+"""The models that can be named. Any other scikit-learn estimator is given as an object or by the path of its class."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from holdfast.declared import About, Parameter, Registry, describe_parameters
+
+Task = Literal["classification", "regression"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model that can be named.
+
+    Attributes
+    ----------
+    about : About
+        Its name, and what is said of it; ``methods`` is a noun phrase ("a random forest").
+    make : callable
+        Takes parameters, and the task as ``task`` if it serves both, and returns a scikit-learn estimator.
+    classes : tuple of type
+        scikit-learn's classes that are described by these words, wherever they come from.
+    """
+
+    about: About
+    make: Callable[..., Any]
+    classes: tuple[type, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """What users may set, with defaults and meanings."""
+        return describe_parameters(self.make, hidden=("task",))
+
+
+MODELS: Registry[Model] = Registry("estimator", where="holdfast.models.MODELS")
+"""Models by name. ``MODELS.add(Model(…))`` adds one of your own."""
+
+
+def nearest_neighbors(task: Task, n_neighbors: int = 3) -> Any:
+    """Make nearest neighbors on scaled features.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    n_neighbors : int
+        Number of neighbors that vote.
+    """
+    make = KNeighborsRegressor if task == "regression" else KNeighborsClassifier
+    return make_pipeline(StandardScaler(), make(n_neighbors))
+
+
+def linear_model(task: Task, C: float = 1.0) -> Any:
+    """Make ridge or logistic regression on scaled features.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    C : float
+        Inverse of the strength of the penalty.
+    """
+    model = Ridge(alpha=1 / C) if task == "regression" else LogisticRegression(C=C, max_iter=10_000)
+    return make_pipeline(StandardScaler(), model)
+
+
+def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
+    """Make a support vector machine on scaled features.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    C : float
+        Inverse of the strength of the penalty.
+    kernel : str
+        As in scikit-learn's SVC: rbf, linear, poly, sigmoid.
+    """
+    return make_pipeline(StandardScaler(), (SVR if task == "regression" else SVC)(C=C, kernel=kernel))
+
+
+def random_forest(task: Task, n_estimators: int = 100) -> Any:
+    """Make a random forest.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    n_estimators : int
+        Number of trees.
+    """
+    make = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    return make(n_estimators=n_estimators)
+
+
+MODELS.add(
+    Model(
+        about=About(name="knn", summary="nearest neighbors on scaled features", methods="nearest neighbors"),
+        make=nearest_neighbors,
+        classes=(KNeighborsClassifier, KNeighborsRegressor),
+    )
+)
+MODELS.add(
+    Model(
+        about=About(
+            name="linear", summary="ridge or logistic regression on scaled features", methods="penalized regression"
+        ),
+        make=linear_model,
+        classes=(LogisticRegression, Ridge),
+    )
+)
+MODELS.add(
+    Model(
+        about=About(
+            name="svm", summary="support vector machine on scaled features", methods="a support vector machine"
+        ),
+        make=support_vectors,
+        classes=(SVC, SVR),
+    )
+)
+MODELS.add(
+    Model(
+        about=About(name="forest", summary="random forest", methods="a random forest", reference="breiman2001"),
+        make=random_forest,
+        classes=(RandomForestClassifier, RandomForestRegressor),
+    )
+)
+MODELS.add(
+    Model(
+        about=About(
+            name="naive_bayes", summary="Gaussian naive Bayes", methods="Gaussian naive Bayes", needs=("classes",)
+        ),
+        make=GaussianNB,
+        classes=(GaussianNB,),
+    )
+)

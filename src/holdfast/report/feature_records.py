@@ -1,0 +1,159 @@
+"""The features of a summary, as plain typed data: frequencies, stand-ins, and which resample selected what."""
+
+from dataclasses import dataclass
+
+from holdfast.tradeoff.final import HOLDS, OFTEN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """How often a feature was selected, its stand-ins, and what that means.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    count : int
+        Number of resamples that selected it.
+    frequency, low, high : float
+        Selection frequency with its interval.
+    stand_ins : tuple of str
+        Features that were selected instead of it.
+    with_stand_ins : float
+        Share of the resamples that selected it or one of its stand-ins.
+    verdict : str
+        What the interval says about the feature.
+    """
+
+    feature: str
+    count: int
+    frequency: float
+    low: float
+    high: float
+    stand_ins: tuple[str, ...]
+    with_stand_ins: float
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureTable:
+    """Every feature that was ever selected, the most frequent first, as columns of equal length.
+
+    Attributes
+    ----------
+    feature : tuple of str
+        Names of the features.
+    count : tuple of int
+        Number of resamples that selected each.
+    frequency, low, high : tuple of float
+        Selection frequencies with their intervals.
+    variance_share : tuple of float
+        Share of each feature in the summed selection variances.
+    """
+
+    feature: tuple[str, ...]
+    count: tuple[int, ...]
+    frequency: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    variance_share: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapRow:
+    """One row of the selection map: a resample, or several if there are many.
+
+    Attributes
+    ----------
+    resample : str
+        Label of the resample.
+    first, last : int
+        Numbers of the resamples in this row, from 1.
+    block : str
+        Outer fold, pair or repeat that it belongs to; empty if the design has none.
+    columns : tuple of int
+        Which columns it selected, by their place in ``features``.
+    shares : tuple of float
+        Which share of the resamples in this row selected each of these columns; empty if all did.
+    """
+
+    resample: str
+    first: int
+    last: int
+    block: str
+    columns: tuple[int, ...]
+    shares: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionMap:
+    """Which resample selected which feature: the data of the selection map.
+
+    Attributes
+    ----------
+    n_always, n_sometimes : int
+        Number of features that every resample selected, and that some but not all did.
+    features : tuple of str
+        The columns: the most frequent features.
+    frequencies : tuple of float
+        Their selection frequencies.
+    rows : tuple of MapRow
+        The rows.
+    """
+
+    n_always: int
+    n_sometimes: int
+    features: tuple[str, ...]
+    frequencies: tuple[float, ...]
+    rows: tuple[MapRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Features:
+    """The features of the reported candidate.
+
+    Attributes
+    ----------
+    n_features, n_runs : int
+        Number of all features and of resamples.
+    threshold : float
+        Selection frequency that the interval of a feature must exceed for the feature to be trusted.
+    shown : tuple of Feature
+        Features that at least a tenth of the resamples selected, the most frequent first, at most 100.
+    table : FeatureTable
+        Every feature that was ever selected.
+    map : SelectionMap or None
+        Which resample selected which feature; None if nothing was selected.
+    bound : str
+        How many features of the consensus may be there by chance, in words.
+    top : int or None
+        How many of the best features of a ranking or weights count as selected; None for subsets.
+    correlation_checked : bool
+        Whether stand-ins had to be correlated, which takes the data; otherwise they only take turns.
+    chance : float
+        Selection frequency of a feature drawn at random: mean number of selected features over the number of all.
+    """
+
+    n_features: int
+    n_runs: int
+    threshold: float
+    shown: tuple[Feature, ...]
+    table: FeatureTable
+    map: SelectionMap | None
+    bound: str
+    top: int | None
+    correlation_checked: bool
+    chance: float
+
+    @property
+    def frequent(self) -> tuple[Feature, ...]:
+        """The features whose selection frequency is above the threshold, by the lower end of its interval."""
+        return tuple(feature for feature in self.shown if feature.verdict.startswith((HOLDS, OFTEN)))
+
+    @property
+    def trusted(self) -> tuple[Feature, ...]:
+        """Those of them that hold: the candidate was shown to predict better than guessing."""
+        return tuple(feature for feature in self.shown if feature.verdict == HOLDS)

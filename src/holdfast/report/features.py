@@ -1,0 +1,103 @@
+"""The features of the reported candidate: frequencies, stand-ins, and which resample selected what."""
+
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from holdfast import plots
+from holdfast.inference.features import feature_table
+from holdfast.preferences import Preferences
+from holdfast.report.feature_records import Feature, Features, FeatureTable, MapRow, SelectionMap
+from holdfast.report.findings import ReportOptions
+from holdfast.study import StudyResult
+from holdfast.study.footing import Footing, common_size, take_best
+from holdfast.tradeoff import check_features, final_features
+
+MOST_SHOWN = 100
+RARE = 0.1  # selection frequency below which a feature is only in the table
+
+
+def make_features(result: StudyResult, candidate: str, footing: Footing, options: ReportOptions) -> Features | None:
+    """Return the features of a candidate; None if it has no resamples that count for the stability."""
+    try:
+        runs = result.preferences(candidate)
+    except ValueError:
+        return None
+    top = None if runs.kind == "subset" else footing.top or common_size([], runs.n_features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        subsets = runs if top is None else take_best(runs, top)
+        table = feature_table(subsets, level=options.level)
+        names = table["feature"][table["frequency"] >= RARE].tolist()[:MOST_SHOWN]
+        final = final_features(result, candidate, threshold=options.threshold, level=options.level, top=top)
+        shown = _check(names, result, candidate, options, top)
+    return Features(
+        n_features=runs.n_features,
+        n_runs=runs.n_runs,
+        threshold=options.threshold,
+        shown=shown,
+        table=_table(table),
+        map=_map(subsets) if top is not None else _map(result, candidate),
+        bound=final.bound.sentence,
+        top=top,
+        correlation_checked=options.X is not None,
+        chance=float(subsets.density),
+    )
+
+
+def _check(
+    names: list[Any], result: StudyResult, candidate: str, options: ReportOptions, top: int | None
+) -> tuple[Feature, ...]:
+    if not names:
+        return ()
+    checked = check_features(
+        names, result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
+        metric=options.metric,
+    )  # fmt: skip
+    return tuple(
+        Feature(
+            feature=_name(name),
+            count=int(row["count"]),
+            frequency=float(row["frequency"]),
+            low=float(row["low"]),
+            high=float(row["high"]),
+            stand_ins=tuple(_name(stand_in) for stand_in in row["stand_ins"]),
+            with_stand_ins=float(row["with_stand_ins"]),
+            verdict=str(row["verdict"]),
+        )
+        for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
+    )
+
+
+def _table(table: pd.DataFrame) -> FeatureTable:
+    columns = {name: tuple(table[name].astype(float)) for name in ("frequency", "low", "high", "variance_share")}
+    counts = tuple(int(count) for count in table["count"])
+    return FeatureTable(feature=tuple(_name(name) for name in table["feature"]), count=counts, **columns)
+
+
+def _map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
+    data = plots.selection_map_data(source, candidate, order="frequency")
+    if data.cells.empty:
+        return None
+    cells: dict[Any, pd.DataFrame] = dict(iter(data.cells.groupby("row")))
+    return SelectionMap(
+        n_always=data.n_always,
+        n_sometimes=data.n_sometimes,
+        features=tuple(data.columns["feature"]),
+        frequencies=tuple(data.columns["frequency"].astype(float)),
+        rows=tuple(_map_row(row, cells.get(row.row)) for row in data.rows.itertuples(index=False)),
+    )
+
+
+def _map_row(row: Any, cells: pd.DataFrame | None) -> MapRow:
+    columns = () if cells is None else tuple(cells["column"].astype(int))
+    shares = () if cells is None or (cells["share"] == 1).all() else tuple(cells["share"].round(4).astype(float))
+    return MapRow(
+        resample=str(row.resample), first=int(row.first), last=int(row.last), block=str(row.block), columns=columns,
+        shares=shares,
+    )  # fmt: skip
+
+
+def _name(name: Any) -> str:
+    return f"feature {name}" if isinstance(name, int) else str(name)

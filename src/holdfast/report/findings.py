@@ -1,0 +1,59 @@
+"""What is known about the reported candidate before it is put into words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.measures import Measure
+from holdfast.report.feature_records import Features
+from holdfast.report.records import Candidate, Stability, Tradeoff
+from holdfast.study import StudyResult
+from holdfast.study.footing import Footing
+from holdfast.tradeoff.information import Information
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """The options of :func:`holdfast.report.summarize`."""
+
+    candidate: str | None
+    rule: str
+    metric: str | None
+    measure: str | Measure | None
+    level: float
+    threshold: float
+    X: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What verdict, causes and method are written from.
+
+    Attributes
+    ----------
+    result : StudyResult
+        The study.
+    level : float
+        Level of all intervals.
+    footing : Footing
+        The measure that all candidates share.
+    candidate : str or None
+        The reported candidate.
+    estimate : StabilityEstimate or None
+        Its stability as it was estimated; None if there is none.
+    stability, information, features
+        What the summary says about it.
+    candidates, tradeoff
+        All candidates, and the choice among them.
+    """
+
+    result: StudyResult
+    level: float
+    footing: Footing
+    candidate: str | None
+    estimate: StabilityEstimate | None
+    stability: Stability
+    information: Information
+    features: Features | None
+    candidates: tuple[Candidate, ...]
+    tradeoff: Tradeoff

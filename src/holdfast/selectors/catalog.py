@@ -1,0 +1,242 @@
+"""The selectors that can be named. Any other scikit-learn estimator is given as an object or by its class's path."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import RFE, SelectKBest, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from holdfast.declared import About, Parameter, Registry, describe_parameters
+from holdfast.models.catalog import random_forest
+from holdfast.selectors.baseline import RandomSelector
+from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
+from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
+from holdfast.selectors.ensemble import EnsembleSelector
+from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
+from holdfast.selectors.grouped import GroupedSelector
+from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
+from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.relief import ReliefF
+from holdfast.selectors.rfe import HybridRFE
+from holdfast.selectors.stability_selection import StabilitySelection
+
+Resolve = Callable[..., Any]
+"""Makes the selector of a name, with parameters: what wrappers need for their base."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedSelector:
+    """A selector that can be named.
+
+    Attributes
+    ----------
+    about : About
+        Its name, and what is said of it; ``methods`` is a noun phrase ("the lasso").
+    make : callable
+        Takes parameters and returns a selector. If it has a parameter ``task`` it is told the task; if it has one
+        ``resolve``, a function that makes the selector of a name.
+    classes : tuple of type
+        Classes of fitted selectors that are described by these words, wherever they come from.
+    sizes : int, optional
+        To how many features its order is cut if nothing else is asked for.
+    """
+
+    about: About
+    make: Callable[..., Any]
+    classes: tuple[type, ...] = ()
+    sizes: int | None = None
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """What users may set, with defaults and meanings."""
+        return describe_parameters(self.make, hidden=("task", "resolve"))
+
+
+class SelectorRegistry(Registry[NamedSelector]):
+    """Selectors by name. A class with an ``about`` registers itself: ``@SELECTORS.add``."""
+
+    def add(self, thing: Any) -> Any:
+        """Register a :class:`NamedSelector`, or a class that carries its own ``about``; return it."""
+        if isinstance(thing, type):
+            super().add(NamedSelector(about=thing.about, make=thing, classes=(thing,)))  # type: ignore[attr-defined]
+            return thing
+        return super().add(thing)
+
+    def describe(self, selector: Any) -> About:
+        """Return what is said of a selector: its own words, those of its class's record, or its class's name."""
+        if isinstance(selector, Pipeline):
+            return self._describe_pipeline(selector)
+        own = getattr(selector, "about", None)
+        if isinstance(own, About):
+            return own
+        records = [record.about for record in self.values() if type(selector) in record.classes]
+        name = type(selector).__name__
+        return records[0] if records else About(name=name, summary=name, methods=name)
+
+    def _describe_pipeline(self, pipeline: Pipeline) -> About:
+        steps = [self.describe(step) for _, step in pipeline.steps if isinstance(step, BaseEstimator)]
+        named = [about for about in steps if about.name in self]
+        return named[-1] if named else steps[-1]
+
+
+SELECTORS = SelectorRegistry("selector", where="holdfast.selectors.SELECTORS")
+"""All selectors that can be named."""
+
+
+for _selector in (
+    AnovaF, Variance, Golub, GolubVariance, InformationGain, SymmetricalUncertaintyFilter, MRMR, ReliefF,
+    LinearSVMWeights, SVMRFE, HybridRFE,
+):  # fmt: skip
+    SELECTORS.add(_selector)
+
+
+def correlation(k: int = 10) -> SelectKBest:
+    """Make a filter by correlation with the target.
+
+    Parameters
+    ----------
+    k : int
+        Number of features to select.
+    """
+    return SelectKBest(f_regression, k=k)
+
+
+def mutual_information(task: str, k: int = 10) -> SelectKBest:
+    """Make a filter by mutual information with the target, estimated by nearest neighbors.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    k : int
+        Number of features to select.
+    """
+    return SelectKBest(mutual_info_regression if task == "regression" else mutual_info_classif, k=k)
+
+
+def stability_selection(
+    task: str,
+    resolve: Resolve,
+    base: str = "lasso",
+    q: int = 10,
+    threshold: float = 0.75,
+    resampling: Any = "pairs",
+    n: int | None = None,
+) -> StabilitySelection:
+    """Make Stability Selection around a selector of a name.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    resolve : callable
+        Makes the selector of a name.
+    base : str
+        Name of the selector that is fitted to halves.
+    q : int
+        How many features each half selects.
+    threshold : float
+        Share of halves that must select a feature.
+    resampling : {"pairs", "subsamples", "bootstrap"}
+        How rows are drawn.
+    n : int, optional
+        Number of pairs, subsamples or bootstrap samples.
+    """
+    return StabilitySelection(resolve(base), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
+
+
+def ensemble(
+    task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank"
+) -> EnsembleSelector:
+    """Make an ensemble around a selector of a name.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    resolve : callable
+        Makes the selector of a name.
+    base : str
+        Name of the selector that is fitted to resamples.
+    n_features : int
+        Number of features to select.
+    n : int
+        Number of resamples.
+    aggregate : {"mean_rank", "frequency", "exponential"}
+        How the selections are put together.
+    """
+    return EnsembleSelector(resolve(base), n_features, n_resamples=n, aggregate=aggregate)
+
+
+def grouped(
+    task: str, resolve: Resolve, base: str = "lasso", n_features: int = 10, threshold: float = 0.8
+) -> GroupedSelector:
+    """Make a selector of groups around a selector of a name.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    resolve : callable
+        Makes the selector of a name.
+    base : str
+        Name of the selector that chooses among groups.
+    n_features : int
+        Number of groups to select.
+    threshold : float
+        Correlation from which features form one group.
+    """
+    return GroupedSelector(resolve(base, n_features=n_features), threshold=threshold)
+
+
+def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
+    """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    k : int
+        Number of features to select.
+    step : float
+        Number, or share of all features, that each step drops.
+    """
+    model = Ridge() if task == "regression" else LogisticRegression(max_iter=10_000)
+    return make_pipeline(StandardScaler(), RFE(model, n_features_to_select=k, step=step))
+
+
+def _add(
+    name: str, summary: str, methods: str, make: Callable[..., Any], *, reference: str | None = None,
+    needs: tuple[str, ...] = (), classes: tuple[type, ...] = (), sizes: int | None = None,
+) -> None:  # fmt: skip
+    about = About(name=name, summary=summary, methods=methods, reference=reference, needs=needs)
+    SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes))
+
+
+_add(
+    "correlation", "largest correlation with the target", "correlation with the target", correlation,
+    needs=("numbers to predict",),
+)  # fmt: skip
+_add("mutual_info", "most mutual information, by nearest neighbors", "mutual information", mutual_information)
+SELECTORS.add(ElasticNetPath)
+SELECTORS.add(ElasticNetCV)
+for _class, _make in (
+    (StabilitySelection, stability_selection),
+    (EnsembleSelector, ensemble),
+    (GroupedSelector, grouped),
+):
+    SELECTORS.add(NamedSelector(about=_class.about, make=_make, classes=(_class,)))
+_add(
+    "rfe", "recursive elimination by a linear model", "recursive feature elimination", linear_rfe, classes=(RFE,),
+    reference="guyon2002",
+)  # fmt: skip
+_add(
+    "forest", "importance in a random forest; sizes=10 by default", "importance in a random forest", random_forest,
+    reference="breiman2001", classes=(RandomForestClassifier, RandomForestRegressor), sizes=10,
+)  # fmt: skip
+SELECTORS.add(RandomSelector)

@@ -1,0 +1,234 @@
+"""Everything with a name is declared once: command line, studies, reports and docs read the records."""
+
+import inspect
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import balanced_accuracy_score, make_scorer
+from sklearn.naive_bayes import GaussianNB
+from typer.testing import CliRunner
+
+import holdfast as hf
+from holdfast.cli import app
+from holdfast.cli.records import HOMES, registry
+from holdfast.declared import About, Registry, describe_parameters, is_about
+from holdfast.models import MODELS, SCORES, Model, Score
+from holdfast.references import REFERENCES, Publication
+from holdfast.report import render, summarize
+from holdfast.resampling import PERTURBATIONS, Perturbation
+from holdfast.resampling.split import split_of_rows
+from holdfast.selectors import SELECTORS
+from holdfast.selectors.base import Selector
+from holdfast.tradeoff.rules import RULES, Decision, rule
+
+X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
+X = X.iloc[:, :8]
+KINDS = sorted(HOMES)
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def cli(*arguments):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "400"})
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+@pytest.fixture
+def own():
+    """One of each kind, registered as a user would, and forgotten afterwards."""
+    REFERENCES.add(Publication(key="own2026", text="Own (2026). A rule.", bibtex="@misc{own2026, title = {A rule}}"))
+
+    @rule("cheapest", summary="Fewest features.", methods="as the one with the fewest features", reference="own2026")
+    def cheapest(points):
+        chosen = points.frame["size"].idxmin()
+        return Decision(chosen, f"{chosen} selects the fewest features.", {})
+
+    @PERTURBATIONS.add
+    @dataclass(frozen=True)
+    class LeaveSomeOut(Perturbation):
+        """Leave some rows out."""
+
+        about = About(
+            name="leave-some-out",
+            summary="Leave some rows out.",
+            methods="{n} data sets without some of the rows",
+            caution="These resamples are nearly the data themselves.",
+            reference="own2026",
+        )
+        n_splits: int = 10
+        random_state: int | None = field(default=None, repr=False)
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return self.n_splits
+
+        def make_split(self, index, samples, seed):
+            left_out = np.random.default_rng([seed, index]).integers(samples.n, size=samples.n // 5)
+            rows = np.setdiff1d(np.arange(samples.n), left_out)
+            return split_of_rows(f"without {index}", index, samples, seed, rows)
+
+    @SELECTORS.add
+    class FirstColumns(SelectorMixin, BaseEstimator):
+        """Select the first columns.
+
+        Parameters
+        ----------
+        n_features : int
+            How many.
+        """
+
+        about = About(
+            name="first_columns", summary="The first columns.", methods="the order of columns", reference="own2026"
+        )
+
+        def __init__(self, n_features=3):
+            self.n_features = n_features
+
+        def fit(self, X, y):
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def _get_support_mask(self):
+            return np.arange(self.n_features_in_) < self.n_features
+
+    SCORES.add(
+        Score(
+            about=About(name="fairness", summary="Balanced accuracy again.", methods="fairness to classes"),
+            scorer=make_scorer(balanced_accuracy_score),
+        )
+    )
+    MODELS.add(Model(about=About(name="bayes", summary="Naive Bayes.", methods="naive Bayes"), make=GaussianNB))
+    yield
+    for known, name in (
+        (RULES, "cheapest"), (PERTURBATIONS, "leave-some-out"), (SELECTORS, "first_columns"), (SCORES, "fairness"),
+        (MODELS, "bayes"), (REFERENCES, "own2026"),
+    ):  # fmt: skip
+        known.remove(name)
+
+
+def test_one_s_own_are_in_the_help_and_in_the_lists(own):
+    text = cli("study", "--help")
+    for name in ("first_columns", "leave-some-out", "fairness", "bayes"):
+        assert name in text
+    assert "cheapest" in cli("choose", "--help")
+    assert "Fewest features." in cli("rules")
+    shown = json.loads(cli("selectors", "first-columns", "--json"))
+    assert shown["parameters"] == {"n_features": {"default": 3, "meaning": "How many."}}
+    assert "leave-some-out" not in cli("choose", "--help")
+
+
+def test_one_s_own_run_in_a_study_and_are_told_in_its_report(own, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X.assign(ill=Y).to_csv("data.csv", index=False)
+    cli(
+        "study", "data.csv", "--target", "ill", "-s", "first-columns:k=2|4", "--perturb", "leave_some_out", "-n", 6,
+        "--estimator", "bayes", "--score", "fairness", "--store", "s.db", "--quiet",
+    )  # fmt: skip
+    result = hf.load_study("s.db")
+    assert result.metrics == ["fairness"]
+    assert result.choose("cheapest").candidate == "first-columns(n_features=2)"
+    summary = summarize(result, rule="cheapest")
+    assert "6 data sets without some of the rows" in summary.method.paragraph
+    assert "fairness to classes (fairness)" in summary.method.paragraph
+    assert "chosen as the one with the fewest features" in summary.method.paragraph
+    assert "These resamples are nearly the data themselves." in summary.verdict.cautions
+    cited = {reference.key: reference.used for reference in summary.references if reference.used}
+    assert cited["own2026"] == "the rule of the choice"
+    assert "Own (2026). A rule." in render(result, "md", rule="cheapest")
+    assert "cheapest" in cli("choose", "s.db", "--rule", "cheapest")
+
+
+def test_a_report_speaks_of_what_ran_even_where_it_is_not_registered(own, tmp_path):
+    store = tmp_path / "s.db"
+    selector, perturbation = SELECTORS["first_columns"].make(2), PERTURBATIONS["leave-some-out"](4)
+    hf.Study(selectors={"first": selector}, perturbation=perturbation, estimator=GaussianNB()).run(X, Y, store=store)
+    SELECTORS.remove("first_columns")
+    PERTURBATIONS.remove("leave-some-out")
+    try:
+        paragraph = summarize(hf.load_study(store)).method.paragraph
+        assert "4 data sets without some of the rows" in paragraph
+    finally:
+        SELECTORS.add(type(selector))
+        PERTURBATIONS.add(type(perturbation))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_record_is_complete(kind):
+    known = registry(kind)
+    for name, about in known.abouts().items():
+        assert about.name == name
+        assert about.summary, name
+        assert is_about(json.loads(json.dumps(about.to_dict())))
+        assert About.from_dict(about.to_dict()) == about
+        assert about.reference is None or about.reference in REFERENCES, name
+        if kind != "measures":
+            assert about.methods, name
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("measures", "scores")])
+def test_every_parameter_says_what_it_means(kind):
+    for name, thing in registry(kind).items():
+        parameters = describe_parameters(thing) if isinstance(thing, type) else thing.parameters
+        for parameter, facts in parameters.items():
+            if kind != "models" or thing.make is not GaussianNB:
+                assert facts.meaning, (name, parameter)
+
+
+@pytest.mark.parametrize("record", SELECTORS.values(), ids=lambda record: record.about.name)
+def test_what_a_selector_needs_is_what_its_tags_say(record):
+    if inspect.isclass(record.make) and issubclass(record.make, Selector):
+        tags = record.make().__sklearn_tags__()
+        two = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
+        assert ("two classes" in record.about.needs) == two
+        assert record.about.task is None or record.make.needs_classes
+
+
+def test_names_are_found_however_hyphens_are_written_and_hints_help():
+    assert RULES["one_se"] is RULES["one-se"]
+    assert "one_se" in RULES
+    with pytest.raises(
+        ValueError, match=r"Expected a rule \(accuracy, one-se, .*\), got 'one-es'; did you mean 'one-se'\?"
+    ):
+        RULES.find("one-es")
+    with pytest.raises(KeyError, match=r"Expected the name of a rule, got 'best'\. holdfast.tradeoff.RULES lists them"):
+        RULES["best"]
+    with pytest.raises(ValueError, match="Expected a new name for a rule, got 'one-se', which is taken"):
+        RULES.add(RULES["one_se"])
+    assert repr(Registry("rule", [RULES["knee"]])) == f"knee  {RULES['knee'].about.summary}"
+
+
+def doc_table(kind):
+    """The table of a kind of thing as docs/names.md must show it."""
+    rows = ["| name | what it is | needs | parameters |", "|---|---|---|---|"]
+    for name, thing in registry(kind).items():
+        about = registry(kind).about(thing)
+        hidden = ("random_state",)
+        facts = describe_parameters(thing, hidden) if isinstance(thing, type) else getattr(thing, "parameters", {})
+        parameters = ", ".join(f"`{parameter}`" for parameter in facts)
+        summary = about.summary.replace("|", "\\|")
+        rows.append(f"| `{name}` | {summary} | {', '.join(about.needs)} | {parameters} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "measures"])
+def test_the_documentation_s_tables_are_the_records(kind):
+    page = DOCS / "names.md"
+    pattern = rf"(<!-- {kind} -->\n\n).*?(\n\n<!-- end -->)"
+    text = page.read_text(encoding="utf-8")
+    expected = re.sub(pattern, lambda found: found[1] + doc_table(kind) + found[2], text, count=1, flags=re.DOTALL)
+    if os.environ.get("HOLDFAST_WRITE_DOCS"):
+        page.write_text(expected, encoding="utf-8")
+    assert re.search(pattern, text, flags=re.DOTALL)
+    assert expected == page.read_text(encoding="utf-8"), "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py"
+
+
+@pytest.mark.parametrize("values", [None, {}, {"name": "a"}, {**About(name="a", summary="b").to_dict(), "needs": [1]}])
+def test_what_is_no_record_is_told(values):
+    assert not is_about(values)
