@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -47,6 +47,23 @@ def test_scores_are_means_over_resamples(aggregate, perturbation):
     assert np.allclose(fitted.scores_, expected)
     assert fitted.support_.tolist() == (np.argsort(np.argsort(-fitted.scores_, kind="stable")) < 4).tolist()
     assert fitted.ranking_.tolist() == rankdata(-fitted.scores_).tolist()
+
+
+def test_the_bootstrap_draws_within_classes_where_there_are_classes():
+    X, y = data()
+    few = np.r_[0:30:3, 1:3]  # ten rows of a class, one of each other: a plain bootstrap misses one in most resamples
+    by_name, stratified, plain = (
+        of.EnsembleSelector(of.AnovaF(), 4, n_resamples=8, random_state=0, **how).fit(X[few], y[few])
+        for how in ({}, {"resampling": hf.Bootstrap(8, stratify=True)}, {"resampling": hf.Bootstrap(8)})
+    )
+    assert by_name.scores_.tolist() == stratified.scores_.tolist() != plain.scores_.tolist()
+    numbers = np.arange(60) % 20  # whole numbers to predict are no classes
+    base = SelectKBest(f_regression, k=4)
+    by_name, plain = (
+        of.EnsembleSelector(base, 4, n_resamples=8, random_state=0, **how).fit(X, numbers)
+        for how in ({}, {"resampling": hf.Bootstrap(8)})
+    )
+    assert by_name.scores_.tolist() == plain.scores_.tolist()
 
 
 def test_tied_features_share_ranks_and_places():
@@ -91,7 +108,7 @@ def test_any_base(base):
 def test_an_ensemble_is_more_stable_than_its_base():
     X, y = data(3, n=40, d=60, informative=8)
     study = hf.Study(
-        selectors={"one": of.AnovaF(6), "many": of.EnsembleSelector(of.AnovaF(), 6, n_resamples=50)},
+        selectors={"one": of.AnovaF(6), "many": of.EnsembleSelector(of.AnovaF(), 6, resampling=hf.Bootstrap(50))},
         perturbation=hf.Subsample(30, 0.5),
     )
     result = study.run(X, y)

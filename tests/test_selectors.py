@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import holdfast as hf
@@ -29,7 +30,7 @@ SELECTORS = [
     of.ElasticNetCV(3, random_state=0),
     of.RandomSelector(2, random_state=0),
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
-    of.EnsembleSelector(of.AnovaF(), 2, resampling=hf.Bootstrap(5, stratify=True)),
+    of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
     of.GroupedSelector(of.AnovaF(2)),
 ]
 
@@ -98,7 +99,7 @@ def test_a_study_is_the_same_batched_or_not(selector):
     result = study.run(X, y)
     for candidate, setting in zip(result.candidates, settings, strict=True):
         for run in range(5):
-            split = hf.Bootstrap(5).split(run, Samples.of(len(y), y), 0)
+            split = hf.Bootstrap(5).make_split(run, Samples.of(len(y), y), 0)
             assert result.preferences(candidate).selected(run) == one_by_one(selector, setting, split, X, y)
 
 
@@ -301,3 +302,14 @@ def test_k_is_the_number_of_features_or_is_refused():
         named_selectors("lasso", "lasso_cv", {"k": 5}, "classification")
     (chosen,) = named_selectors("lasso", "lasso_cv", {"cv": 5}, "classification").values()
     assert chosen.selector.cv == 5
+
+
+def test_folds_may_be_those_of_a_splitter_where_rows_are_not_resampled():
+    X, y = data(n=45)
+    splits = list(StratifiedKFold(3).split(X, y))
+    by_splitter, by_list = (of.ElasticNetCV(cv, random_state=0).fit(X, y) for cv in (StratifiedKFold(3), splits))
+    assert by_splitter.penalty_strength_ == by_list.penalty_strength_
+    with pytest.raises(ValueError, match="Where rows are resampled, cv is a number of folds"):
+        hf.Study(selectors={"lasso": of.ElasticNetCV(splits)}, perturbation=hf.Bootstrap(3)).run(X, y)
+    with pytest.raises(ValueError, match="Expected cv to be a whole number of at least 2, or a splitter, got 1"):
+        of.ElasticNetCV(1).fit(X, y)

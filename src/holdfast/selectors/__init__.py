@@ -6,17 +6,11 @@ from holdfast.selectors.catalog import SELECTORS, NamedSelector
 from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
 from holdfast.selectors.ensemble import EnsembleSelector
-from holdfast.selectors.filters import (
-    AnovaF,
-    Golub,
-    GolubVariance,
-    InformationGain,
-    ReliefF,
-    SymmetricalUncertaintyFilter,
-    Variance,
-)
+from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
 from holdfast.selectors.grouped import GroupedSelector
+from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
 from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.relief import ReliefF
 from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
 

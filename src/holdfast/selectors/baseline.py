@@ -11,14 +11,31 @@ from holdfast.selectors.rows import Floats, Ints, Target
 
 
 class RandomSelector(Selector):
-    """Choose features at random, without a look at them: what a stability of 0 looks like.
+    """Select features at random, without looking at the data: the baseline whose stability is 0 on average.
 
     Parameters
     ----------
-    n_features : int or None
-        How many to choose; None draws the number, from 1 to all, anew in each fit.
+    n_features : int or None, default 10
+        Number of features to select; None draws the number, from 1 to all, anew in each fit.
     random_state : int, optional
-        Seed. In a study, each run gets its own unless this is set.
+        Seed. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    holdfast.datasets.make_selections : Selections with a known stability.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import RandomSelector
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(RandomSelector(3, random_state=0).fit(X, y).get_feature_names_out())
+    ['mean perimeter', 'texture error', 'worst concavity']
     """
 
     about: ClassVar[About] = About(

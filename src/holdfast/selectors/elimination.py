@@ -12,8 +12,8 @@ from holdfast.kernels.magnitude import column_units
 from holdfast.kernels.paths import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 from holdfast.selectors.base import FitsTogether, Preference, Ties
-from holdfast.selectors.filters import learned_on, tied
-from holdfast.selectors.rows import Floats, Ints, Machine, Resamples, Target, one_against_rest, varying
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Resamples, Target, one_against_rest, varying
+from holdfast.selectors.weighing import learned_on, tied
 
 
 def standardized(X: Floats) -> Floats:
@@ -43,25 +43,50 @@ class _LinearSVM(FitsTogether):
 
 
 class LinearSVMWeights(_LinearSVM):
-    """Keep the features of the largest squared weight in a linear support vector machine (SVMONE).
+    r"""Select the features of the largest squared weight in one linear support vector machine.
 
     More than two classes: one machine for each against the rest, squared weights summed.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep, at most: constant features are not kept.
-    C : float
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    C : float, default 0.5
         Weight of the loss.
-    scale : {"split", "full"}
-        Columns are standardized by the split's rows, or by all rows.
-    ties, random_state
-        As for :class:`Variance`.
+    scale : {"split", "full"}, default "split"
+        Whether columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared, which is
+        faster.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
-    scores_ : ndarray
-        Squared weights.
+    scores_ : ndarray of shape (n_features_in_,)
+        Squared weight of each feature, standardized.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    SVMRFE : The same weights, recursively.
+
+    Notes
+    -----
+    Minimizes :math:`C \sum_i \max(0, 1 - y_i f_i) + \frac12 \|w\|^2` with :math:`f = Xw + b` to the optimum; the
+    intercept is not penalized. Called SVMONE where it is compared with recursive elimination.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import LinearSVMWeights
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(LinearSVMWeights(3).fit(X, y).get_feature_names_out())
+    ['mean concavity', 'worst texture', 'worst concavity']
     """
 
     about: ClassVar[About] = About(
@@ -88,9 +113,9 @@ class LinearSVMWeights(_LinearSVM):
     ) -> Sequence[Sequence[Preference | Exception]]:
         squares = np.zeros((len(resamples.seeds), X.shape[1]))
         for machine in one_against_rest(target, resamples):
-            counts = resamples.counts[machine.runs]
+            counts = resamples.counts[machine.resamples]
             fit = svm_elimination(X if shared is None else shared, machine.labels, counts, C=self.C, scale=self.scale)
-            squares[machine.runs] += fit.weight**2
+            squares[machine.resamples] += fit.weight**2
         informative = (squares > 0) & varying(X, resamples)
         return [
             [Preference("weighting", tied(row), informative=own)] * len(selectors)
@@ -99,28 +124,52 @@ class LinearSVMWeights(_LinearSVM):
 
 
 class SVMRFE(_LinearSVM):
-    """Recursive feature elimination with a linear support vector machine (Guyon et al., 2002).
+    r"""Recursive feature elimination with a linear support vector machine (SVM-RFE; Guyon et al., 2002).
 
     Fit, drop the features of least squared weight, and fit again. More than two classes: one machine for each against
     the rest, squared weights summed.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep, at most: constant features are not kept. All sizes come from one elimination.
-    C : float
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected. All sizes come from one
+        elimination.
+    C : float, default 0.5
         Weight of the loss.
-    drop : float
+    drop : float, default 0.1
         Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
-    scale : {"split", "full"}
-        Columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared, which is faster.
-    ties, random_state
-        As for :class:`Variance`, at each step.
+    scale : {"split", "full"}, default "split"
+        Whether columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared, which is
+        faster.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
-    ranking_ : ndarray
-        1 for the last feature to fall; features that fall together are ordered by their weights.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each feature, 1 for the last to fall; features that fall together are ordered by their weights.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    LinearSVMWeights : The weights of the first fit only.
+    HybridRFE : Elimination by ridge-logistic regression, with features forced by a filter.
+    sklearn.feature_selection.RFE : Elimination by any estimator, one resample at a time.
+
+    Notes
+    -----
+    Each fit minimizes :math:`C \sum_i \max(0, 1 - y_i f_i) + \frac12 \|w\|^2` with :math:`f = Xw + b` to the optimum.
+    Of features whose weights tie at the cut, those stay that come first in the order of ``ties``.
+
+    References
+    ----------
+    Guyon, Weston, Barnhill and Vapnik (2002).
 
     Examples
     --------
@@ -175,14 +224,20 @@ class SVMRFE(_LinearSVM):
         ]
 
     def _together(
-        self, X: Floats, machines: Sequence[Machine], run: int, counts: Ints, sizes: Ints, turns: NDArray[np.int32]
+        self,
+        X: Floats,
+        machines: Sequence[BinaryProblem],
+        run: int,
+        counts: Ints,
+        sizes: Ints,
+        turns: NDArray[np.int32],
     ) -> Ints:
         """The order of an elimination by several machines at once."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
         for size in [*sizes[1:], 0]:
             squares = np.zeros(columns.size)
             for machine in machines:
-                if machine.runs[run]:
+                if machine.resamples[run]:
                     fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                     squares += fit.weight[0] ** 2
             order = np.lexsort((turns[columns], -tied(squares)))

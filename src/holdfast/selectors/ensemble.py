@@ -9,14 +9,15 @@ from holdfast.declared import About
 from holdfast.resampling import Perturbation
 from holdfast.selection import Selection
 from holdfast.selectors.base import Preference, Setting
-from holdfast.selectors.filters import tied
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
+from holdfast.selectors.weighing import tied
 from holdfast.selectors.wrapping import (
     Resampling,
     ResamplingWrapper,
     inner_splits,
     mean_ranks,
     named_resampling,
+    selects_for_classes,
     worse_first,
 )
 
@@ -45,8 +46,9 @@ class EnsembleSelector(ResamplingWrapper):
     n_resamples : int
         How many resamples, or pairs of them.
     resampling : {"bootstrap", "subsamples", "pairs"} or perturbation
-        How rows are drawn: with replacement, halves, disjoint halves two by two; or a perturbation that tells its own
-        number, such as ``hf.Subsample(100, 0.8)``.
+        How rows are drawn: with replacement, within each class if the base selects for classes, so that no class goes
+        missing; halves; disjoint halves two by two; or a perturbation with its own number, such as
+        ``hf.Subsample(100, 0.8)`` or ``hf.Bootstrap(50)``, which draws from all rows alike.
     aggregate : {"mean_rank", "frequency", "exponential"}
         How ranks become a score.
     depth : int
@@ -103,7 +105,8 @@ class EnsembleSelector(ResamplingWrapper):
         return [{}]
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
+        by_class = self.resampling == "bootstrap" and selects_for_classes(self.base, target.values)
+        resampling = named_resampling(self.resampling, self.n_resamples, USUAL, stratify=by_class)
         splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, score = X.shape[1], SCORES[self.aggregate]
         total, informative = np.zeros(d), np.zeros(d, dtype=bool)

@@ -1,63 +1,15 @@
-"""Filters: features weighed one by one."""
+"""Filters by the mean and scatter of each class: variance, F value, signal-to-noise ratio."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
-from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
-from holdfast.kernels.information import information, sample_of, uncertainty
-from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
-from holdfast.kernels.tolerances import TIE
-from holdfast.selectors.base import Preference, Selector, Ties
+from holdfast.selectors.base import Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
-
-ROUNDING = 1e-11
-"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
-
-
-class Filter(Selector):
-    """A selector that weighs features and keeps the best; write :meth:`_weights`.
-
-    Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
-    """
-
-    nothing: ClassVar[float] = 0.0
-    """The weight of a constant column; up to it a feature carries no information."""
-
-    def __init__(self, n_features: int = 10, *, ties: Ties = "auto", random_state: Any = None) -> None:
-        self.n_features, self.ties, self.random_state = n_features, ties, random_state
-
-    @abstractmethod
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
-
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        weights = self._weights(shared, X, target, counts)
-        return Preference("weighting", tied(weights), informative=self._informative(weights))
-
-    def _informative(self, weights: Floats) -> Mask:
-        """Which features weigh more than a constant column; those that are undefined do not."""
-        return weights > self.nothing
-
-
-def tied(weights: Floats) -> Floats:
-    """Make weights equal that differ by rounding only; those that are undefined are the least."""
-    defined = np.isfinite(weights)
-    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
-    order = np.argsort(-clean, kind="stable")
-    ranked = clean[order]
-    scale = np.abs(weights[defined]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
-    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
-    equal = np.empty_like(clean)
-    equal[order] = ranked[leaders]
-    lowest = min(0.0, weights[defined].min(initial=0.0))
-    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+from holdfast.selectors.weighing import ROUNDING, Filter
 
 
 class _Moments(Filter):
@@ -75,17 +27,44 @@ class _Moments(Filter):
 
 
 class Variance(_Moments):
-    """Keep the features of the largest sample variance, whatever the target: classes or numbers.
+    r"""Select the features of the largest sample variance, without looking at the target (classes or numbers).
 
     Parameters
     ----------
-    n_features : int
-        How many to keep, at most: features without information (``uninformative``) are not kept.
-    ties : {"auto", "random", "lowest"}
-        Which of equally good features to keep at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
     random_state : int, optional
-        Seed of the random choice. In a study, each resample has its own unless this is set.
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Sample variance of each feature (divisor n - 1).
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    GolubVariance : Signal-to-noise ratio plus variance.
+    HybridRFE : Elimination that keeps the features of largest variance.
+
+    Notes
+    -----
+    Features are compared on the scale they come in: standardized ones all have variance 1. A very stable criterion, as
+    the target's noise has no part in it (Hamer and Dupont, 2020).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import Variance
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(Variance(3).fit(X, y).get_feature_names_out())
+    ['mean area', 'area error', 'worst area']
     """
 
     about: ClassVar[About] = About(
@@ -108,12 +87,47 @@ class Variance(_Moments):
 
 
 class AnovaF(_Moments):
-    """Keep the features of the largest F value of a one-way analysis of variance, for any number of classes.
+    r"""Select the features of the largest F value of a one-way analysis of variance, for any number of classes.
 
     Parameters
     ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        F value of each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    Golub : Signal-to-noise ratio, for two classes.
+    sklearn.feature_selection.f_classif : The same F values, resample by resample.
+
+    Notes
+    -----
+    For classes :math:`c` with :math:`n_c` rows, mean :math:`\mu_c` and overall mean :math:`\mu`,
+
+    .. math:: F = \frac{\sum_c n_c (\mu_c - \mu)^2 / (k - 1)}{\sum_c \sum_{i \in c} (x_i - \mu_c)^2 / (n - k)}
+
+    with :math:`k` classes and :math:`n` rows.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import AnovaF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(AnovaF(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
     about: ClassVar[About] = About(
@@ -131,14 +145,44 @@ class AnovaF(_Moments):
 
 
 class Golub(_Moments):
-    r"""Keep the features of the largest signal-to-noise ratio :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`.
-
-    For two classes.
+    r"""Select the features of the largest signal-to-noise ratio, for two classes (Golub et al., 1999).
 
     Parameters
     ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Signal-to-noise ratio of each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    GolubVariance : The same plus a multiple of the variance.
+    AnovaF : For more than two classes.
+
+    Notes
+    -----
+    The ratio is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`, with the means and sample standard deviations (divisor
+    n - 1) of the two classes.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import Golub
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(Golub(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
     about: ClassVar[About] = About(
@@ -158,18 +202,50 @@ class Golub(_Moments):
 
 
 class GolubVariance(_Moments):
-    r"""Keep the features of the largest sum of signal-to-noise ratio and :math:`\lambda_v` times variance.
-
-    For two classes (Hamer and Dupont, 2020). An infinite :math:`\lambda_v` is the order by variance.
+    r"""Select the features of the largest sum of signal-to-noise ratio and a multiple of the variance, for two classes.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep.
-    lambda_v : float
-        Weight of the variance.
-    ties, random_state
-        As for :class:`Variance`.
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    lambda_v : float, default 1.0
+        Weight of the variance, 0 or more; infinity is the order by variance.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The sum for each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    Golub : Without the variance.
+    Variance : The variance alone.
+
+    Notes
+    -----
+    The score is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2) + \lambda_v \operatorname{var}(x)`. A larger
+    :math:`\lambda_v` makes selections more stable, at a cost in accuracy.
+
+    References
+    ----------
+    Hamer and Dupont (2020), equation 2.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import GolubVariance
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(GolubVariance(3, lambda_v=1e-5).fit(X, y).get_feature_names_out())
+    ['mean area', 'worst area', 'worst concave points']
     """
 
     about: ClassVar[About] = About(
@@ -196,141 +272,3 @@ class GolubVariance(_Moments):
         if not self.lambda_v >= 0:
             raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
         return moments_of.golub_variance(moments, self.lambda_v)
-
-
-class InformationGain(Filter):
-    """Keep the features that tell most about the class, discretized by Fayyad and Irani's rule inside the split.
-
-    Features for which the rule finds no cut worth its description weigh 0, and are not kept: of noise, few or none are.
-
-    Parameters
-    ----------
-    n_features, ties, random_state
-        As for :class:`Variance`.
-    """
-
-    about: ClassVar[About] = About(
-        name="information_gain",
-        summary="most information about the class, bins by the MDL rule",
-        methods="information gain",
-        reference="kalousis2005",
-        needs=("classes",),
-    )
-
-    uninformative: ClassVar[str | None] = "an information gain of 0"
-
-    def _shared(self, X: Floats, target: Target) -> Sorted:
-        return sort_columns(X)
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        codes = mdl_codes(shared, target.values, counts)
-        return information(sample_of(codes, counts), target.values)
-
-
-class SymmetricalUncertaintyFilter(Filter):
-    """Keep the features of the largest symmetrical uncertainty with the class, on equal-width bins.
-
-    Parameters
-    ----------
-    n_features : int
-        How many to keep.
-    n_bins : int
-        Number of bins, from 2 to 256.
-    bins : {"split", "full"}
-        Whether bins lie between the least and largest value of the split's rows, or of all rows.
-    ties, random_state
-        As for :class:`Variance`.
-    """
-
-    about: ClassVar[About] = About(
-        name="symmetrical_uncertainty",
-        summary="largest symmetrical uncertainty with the class",
-        methods="symmetrical uncertainty with the class",
-        reference="gulgezen2009",
-        needs=("classes",),
-    )
-
-    uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
-
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        n_bins: int = 10,
-        bins: Literal["split", "full"] = "split",
-        ties: Ties = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_bins, self.bins = n_bins, bins
-
-    def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
-        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        rows = np.flatnonzero(counts)
-        codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
-        return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
-
-
-def learned_on(name: str, rows: str) -> str:
-    """Return the rows that something is learned on, or raise."""
-    if rows not in ("split", "full"):
-        raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
-    return rows
-
-
-class ReliefF(Filter):
-    """Keep the features that differ between near rows of other classes and agree between near rows of one class.
-
-    All rows are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
-    neighbors. Where there are less than ``n_neighbors`` rows of a class, all of them are taken; a class of one row
-    has no near rows of its own. A constant feature weighs 0 and is never kept; one that differs more within classes
-    than between them weighs less than 0, which is not the same, and comes last.
-
-    Parameters
-    ----------
-    n_features : int
-        How many to keep.
-    n_neighbors : int
-        Near rows of each class.
-    ranges : {"split", "full"}
-        Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
-        for all resamples, which is much faster.
-    ties, random_state
-        As for :class:`Variance`.
-    """
-
-    about: ClassVar[About] = About(
-        name="relieff",
-        summary="differs between near rows of other classes; ranges=full is fast",
-        methods="ReliefF",
-        reference="kononenko1994",
-        needs=("classes",),
-    )
-
-    uninformative: ClassVar[str | None] = "a weight of 0"
-
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        n_neighbors: int = 10,
-        ranges: Literal["split", "full"] = "split",
-        ties: Ties = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_neighbors, self.ranges = n_neighbors, ranges
-
-    def _informative(self, weights: Floats) -> Mask:
-        return np.abs(weights) > ROUNDING
-
-    def _shared(self, X: Floats, target: Target) -> Ranges | None:
-        return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
-
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
-        ranges = split_ranges(X, counts) if shared is None else shared
-        return weights_of(ranges, target.values, counts, self.n_neighbors)

@@ -12,8 +12,8 @@ from holdfast.kernels.information import Codes, Sample, information, sample_of
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, Selector, Ties
-from holdfast.selectors.filters import learned_on
 from holdfast.selectors.rows import Floats, Ints, Mask, Target, plain_target, whole_counts
+from holdfast.selectors.weighing import learned_on
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
 

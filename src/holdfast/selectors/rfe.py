@@ -15,9 +15,10 @@ from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selection import Selection
 from holdfast.selectors.base import FitsTogether, Preference, Ties
 from holdfast.selectors.elimination import ranks_of
-from holdfast.selectors.filters import Filter, Golub, Variance, learned_on
+from holdfast.selectors.filters import Golub, Variance
 from holdfast.selectors.models import LinearClassifier, Predicts
 from holdfast.selectors.rows import Floats, Mask, Resamples, Target, varying
+from holdfast.selectors.weighing import Filter, learned_on
 
 DEVICE_BYTES = 40e9
 """About how much of an accelerator's memory is used at a time."""

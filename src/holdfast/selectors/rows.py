@@ -64,9 +64,9 @@ class Resamples(NamedTuple):
     counts: Ints
     seeds: Sequence[int | None]
 
-    def take(self, runs: Sequence[int]) -> "Resamples":
-        """Only these."""
-        return Resamples(self.counts[list(runs)], [self.seeds[run] for run in runs])
+    def take(self, numbers: Sequence[int]) -> "Resamples":
+        """Only the resamples of these numbers."""
+        return Resamples(self.counts[list(numbers)], [self.seeds[number] for number in numbers])
 
 
 def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
@@ -103,25 +103,25 @@ def row_groups(groups: Any, n_samples: int) -> Ints | None:
     return codes.astype(np.int64)
 
 
-class Machine(NamedTuple):
-    """A two-class problem: labels −1 and 1, the class that is 1, and the resamples that it is for."""
+class BinaryProblem(NamedTuple):
+    """A two-class problem: labels −1 and 1, the class that is 1, and which resamples it is for."""
 
     labels: Floats
     code: int
-    runs: NDArray[np.bool_]
+    resamples: NDArray[np.bool_]
 
 
-def one_against_rest(target: Target, resamples: Resamples) -> list[Machine]:
+def one_against_rest(target: Target, resamples: Resamples) -> list[BinaryProblem]:
     """One problem for each class against the rest; of two classes, the higher one's suffices."""
     codes = np.arange(0 if target.classes is None else target.classes.size)
     held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in resamples.counts])
     two = held.sum(axis=1) == 2
     higher = held & (np.cumsum(held, axis=1) == 2)
-    runs = np.where(two[:, None], higher, held)
+    concerned = np.where(two[:, None], higher, held)
     return [
-        Machine(np.where(target.values == code, 1.0, -1.0), int(code), runs[:, code])
+        BinaryProblem(np.where(target.values == code, 1.0, -1.0), int(code), concerned[:, code])
         for code in codes
-        if runs[:, code].any()
+        if concerned[:, code].any()
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
@@ -266,8 +266,17 @@ class Halves(ComplementaryPairs):
         return replace(half, index=index, label=f"subsample {index}", block=index)
 
 
-def named_resampling(resampling: Any, n_resamples: int | None, usual: dict[str, int]) -> Perturbation:
-    """A perturbation by its name and number, or as it was given."""
+def selects_for_classes(base: Any, y: NDArray[Any]) -> bool:
+    """Whether a base takes the target as classes: a selector by its own rule, another estimator if it classifies."""
+    if isinstance(base, Wrapper):
+        return selects_for_classes(base.base, y)
+    return base._target(y).classes is not None if isinstance(base, Selector) else bool(is_classifier(base))
+
+
+def named_resampling(
+    resampling: Any, n_resamples: int | None, usual: dict[str, int], *, stratify: bool = False
+) -> Perturbation:
+    """A perturbation by its name and number, drawn within classes if asked, or as it was given."""
     if isinstance(resampling, Perturbation):
         return resampling
     if not isinstance(resampling, str) or resampling not in usual:
@@ -276,7 +285,7 @@ def named_resampling(resampling: Any, n_resamples: int | None, usual: dict[str, 
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"Expected n_resamples to be a whole number of at least 1, got {n!r}.")
     makes = {"pairs": ComplementaryPairs, "subsamples": Halves, "bootstrap": Bootstrap}
-    return makes[resampling](int(n))
+    return makes[resampling](int(n), stratify=stratify)
 
 
 def _listed(names: dict[str, int]) -> str:
