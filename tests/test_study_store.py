@@ -174,7 +174,7 @@ def test_a_second_writer_in_one_process_is_refused(tmp_path):
 
     def again(progress):
         with pytest.raises(
-            hf.study.StoreError, match=rf"only writer of .*\(process {os.getpid()}\); wait for it, or read"
+            hf.study.StoreError, match=rf"Another process \({os.getpid()}\) is writing .*; wait for it, or read"
         ):
             study_of().run(X, Y, store=path)
         told.append(progress)

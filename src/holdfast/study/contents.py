@@ -1,4 +1,4 @@
-"""What a study's store tells about its plan, its candidates, and what each of them did."""
+"""The contents of a study: its plan, its candidates, and what each of them did on every split."""
 
 import json
 from collections.abc import Sequence

@@ -104,7 +104,7 @@ def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
-    """A family's name with what a candidate sets."""
+    """The name of a candidate: its family, and its setting in parentheses."""
     return f"{family}({', '.join(f'{name}={_format_value(value)}' for name, value in setting.items())})"
 
 
@@ -116,7 +116,7 @@ def _format_value(value: Any) -> str:
 
 
 class Fit:
-    """What one setting did on one split: a selection or an error, and how long it took."""
+    """The fit of one setting on one split: a selection or an error, and its seconds."""
 
     def __init__(self, result: Selection | Exception, seconds: float) -> None:
         self.result, self.seconds = result, seconds
@@ -124,7 +124,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Family:
-    """A named selector with its candidates, ready to run on blocks of splits."""
+    """A named selector with its candidates, fitted on blocks of splits."""
 
     name: str
     candidates: Candidates

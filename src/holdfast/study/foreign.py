@@ -1,4 +1,4 @@
-"""Selections that were made elsewhere: by scikit-learn's own tools, or as a table of pairs."""
+"""Preferences from scikit-learn's RFECV and cross_validate, or from a table of pairs."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,14 +83,14 @@ def from_cross_validate(
     selections = [selection_of(estimator, names, ordered=top is not None) for estimator in estimators]
     if top is not None:
         selections = [selection.top(top, random_state=fold) for fold, selection in enumerate(selections)]
-    labels, given = [f"fold {place}" for place in range(len(selections))], names if named else None
+    labels, feature_names = [f"fold {place}" for place in range(len(selections))], names if named else None
     kind = selections[0].kind
     if kind == "subset":
         sets = [selection.values.tolist() for selection in selections]
         indexed = Preferences.from_sets(sets, n_features=len(names), labels=labels)
-        return Preferences.from_matrix(indexed.to_sparse(), features=given, labels=labels)
+        return Preferences.from_matrix(indexed.to_sparse(), features=feature_names, labels=labels)
     rows = np.vstack([selection.values for selection in selections])
-    return from_numbers(kind, rows, features=given, labels=labels)
+    return from_numbers(kind, rows, features=feature_names, labels=labels)
 
 
 def _names(estimator: Any, features: Iterable[Any] | None) -> tuple[list[str], bool]:

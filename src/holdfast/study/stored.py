@@ -111,9 +111,9 @@ class Stored:
 
     def _no_runs(self, candidate: str) -> UnansweredError:
         failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
-        why = "see .failures for why" if failed else "the study has not come so far"
+        why = "the table .failures says why" if failed else "the study has not come so far"
         return UnansweredError(
-            f"Expected finished runs of {candidate}, got none; {why}.",
+            f"{candidate} has no finished fits; {why}.",
             "all of its fits failed" if failed else "none of its runs has finished yet",
         )
 

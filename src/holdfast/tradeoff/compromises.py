@@ -1,4 +1,4 @@
-"""The trade-offs of a study: the front of every selector, the joint front, and how sure they are."""
+"""Pareto fronts of a study: of every selector and of all, with the probability to be on them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether runs that select different features predict differently: redundancy, or plain noise."""
+"""Agreement of predictions: whether fits that select different features also predict differently."""
 
 import math
 from dataclasses import dataclass

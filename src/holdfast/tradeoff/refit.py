@@ -31,8 +31,8 @@ def find_study(result: StudyResult, study: Study | None) -> Study:
     plan = study or result.study
     if plan is None:
         raise ValueError(
-            "Expected study=, the plan of the study: a store holds neither data nor selectors; make the same hf.Study "
-            "again and pass it."
+            "A final fit needs study=, the plan of the study: a store holds neither data nor selectors; make the same "
+            "hf.Study again and pass it."
         )
     return plan
 

@@ -1,4 +1,4 @@
-"""A search for the best compromises of accuracy and stability that stops hopeless candidates early."""
+"""Search over settings for accuracy and stability, with early stopping of dominated candidates."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -149,7 +149,7 @@ def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 @contextmanager
 def _store_path(store: str | Path | None) -> Iterator[Path]:
-    """Where the search is kept: a store that grows; without one, a file that is thrown away."""
+    """The path of the store that a search writes; without one, of a temporary file."""
     if store is not None:
         yield Path(store).expanduser()
         return
@@ -159,7 +159,7 @@ def _store_path(store: str | Path | None) -> Iterator[Path]:
 
 @dataclass
 class _Race:
-    """A search on its way: the same store, more and more resamples, fewer and fewer candidates."""
+    """A search while it runs: one store, more and more resamples, fewer and fewer candidates."""
 
     plan: Study
     selector: Any

@@ -1,4 +1,4 @@
-"""Where the relevant features are known: how many a candidate finds, and how many others."""
+"""Recovery of known relevant features: false positives and false negatives."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -125,7 +125,7 @@ class Table:
 
     def has_types(self, types: tuple[type, ...]) -> bool:
         """Whether values of these types may stand in a row."""
-        return all(found in allowed for found, allowed in zip(types, self._types, strict=True))
+        return all(kind in allowed for kind, allowed in zip(types, self._types, strict=True))
 
 
 def wrap_sum(total: int, change: int) -> int:
