@@ -105,7 +105,12 @@ class StudyContents:
         }
 
     def without_store(self) -> Self:
-        """Return the same results, without the path of a store, such as a temporary one."""
+        """Return the same results, without the path of a store, such as a temporary one.
+
+        Returns
+        -------
+        StudyResult
+        """
         return replace(self, stored=replace(self.stored, path=None))
 
     # Candidates

@@ -82,12 +82,27 @@ class Candidates:
         return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
 
     def names(self, family: str) -> list[str]:
-        """The name of each candidate."""
+        """Return the name of each candidate.
+
+        Parameters
+        ----------
+        family : str
+            Name of the selector.
+
+        Returns
+        -------
+        list of str
+        """
         several = len(self.settings) > 1 or len(self.cuts) > 1
         return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
 
     def candidate_settings(self) -> list[dict[str, Any]]:
-        """The setting of each candidate, its size included."""
+        """Return the setting of each candidate, its size included.
+
+        Returns
+        -------
+        list of dict
+        """
         return [
             {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
         ]

@@ -21,6 +21,16 @@ def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferen
     features : iterable of str, optional
         Names of the features; those that it was fitted with by default.
 
+    Returns
+    -------
+    Preferences
+        Subsets, one run per fold.
+
+    Raises
+    ------
+    ValueError
+        If it is not fitted, or scikit-learn did not keep the supports of the folds.
+
     Examples
     --------
     >>> import holdfast as hf
@@ -60,6 +70,16 @@ def from_cross_validate(
     top : int, optional
         Cut rankings, coefficients or importances to this many best features; those of weight 0 do not count, and which
         of equally good ones are taken is drawn for each fold.
+
+    Returns
+    -------
+    Preferences
+        Subsets, rankings or weights, one run per estimator.
+
+    Raises
+    ------
+    ValueError
+        If there are no fitted estimators, or they do not know their features.
 
     Examples
     --------
@@ -127,6 +147,15 @@ def from_pairs(
         The universe, as for :meth:`Preferences.from_sets`.
     runs : iterable, optional
         All runs, in order: those that selected nothing have no row in the table.
+
+    Returns
+    -------
+    Preferences
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a run is not among ``runs``.
 
     Examples
     --------

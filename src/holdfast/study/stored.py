@@ -17,7 +17,13 @@ from holdfast.study.store import Checks, Store, read_sound_tables, unpack_rows
 
 
 class UnansweredError(ValueError):
-    """A question that a study cannot answer; ``plain`` says why in words for a report, without advice on calls."""
+    """A question that a study cannot answer.
+
+    Attributes
+    ----------
+    plain : str
+        Why, in words for a report, without advice on calls.
+    """
 
     def __init__(self, message: str, plain: str) -> None:
         super().__init__(message)

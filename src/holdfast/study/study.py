@@ -238,6 +238,11 @@ class Study:
     def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
         """Estimate time and disk space of a study from one fit of each candidate.
 
+        Parameters
+        ----------
+        X, y, groups
+            The data, as for :meth:`run`.
+
         Returns
         -------
         dict

@@ -26,9 +26,17 @@ AT_MOST_TWICE = "at most twice as often as by chance"
 
 
 class ErrorBound(NamedTuple):
-    """A bound on how many features of a consensus are there by chance, or why there is none."""
+    """A bound on how many features of a consensus are there by chance, or why there is none.
 
-    value: float  # expected number at the most; nan if there is no bound
+    Attributes
+    ----------
+    value : float
+        The largest expected number; ``nan`` if there is no bound.
+    sentence : str
+        The same in words.
+    """
+
+    value: float
     sentence: str
 
 
@@ -135,6 +143,15 @@ def final_features(
         Level of the intervals of the frequencies.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
+
+    Returns
+    -------
+    FinalFeatures
+
+    Raises
+    ------
+    ValueError
+        If only one of X and y is given, their columns are not those of the study, or the plan is not known.
 
     Notes
     -----

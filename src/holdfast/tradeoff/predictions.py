@@ -62,6 +62,10 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
         What a study found; its predictions must have been kept.
     candidate : str
         Name of a candidate.
+
+    Returns
+    -------
+    PredictionAgreement
     """
     predictions = result.predictions(candidate)
     stability = result.stability(candidate).value

@@ -73,6 +73,15 @@ def recovery(
         Share of the runs from which a feature is in the consensus.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
+
+    Returns
+    -------
+    Recovery
+
+    Raises
+    ------
+    ValueError
+        If a relevant feature is none of the study's.
     """
     runs = count_frequencies(result, candidate, top, None).runs
     columns = _find_columns(getattr(truth, "relevant", truth), runs.features)

@@ -36,7 +36,7 @@ from holdfast.study.work import Outcome
 
 
 class StoreError(ValueError):
-    """A store that cannot be used, and why."""
+    """A store that cannot be used; the message says why and what to do."""
 
 
 def _nothing() -> None:
