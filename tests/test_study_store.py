@@ -164,7 +164,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
         small.setattr(os, "write", full)
         with (
             opening.open_to_write(tmp_path / "s.db"),
-            pytest.raises(hf.study.StoreError, match=r"at work \(process unknown\)"),
+            pytest.raises(hf.study.StoreError, match=r"Another process \(number unknown\) is writing"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
 

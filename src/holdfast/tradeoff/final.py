@@ -205,7 +205,7 @@ def _make_table(frequencies: Frequencies, selected: set[int] | None, threshold: 
 
 def error_bound(result: StudyResult, frequencies: Frequencies, threshold: float) -> ErrorBound:
     """The bound on false features in the consensus, where one holds."""
-    plan, sizes = result.provenance["plan"]["perturbation"], frequencies.runs.sizes
+    plan, sizes = result.perturbation, frequencies.runs.sizes
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
     missing = None
     if not (pairs or halves):

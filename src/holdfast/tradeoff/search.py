@@ -228,8 +228,8 @@ class _Race:
         )
 
     def _find_dominated(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
-        found = dominated(self._standing(result, alive), risk)
-        return {alive[place]: {"after": look, "by": alive[by]} for place, by in found.items()}
+        losers = dominated(self._standing(result, alive), risk)
+        return {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
 
     def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""

@@ -78,7 +78,7 @@ class Table:
     def _key_places(self) -> list[int]:
         return self.places(*self.key)
 
-    def key_of(self, row: Row) -> Row:
+    def get_key(self, row: Row) -> Row:
         """The values of a row that tell it apart."""
         return tuple(row[place] for place in self._key_places)
 
