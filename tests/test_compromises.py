@@ -141,7 +141,7 @@ def test_errors_are_one_sentence(options, message):
 
 
 def test_a_study_without_scores_says_what_to_do():
-    with pytest.raises(ValueError, match=r"Expected candidates with a score .* give the study an estimator="):
+    with pytest.raises(ValueError, match=r"No candidate has a score .* give the study an estimator="):
         made({"a": {"sets": subsets(0.5)}}).pareto()
 
 

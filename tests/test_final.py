@@ -54,7 +54,7 @@ def test_a_loaded_study_needs_its_plan(data, study, tmp_path):
     X, y = data
     first = study.run(X, y, store=tmp_path / "study.db").final_features("k(k=3)", X, y)
     loaded = hf.load_study(tmp_path / "study.db")
-    with pytest.raises(ValueError, match="Expected study=, the plan of the study"):
+    with pytest.raises(ValueError, match="A final fit needs study=, the plan of the study"):
         loaded.final_features("k(k=3)", X, y)
     assert loaded.final_features("k(k=3)", X, y, study=study).selected == first.selected
     assert loaded.final_features("k(k=3)").selected_on is None

@@ -75,6 +75,11 @@ def test_outer_splits_must_hold_out_rows():
         hf.nested_choice(study(), *noise(0), outer=hf.NewSeeds(2))
 
 
+def test_a_misspelled_option_is_named_before_anything_runs():
+    with pytest.raises(ValueError, match=r"Expected options of nested_choice \(study, .*; did you mean 'metric'\?"):
+        hf.nested_choice(None, *noise(0), metrik="accuracy")
+
+
 def test_noise_looks_stable_where_runs_share_rows_and_not_in_disjoint_halves():
     """About 0.1 for bootstraps, 0.5 for ten folds, 0 for disjoint halves: shared rows, not signal."""
     X, y = noise(0, n=100, d=1000)

@@ -619,7 +619,8 @@ class OnlyFits:
             lambda: hf.Study(selectors={}),
             "Expected at least one selector: a mapping from name to estimator, a list, or a single one; got {}.",
         ),
-        (lambda: hf.Study(selectors=[anova()]), "Expected at least one selector, as a mapping"),
+        (lambda: hf.Study(selectors=[]), "or a single one; got {}."),
+        (lambda: hf.Study(selectors="anova"), "Expected a scikit-learn estimator as selector, got 'anova'."),
         (lambda: study_of({"a": SelectKBest}), "make one of it by calling the class."),
         (lambda: study_of({"a": 7}), "Expected a scikit-learn estimator as selector, got 7."),
         (lambda: study_of(random_state=None), "Expected a whole number of at least 0 as random_state"),
@@ -647,7 +648,7 @@ class OnlyFits:
         (lambda: hf.TargetPrecision(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
         (lambda: hf.TargetPrecision(0.1, level=95), "Expected a level between 0 and 1"),
         (lambda: study_of().run(X, Y, on_error="stop"), "Expected on_error 'record' or 'raise', got 'stop'."),
-        (lambda: study_of().run(X, Y, until=0.05), "Expected a width as until=hf.TargetPrecision(…), got 0.05."),
+        (lambda: study_of().run(X, Y, until=0.05), "Expected until=hf.TargetPrecision(…), got 0.05."),
         (lambda: study_of().run(X, Y, time_limit=0), "Expected a time limit above 0 seconds, got 0."),
         (lambda: study_of().run(X, Y[:-1]), "Expected one label or number in y for each of 60 rows of X, got 59."),
         (
@@ -674,7 +675,7 @@ class OnlyFits:
         (lambda: study_of(perturbation=hf.Noise(2)).run(sp.csr_matrix(X), Y), "Expected a dense X for Noise("),
         (
             lambda: study_of(perturbation=hf.Folds(3)).run(X, Y, until=hf.TargetPrecision(0.1)),
-            "Expected runs that stand",
+            "Expected resamples that are drawn one by one for until=",
         ),
         (lambda: study_of().run(X, Y, n_jobs=0), "Expected n_jobs to be a whole number other than 0, got 0."),
         (
@@ -728,7 +729,7 @@ def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
         found = result.compare()
     assert list(found.estimates) == ["three", "six"]
     pd.testing.assert_frame_equal(found.pairs, result.compare(["three", "six"]).pairs)
-    with pytest.raises(ValueError, match=r"Expected finished runs of lost, got none; see \.failures for why"):
+    with pytest.raises(ValueError, match=r"lost has no finished fits; the table \.failures says why"):
         result.compare(["three", "lost"])
 
 

@@ -286,7 +286,7 @@ def test_an_interrupted_study_in_memory_says_so():
         if progress.done:
             raise KeyboardInterrupt
 
-    with pytest.raises(hf.study.StudyInterrupted, match="It was kept in memory only"):
+    with pytest.raises(hf.study.StudyInterrupted, match="It was in memory only"):
         study_of({"anova": anova()}).run(X, Y, progress=stop)
 
 

@@ -39,9 +39,7 @@ def test_a_symbolic_link_leads_to_the_same_lock(tmp_path):
     with script(RUN, link, 1) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         for name in (store, link, folder / "s.db", folder / "link.db"):
-            with pytest.raises(
-                hf.study.StoreError, match=rf"only writer of {name}, got another one at work \(process \d+\)"
-            ):
+            with pytest.raises(hf.study.StoreError, match=rf"Another process \(\d+\) is writing {name}"):
                 small_study().run(X, Y, store=name)
         assert not hf.load_study(link).complete
         process.kill()
@@ -102,7 +100,7 @@ def test_a_refused_writer_releases_no_lock(tmp_path):
         opened.remove(SCORES, "candidate = ?", [1])
         for name in (store, link):
             hf.load_study(name)
-            with pytest.raises(hf.study.StoreError, match="Expected to be the only writer"):
+            with pytest.raises(hf.study.StoreError, match="Another process"):
                 small_study().run(X, Y, store=name)
         other = subprocess.run([sys.executable, "-c", write, store], capture_output=True, text=True, check=False)
     assert "database is locked" in other.stderr
@@ -231,8 +229,6 @@ def test_sigterm_stops_a_study_in_memory_too():
     def stop(progress):
         os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(
-        hf.study.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was kept in memory only"
-    ) as told:
+    with pytest.raises(hf.study.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was in memory only") as told:
         small_study().run(X, Y, progress=stop)
     assert told.value.signal == signal.SIGTERM

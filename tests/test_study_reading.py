@@ -217,16 +217,16 @@ def test_a_size_needs_an_order():
     study = hf.Study(selectors={"fixed": hf.Candidates(Selector(), sizes=1)}, perturbation=hf.Bootstrap(2))
     with pytest.warns(UserWarning, match="2 of 2 fits failed, of fixed; most often: ValueError: Expected a ranking or"):
         result = study.run(X, Y)
-    with pytest.raises(ValueError, match=r"Expected finished runs of fixed, got none; see .failures for why"):
+    with pytest.raises(ValueError, match=r"fixed has no finished fits; the table .failures says why"):
         result.preferences("fixed")
-    assert result.summary().loc["fixed", "reason"].startswith("Expected finished runs of fixed")
+    assert result.summary().loc["fixed", "reason"].startswith("fixed has no finished fits")
     assert "2 failed" in repr(result)
 
 
 def test_what_has_not_run_yet_is_no_failure(tmp_path):
     study = hf.Study(selectors={"now": Selector(), "later": Selector()}, perturbation=hf.Bootstrap(2))
     result = study.run(X, Y, store=tmp_path / "s.db", only=["now"])
-    with pytest.raises(ValueError, match="Expected finished runs of later, got none; the study has not come so far"):
+    with pytest.raises(ValueError, match="later has no finished fits; the study has not come so far"):
         result.preferences("later")
 
 

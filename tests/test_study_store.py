@@ -165,7 +165,7 @@ def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
         small.setattr(os, "write", full)
         with (
             opening.open_to_write(tmp_path / "s.db"),
-            pytest.raises(hf.study.StoreError, match=r"at work \(process unknown\)"),
+            pytest.raises(hf.study.StoreError, match=r"Another process \(number unknown\) is writing"),
         ):
             study_of().run(X, Y, store=tmp_path / "s.db")
 
@@ -175,7 +175,7 @@ def test_a_second_writer_in_one_process_is_refused(tmp_path):
 
     def again(progress):
         with pytest.raises(
-            hf.study.StoreError, match=rf"only writer of .*\(process {os.getpid()}\); wait for it, or read"
+            hf.study.StoreError, match=rf"Another process \({os.getpid()}\) is writing .*; wait for it, or read"
         ):
             study_of().run(X, Y, store=path)
         told.append(progress)

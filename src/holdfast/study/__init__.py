@@ -1,4 +1,4 @@
-"""Studies: resample, select, score, keep."""
+"""Studies: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
 from holdfast.study.families import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv

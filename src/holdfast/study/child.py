@@ -133,7 +133,7 @@ _children: "weakref.WeakSet[Child]" = weakref.WeakSet()
 
 
 def end_children() -> None:
-    """End all processes, whatever they are doing."""
+    """Kill all subprocesses, whatever they are doing."""
     for child in list(_children):
         child.process.kill()
 
@@ -169,7 +169,7 @@ def answer_calls() -> None:
 
 @lru_cache(maxsize=1)
 def exit_with_parent() -> None:
-    """End this process, even amid a fit, once the process that started it is gone."""
+    """Exit, even amid a fit, once the process that started this one is gone."""
     parent = os.getppid()
 
     def watch() -> None:

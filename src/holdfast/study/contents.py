@@ -1,4 +1,4 @@
-"""What a study's store tells about its plan, its candidates, and what each of them did."""
+"""The contents of a study: its plan, its candidates, and what each of them did on every split."""
 
 import json
 from collections.abc import Sequence
@@ -110,7 +110,12 @@ class StudyContents:
         }
 
     def without_store(self) -> Self:
-        """Return the same results, without the path of a store, such as a temporary one."""
+        """Return the same results, without the path of a store, such as a temporary one.
+
+        Returns
+        -------
+        StudyResult
+        """
         return replace(self, stored=replace(self.stored, path=None))
 
     # Candidates

@@ -1,4 +1,4 @@
-"""The data of a study as its parts want them: features, covariates, target, groups."""
+"""The data of a study: features, covariates, target, groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FEW = 20  # a target of more different whole numbers than this is not taken for 
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """What a study runs on.
+    """Features, covariates, target and groups of a study.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class StudyData:
 
     @property
     def samples(self) -> Samples:
-        """What a perturbation may know."""
+        """What a perturbation knows of the rows: their number, classes and groups."""
         codes = None if self.classes is None else np.searchsorted(self.classes, self.y)
         return Samples.of(len(self.y), codes, self.groups)
 

@@ -1,4 +1,4 @@
-"""Where the work is done: in this process, in others on this machine, or on a cluster; results come as they are ready.
+"""Engines: fits in this process, in others on this machine, or on a cluster; results come as they are ready.
 
 An engine takes tasks lazily, so that their size can follow what has been learned of the speed, and yields each task
 with its outcomes. Whatever engine, a fit that takes too long or ends its process becomes a failure of that fit alone.
@@ -27,7 +27,7 @@ Missing = Callable[[], Tasks]
 
 
 def check_backend(n_jobs: int | None, time_limit: float | None) -> None:
-    """Raise if joblib's backend of the moment cannot hand over results as they come."""
+    """Raise if joblib's active backend cannot hand over results as they come."""
     backend, default_jobs = get_active_backend()
     several = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs) > 1 and time_limit is None
     if several and not (_is_dask(backend) or backend.supports_return_generator):
@@ -43,7 +43,7 @@ def _is_dask(backend: Any) -> bool:
 
 
 def stream(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
-    """Do all tasks and yield them as they are done.
+    """Do all tasks, in parallel if asked for, and yield each with its outcomes as it is done.
 
     ``tasks`` is called again, for what is still missing, if worker processes were lost.
     """
@@ -72,7 +72,7 @@ def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: fl
 
 
 def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
-    """Through joblib, with its backend of the moment (processes by default); arrays are shared by memory map."""
+    """Through joblib, with its active backend (processes by default); arrays are shared by memory map."""
     with _SharedContext(context) as place:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         results = parallel(joblib.delayed(_work_at)(place, task) for task in tasks)
@@ -84,7 +84,7 @@ def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
 
 
 def _in_subprocesses(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
-    """In processes that can be ended, each led by a thread."""
+    """In subprocesses that can be killed, each led by a thread."""
     with _SharedContext(context) as place:
         parallel = joblib.Parallel(
             n_jobs=jobs, backend="threading", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
@@ -152,7 +152,7 @@ def _outcomes_at(place: _Place, task: Task) -> list[Outcome]:
 
 
 def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
-    """Each fit of a task in a process that can be ended."""
+    """Do each fit of a task in a subprocess that can be killed."""
     call = _outcomes_at if isinstance(context, _Place) else work
     outcomes = []
     for split in task.splits:
@@ -166,7 +166,7 @@ def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
 def _fit_in_subprocess(
     call: Callable[[Any, Task], list[Outcome]], context: Any, task: Task, limit: float | None
 ) -> list[Outcome]:
-    """The outcomes of one fit, or its end as a failure."""
+    """The outcomes of one fit in a subprocess; if that ends, a failure."""
     try:
         return call_in_subprocess(call, context, task, limit)
     except EndedError as ended:

@@ -82,12 +82,27 @@ class Candidates:
         return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
 
     def names(self, family: str) -> list[str]:
-        """The name of each candidate."""
+        """Return the name of each candidate.
+
+        Parameters
+        ----------
+        family : str
+            Name of the selector.
+
+        Returns
+        -------
+        list of str
+        """
         several = len(self.settings) > 1 or len(self.cuts) > 1
         return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
 
     def candidate_settings(self) -> list[dict[str, Any]]:
-        """The setting of each candidate, its size included."""
+        """Return the setting of each candidate, its size included.
+
+        Returns
+        -------
+        list of dict
+        """
         return [
             {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
         ]
@@ -104,7 +119,7 @@ def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
-    """A family's name with what a candidate sets."""
+    """The name of a candidate: its family, and its setting in parentheses."""
     return f"{family}({', '.join(f'{name}={_format_value(value)}' for name, value in setting.items())})"
 
 
@@ -116,7 +131,7 @@ def _format_value(value: Any) -> str:
 
 
 class Fit:
-    """What one setting did on one split: a selection or an error, and how long it took."""
+    """The fit of one setting on one split: a selection or an error, and its seconds."""
 
     def __init__(self, result: Selection | Exception, seconds: float) -> None:
         self.result, self.seconds = result, seconds
@@ -124,7 +139,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Family:
-    """A named selector with its candidates, ready to run on blocks of splits."""
+    """A named selector with its candidates, fitted on blocks of splits."""
 
     name: str
     candidates: Candidates

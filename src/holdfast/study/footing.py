@@ -44,11 +44,12 @@ def choose_footing(
     kinds: Mapping[str, Kind], size: Callable[[str], float], n_features: int, measure: str | Measure | None
 ) -> Footing:
     """Choose the footing of candidates that give these kinds; ``size`` returns the mean size of one with subsets."""
-    given = set(kinds.values())
+    different = set(kinds.values())
     if measure is not None:
         wanted = find_measure(measure).kind
     else:
-        wanted = "ranking" if given == {"ranking", "weighting"} else given.pop() if len(given) == 1 else "subset"
+        only = different.pop() if len(different) == 1 else None
+        wanted = only or ("ranking" if different == {"ranking", "weighting"} else "subset")
     chosen = measure or USUAL[wanted]
     if wanted != "subset" or all(kind == "subset" for kind in kinds.values()):
         return Footing(chosen)

@@ -1,4 +1,4 @@
-"""Selections that were made elsewhere: by scikit-learn's own tools, or as a table of pairs."""
+"""Preferences from scikit-learn's RFECV and cross_validate, or from a table of pairs."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,16 @@ def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferen
         Fitted.
     features : iterable of str, optional
         Names of the features; those that it was fitted with by default.
+
+    Returns
+    -------
+    Preferences
+        Subsets, one run per fold.
+
+    Raises
+    ------
+    ValueError
+        If it is not fitted, or scikit-learn did not keep the supports of the folds.
 
     Examples
     --------
@@ -61,6 +71,16 @@ def from_cross_validate(
         Cut rankings, coefficients or importances to this many best features; those of weight 0 do not count, and which
         of equally good ones are taken is drawn for each fold.
 
+    Returns
+    -------
+    Preferences
+        Subsets, rankings or weights, one run per estimator.
+
+    Raises
+    ------
+    ValueError
+        If there are no fitted estimators, or they do not know their features.
+
     Examples
     --------
     >>> import holdfast as hf
@@ -83,14 +103,14 @@ def from_cross_validate(
     selections = [read_selection(estimator, names, ordered=top is not None) for estimator in estimators]
     if top is not None:
         selections = [selection.top(top, random_state=fold) for fold, selection in enumerate(selections)]
-    labels, given = [f"fold {place}" for place in range(len(selections))], names if named else None
+    labels, feature_names = [f"fold {place}" for place in range(len(selections))], names if named else None
     kind = selections[0].kind
     if kind == "subset":
         sets = [selection.values.tolist() for selection in selections]
         indexed = Preferences.from_sets(sets, n_features=len(names), labels=labels)
-        return Preferences.from_matrix(indexed.to_sparse(), features=given, labels=labels)
+        return Preferences.from_matrix(indexed.to_sparse(), features=feature_names, labels=labels)
     rows = np.vstack([selection.values for selection in selections])
-    return from_numbers(kind, rows, features=given, labels=labels)
+    return from_numbers(kind, rows, features=feature_names, labels=labels)
 
 
 def _names(estimator: Any, features: Iterable[Any] | None) -> tuple[list[str], bool]:
@@ -127,6 +147,15 @@ def from_pairs(
         The universe, as for :meth:`Preferences.from_sets`.
     runs : iterable, optional
         All runs, in order: those that selected nothing have no row in the table.
+
+    Returns
+    -------
+    Preferences
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a run is not among ``runs``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What guessing without any feature scores on the splits of a study: what a candidate has to beat."""
+"""Baselines: the scores of guessing without any feature, which a candidate has to beat."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""A study that is stopped by Ctrl-C or by SIGTERM says how far it has come."""
+"""Stopping a study by Ctrl-C or SIGTERM: what is said then, and how to resume."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from holdfast.study.store import Store
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """A study was stopped by Ctrl-C or SIGTERM; what was finished is kept.
+    """A study was stopped by Ctrl-C or SIGTERM; what was finished is stored.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ def report_interruption(store: Store) -> Iterator[None]:
         done, total = store.progress()
         stopped = StudyInterrupted(
             f"The study was stopped after {done:,} of {total:,} fits. "
-            + ("Run it again with the same store to resume." if store.path else "It was kept in memory only.")
+            + ("Run it again with the same store to resume." if store.path else "It was in memory only.")
         )
         stopped.signal = signal.SIGTERM if isinstance(interrupt, _Terminated) else signal.SIGINT
         raise stopped from None

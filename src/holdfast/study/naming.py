@@ -1,4 +1,4 @@
-"""Names for selectors that come without one."""
+"""Names for selectors that were given without one."""
 
 import re
 from collections.abc import Iterable, Mapping

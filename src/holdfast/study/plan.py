@@ -1,4 +1,4 @@
-"""What a study's results depend on, written down so that two plans can be compared."""
+"""The plan of a study: what results depend on, as JSON, so that two plans can be compared."""
 
 import hashlib
 import inspect

@@ -1,4 +1,4 @@
-"""How far a study has come, and a line on stderr that tells it."""
+"""Progress of a study: numbers, and a line on stderr."""
 
 import sys
 import time

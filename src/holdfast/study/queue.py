@@ -1,4 +1,4 @@
-"""What a study still has to do, in blocks whose size follows the speed."""
+"""The queue of a study: missing fits, in blocks whose size follows the speed."""
 
 from collections.abc import Collection, Iterator, Sequence
 from time import monotonic
@@ -85,7 +85,7 @@ class Queue:
             yield int(split), tuple(np.flatnonzero(~done[:, split]).tolist())
 
     def _block(self, place: int, missing: list[Missing]) -> list[Missing]:
-        """The next splits that want the same settings: as many as take a moment, one where that is not known yet."""
+        """The next splits with the same missing settings: as many as take a moment, one while the speed is unknown."""
         seconds = self.seconds[place]
         size = 1 if np.isnan(seconds) else int(np.clip(BLOCK_SECONDS / max(seconds, 1e-9), 1, LARGEST_BLOCK))
         if self.families[place].batched:

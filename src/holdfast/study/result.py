@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 class StudyResult(StudyStabilities):
     """What a study found, as :meth:`Study.run` and :func:`load_study` return it; a snapshot if the study still runs.
 
-    Attributes
-    ----------
-    study : Study or None
-        The plan, if this process ran it; a store does not hold it.
-
     Examples
     --------
     >>> import holdfast as hf
@@ -76,8 +71,7 @@ class StudyResult(StudyStabilities):
         rule : {"usual", "weak"}
             How points are dropped (see :func:`holdfast.tradeoff.pareto_front`).
         reference : (float, float), optional
-            Score and stability from which dominated areas are measured; by default the lowest score of all candidates,
-            and 0 or the lowest stability if that is below 0.
+            Score and stability from which dominated areas are measured; by default the lowest of all candidates.
         candidates : iterable of str, optional
             Names of candidates; by default all but those that a search stopped.
         level : float
@@ -172,10 +166,8 @@ class StudyResult(StudyStabilities):
             Name of a candidate.
         X, y : optional
             Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is none.
-        groups : array, optional
-            Groups of these rows, for selectors that resample them.
-        study : Study, optional
-            The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
+        groups, study : optional
+            Groups of these rows; the plan, for a result that was loaded from a store.
         threshold : float
             Share of the resamples from which a feature is in the consensus.
         level : float
@@ -265,10 +257,8 @@ class StudyResult(StudyStabilities):
             A candidate that gives rankings or weights, or a selector whose candidates are sizes (``sizes=[5, 10, …]``).
         measure : str or Measure
             What to measure: a measure of subsets.
-        sizes : iterable of int, optional
-            Sizes to look at; by default about 30 from 1 to all, or those that the selector has.
-        metric : str, optional
-            Score to put beside, for selectors with several sizes.
+        sizes, metric : optional
+            Sizes to look at, about 30 by default; score to put beside, for selectors with several sizes.
         tolerance : float
             Agreement of entering features up to which they enter almost at random.
         level : float
@@ -313,10 +303,8 @@ class StudyResult(StudyStabilities):
             Names of candidates; all by default.
         measure, X, **parameters
             Measure, data and parameters of the measure, as for :meth:`stability`.
-        metric : str, optional
-            The score; the study's first one by default.
-        level : float
-            Level of the intervals.
+        metric, level
+            The score, the study's first one by default, and the level of the intervals.
 
         Returns
         -------
@@ -389,10 +377,8 @@ class StudyResult(StudyStabilities):
             Which candidate to report; the one that ``rule`` chooses by default, or without scores the most stable one.
         rule, metric, measure
             How to choose, as for :meth:`choose`.
-        level : float
-            Level of all intervals.
-        threshold : float
-            Share of the resamples that a feature's frequency must exceed, by the lower end of its interval.
+        level, threshold : float
+            Level of all intervals; what the lower end of a feature's frequency must exceed to be trusted.
         X : frame or array, optional
             The features that the study ran on; then features that stand in for each other must be correlated too.
         title : str, optional

@@ -334,12 +334,15 @@ class StudyStabilities(ResultMixin, StudyContents):
         """
         return write_tables(self, as_path(folder, "the path of a folder"))
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
         failed = f", {len(self.failures)} failed" if len(self.failures) else ""
         splits = f"{self.n_splits} splits ({self.design_in_words})"
-        head = f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
+        return f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
+
+    def __repr__(self) -> str:
         table = self.to_frame().drop(columns=["family", "reason", "measure"])
         table = table.drop(columns="top") if table["top"].isna().all() else table
         cut = {"top": lambda k: "" if k != k else f"{k:.0f}"}
-        return f"{head}\n{table.to_string(formatters=cut, float_format=lambda number: f'{number:.3f}')}"
+        return f"{self._title}\n{table.to_string(formatters=cut, float_format=lambda number: f'{number:.3f}')}"

@@ -18,7 +18,13 @@ from holdfast.study.store import Checks, Store, read_sound_tables, unpack_rows
 
 
 class UnansweredError(ValueError):
-    """A question that a study cannot answer; ``plain`` says why in words for a report, without advice on calls."""
+    """A question that a study cannot answer.
+
+    Attributes
+    ----------
+    plain : str
+        Why, in words for a report, without advice on calls.
+    """
 
     def __init__(self, message: str, plain: str) -> None:
         super().__init__(message)
@@ -130,9 +136,9 @@ class Stored:
 
     def _no_runs(self, candidate: str) -> UnansweredError:
         failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
-        why = "see .failures for why" if failed else "the study has not come so far"
+        why = "the table .failures says why" if failed else "the study has not come so far"
         return UnansweredError(
-            f"Expected finished runs of {candidate}, got none; {why}.",
+            f"{candidate} has no finished fits; {why}.",
             "all of its fits failed" if failed else "none of its runs has finished yet",
         )
 

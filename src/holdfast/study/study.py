@@ -1,4 +1,4 @@
-"""A study: selectors on perturbed versions of a data set, scored on what was held out, and kept."""
+"""A study: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,23 +30,23 @@ from holdfast.study.work import Context, Outcome, Task, one_thread, work
 
 
 class StudyError(RuntimeError):
-    """A fit failed, and the study was told to stop then."""
+    """A fit failed, and ``on_error="raise"`` stopped the study."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TargetPrecision:
-    """Go on until the interval is narrow enough: a pilot, then once to the number of runs that it asks for.
+    """Number of resamples for an interval of a given width: a pilot, then as many as it asks for (Stein).
 
-    Looking at the width again and again would lose coverage; this two-stage rule (Stein) does not.
+    Looking at the width again and again would lose coverage; this two-stage rule does not.
 
     Parameters
     ----------
     half_width : float
-        Half of the interval's width that is wanted, for every candidate.
+        Half of the width that the interval of every candidate may have.
     pilot : int
-        Runs of the pilot.
+        Resamples of the pilot.
     cap : int
-        Most runs there may be.
+        Maximum number of resamples.
     measure : str
         What is measured: a measure of subsets.
     level : float
@@ -69,10 +69,10 @@ class TargetPrecision:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """Selectors to run on perturbed versions of a data set.
+    """Selectors to compare on resamples of a data set.
 
-    Every selector sees the same splits, so that they can be compared run by run. Scaling, and whatever else a pipeline
-    learns, is learned inside the split.
+    Every selector is fitted on the same splits, so that they can be compared split by split. Scaling, and whatever
+    else a pipeline learns, is learned inside the split.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ class Study:
     keep : sequence of str
         Covariates (age, sex, batch): columns that are in every model of ``estimator``, and not to be chosen.
     task : {"classification", "regression"}, optional
-        What is predicted; found from estimator and target if it is not said.
+        What is predicted; by default guessed from estimator and target.
     random_state : int
         Seed of all that is random. Selectors without a ``random_state`` of their own get one from it.
     prefilter : str, optional
         What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
-        look better than they are; it is told with the results.
+        look better than they are; it is reported with the results.
 
     Examples
     --------
@@ -196,15 +196,15 @@ class Study:
         time_limit : float, optional
             Seconds for one fit and its score; a fit that takes longer is ended and recorded.
         until : TargetPrecision, optional
-            Choose the number of runs by a pilot.
+            Choose the number of resamples by a pilot.
         keep_predictions : bool
             Keep the prediction for every held-out row.
         retry_failures : bool
             Try what failed in an earlier session again.
         only : collection of str, optional
-            Candidates to run now; others stay as they are in the store. All by default.
+            Candidates to fit now; others stay as they are in the store. All by default.
         command : mapping, optional
-            How the study was asked for, kept in the store for whoever wants to resume it.
+            The command that started the study, stored for whoever wants to resume it.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class Study:
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise ValueError(f"Expected n_jobs to be a whole number other than 0, got {n_jobs!r}.")
         if until is not None and not isinstance(until, TargetPrecision):
-            raise ValueError(f"Expected a width as until=hf.TargetPrecision(…), got {until!r}.")
+            raise ValueError(f"Expected until=hf.TargetPrecision(…), got {until!r}.")
         engines.check_backend(n_jobs, time_limit)
         data = prepare_data(X, y, groups, self.keep, self.task, self.estimator)
         run = _Run(self, data, keep_predictions, only)
@@ -237,7 +237,12 @@ class Study:
         return result
 
     def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
-        """Tell what a study would cost, from one fit of each candidate.
+        """Estimate time and disk space of a study from one fit of each candidate.
+
+        Parameters
+        ----------
+        X, y, groups
+            The data, as for :meth:`run`.
 
         Returns
         -------
@@ -262,7 +267,7 @@ class Study:
 
 
 class _Run:
-    """One run of a study on its data."""
+    """A study on its data, while it runs."""
 
     def __init__(
         self, study: Study, data: StudyData, keep_predictions: bool, only: Collection[str] | None = None
@@ -319,18 +324,18 @@ class _Run:
             "scores": {name: describe_score(name, scoring).to_dict() for name, scoring in self.scoring.items()},
         }
 
-    # How many runs
+    # How many resamples
 
     def stages(self, store: Store, until: TargetPrecision | None) -> Iterator[Perturbation]:
-        """The perturbation to run; with a wanted width first the pilot, then what it asks for."""
+        """The perturbation; with a target precision first the pilot, then as many resamples as it asks for."""
         if until is None:
             yield _extend(self.perturbation, store)
             return
         if self.perturbation.grows is None or self.perturbation.design != "runs":
             without = "; pairs of halves have no interval to narrow" if self.perturbation.design == "pairs" else ""
             raise ValueError(
-                f"Expected runs that stand beside each other for until=, such as hf.Bootstrap, got {self.perturbation}"
-                f"{without}."
+                f"Expected resamples that are drawn one by one for until=, such as hf.Bootstrap, got "
+                f"{self.perturbation}{without}."
             )
         yield self.perturbation.grown(until.pilot)
         with store.transaction():
@@ -394,7 +399,7 @@ class _Run:
 
 
 def _extend(perturbation: Perturbation, store: Store) -> Perturbation:
-    """The perturbation with at least as many splits as the store has: a study never shrinks."""
+    """Give a perturbation at least as many splits as the store has: a study never shrinks."""
     stored = store.n_splits
     if perturbation.grows is None or perturbation.get_n_splits() >= stored:
         return perturbation

@@ -1,4 +1,4 @@
-"""One candidate, chosen by a rule, with the sentence that says why."""
+"""Choosing one candidate by a rule, with a sentence that says why."""
 
 import inspect
 import math

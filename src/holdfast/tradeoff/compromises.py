@@ -1,4 +1,4 @@
-"""The trade-offs of a study: the front of every selector, the joint front, and how sure they are."""
+"""Pareto fronts of a study: of every selector and of all, with the probability to be on them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,12 +79,20 @@ class Pareto(ResultMixin):
         return self.areas[ALL]
 
     def attainment(self, level: float = 0.5) -> pd.DataFrame:
-        """Return the front that a share of the redrawn runs attain: ``score`` and ``stability`` (see ``level``).
+        """Return the front that a share of the redrawn resamples attain: ``score`` and ``stability`` (see ``level``).
 
         Parameters
         ----------
         level : float
             0.5 is the median front, 0.95 one that is nearly always attained, 0.05 one that hardly ever is.
+
+        Returns
+        -------
+        DataFrame
+
+        See Also
+        --------
+        holdfast.tradeoff.attainment : The definition.
         """
         known = self.scores[~np.isnan(self.scores)]
         at = np.linspace(known.min(), known.max(), SURFACE_POINTS)

@@ -95,7 +95,7 @@ def differ(points: Points, best: Point, other: Point, test: Test) -> Difference:
         rights = [_is_right(points.result, point.candidate) for point in (best, other)]
         both = pd.concat(rights, axis=1, join="inner", keys=("best", "other"))
         if both.empty:
-            raise ValueError(f"Expected rows that {best.candidate} and {other.candidate} both predicted, got none.")
+            raise ValueError(f"No row was predicted by both {best.candidate} and {other.candidate}.")
         return mcnemar(both["best"].to_numpy(dtype=bool), both["other"].to_numpy(dtype=bool))
     difference = (best.scores - other.scores).dropna()
     return resampled_t(np.asarray(difference, dtype=np.float64), best.splits.loc[difference.index])
@@ -105,7 +105,7 @@ def _is_right(result: StudyResult, candidate: str) -> "pd.Series[bool]":
     """Whether the one prediction of each row was right."""
     predictions = result.predictions(candidate)
     if predictions.empty:
-        raise ValueError(f"Expected predictions of {candidate}, got none; run the study with keep_predictions=True.")
+        raise ValueError(f"{candidate} has no stored predictions; run the study with keep_predictions=True.")
     if not predictions["row"].is_unique:
         raise ValueError(
             "Expected one held-out prediction per row for McNemar's test, as single folds give it, got several; "

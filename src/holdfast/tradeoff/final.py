@@ -1,4 +1,4 @@
-"""The features to report: those of the final fit, those that most runs agree on, and a user's own list checked."""
+"""Final features: those of a fit to all rows, the consensus of resamples, and a list of one's own checked."""
 
 import math
 from collections.abc import Iterable
@@ -27,9 +27,17 @@ AT_MOST_TWICE = "at most twice as often as by chance"
 
 
 class ErrorBound(NamedTuple):
-    """A bound on how many features of a consensus are there by chance, or why there is none."""
+    """A bound on how many features of a consensus are there by chance, or why there is none.
 
-    value: float  # expected number at the most; nan if there is no bound
+    Attributes
+    ----------
+    value : float
+        The largest expected number; ``nan`` if there is no bound.
+    sentence : str
+        The same in words.
+    """
+
+    value: float
     sentence: str
 
 
@@ -137,6 +145,15 @@ def final_features(
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
 
+    Returns
+    -------
+    FinalFeatures
+
+    Raises
+    ------
+    ValueError
+        If only one of X and y is given, their columns are not those of the study, or the plan is not known.
+
     Notes
     -----
     The expected number of false features in the consensus has a bound, :math:`q^2 / ((2\pi - 1) d)`, only for runs on
@@ -166,30 +183,30 @@ def final_features(
     )  # fmt: skip
 
 
-def _make_table(found: Frequencies, selected: set[int] | None, threshold: float, level: float) -> pd.DataFrame:
+def _make_table(frequencies: Frequencies, selected: set[int] | None, threshold: float, level: float) -> pd.DataFrame:
     """The selected features and those of the consensus."""
-    agreed = np.flatnonzero(found.runs.frequency >= threshold - 1e-12)
+    agreed = np.flatnonzero(frequencies.runs.frequency >= threshold - 1e-12)
     columns = np.union1d(agreed, np.array(sorted(selected or ()), dtype=np.int64)).astype(np.int64)
-    columns = columns[np.argsort(-found.runs.counts[columns], kind="stable")]
-    low, high = found.intervals(columns.tolist(), level)
+    columns = columns[np.argsort(-frequencies.runs.counts[columns], kind="stable")]
+    low, high = frequencies.intervals(columns.tolist(), level)
     return pd.DataFrame(
         {
-            "feature": [found.runs.features[column] for column in columns],
+            "feature": [frequencies.runs.features[column] for column in columns],
             "column": columns,
             "selected": [None if selected is None else int(column) in selected for column in columns],
             "consensus": np.isin(columns, agreed),
-            "count": found.runs.counts[columns],
-            "frequency": found.runs.frequency[columns],
+            "count": frequencies.runs.counts[columns],
+            "frequency": frequencies.runs.frequency[columns],
             "low": low,
             "high": high,
-            "stand_ins": [found.names(int(column)) for column in columns],
+            "stand_ins": [frequencies.names(int(column)) for column in columns],
         }
     )
 
 
-def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> ErrorBound:
+def error_bound(result: StudyResult, frequencies: Frequencies, threshold: float) -> ErrorBound:
     """The bound on false features in the consensus, where one holds."""
-    plan, sizes = result.provenance["plan"]["perturbation"], found.runs.sizes
+    plan, sizes = result.perturbation, frequencies.runs.sizes
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
     missing = None
     if not (pairs or halves):
@@ -200,7 +217,7 @@ def error_bound(result: StudyResult, found: Frequencies, threshold: float) -> Er
         missing = "which takes a threshold above 0.5"
     if missing:
         return ErrorBound(math.nan, f"no bound on false features, {missing}")
-    bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * found.runs.n_features)
+    bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * frequencies.runs.n_features)
     kind = (
         "features that halves select no more often than by chance"
         if pairs
@@ -264,10 +281,12 @@ def check_features(
     """
     check_level(level)
     name = _choose_only_candidate(result, candidate)
-    found = count_frequencies(result, name, top, X)
+    frequencies = count_frequencies(result, name, top, X)
     often = often_label(compare_with_guessing(result, name, metric))
-    column = {str(feature): place for place, feature in enumerate(found.runs.features)}
-    rows = [_check_feature(feature, column.get(str(feature)), found, level, threshold, often) for feature in features]
+    column = {str(feature): place for place, feature in enumerate(frequencies.runs.features)}
+    rows = [
+        _check_feature(feature, column.get(str(feature)), frequencies, level, threshold, often) for feature in features
+    ]
     return pd.DataFrame(rows).set_index("feature")
 
 
@@ -290,24 +309,27 @@ def _choose_only_candidate(result: StudyResult, candidate: str | None) -> str:
 
 
 def _check_feature(
-    feature: Any, column: int | None, found: Frequencies, level: float, threshold: float, often: str
+    feature: Any, column: int | None, frequencies: Frequencies, level: float, threshold: float, often: str
 ) -> dict[str, Any]:
     if column is None:
         nothing = dict.fromkeys(("frequency", "low", "high", "with_stand_ins"), math.nan)
         return {"feature": feature, "count": 0, **nothing, "stand_ins": (), "verdict": "unknown"}
-    (low,), (high,) = found.intervals([column], level)
-    together = found.together(column)
-    rarer = _judge_rare(float(low), float(high), together, found, level, threshold)
+    (low,), (high,) = frequencies.intervals([column], level)
+    together = frequencies.together(column)
+    rarer = _judge_rare(float(low), float(high), together, frequencies, level, threshold)
     return {
-        "feature": feature, "count": int(found.runs.counts[column]), "frequency": float(found.runs.frequency[column]),
-        "low": float(low), "high": float(high), "with_stand_ins": together, "stand_ins": found.names(column),
+        "feature": feature, "count": int(frequencies.runs.counts[column]),
+        "frequency": float(frequencies.runs.frequency[column]), "low": float(low), "high": float(high),
+        "with_stand_ins": together, "stand_ins": frequencies.names(column),
         "verdict": often if low > threshold else rarer,
     }  # fmt: skip
 
 
-def _judge_rare(low: float, high: float, together: float, found: Frequencies, level: float, threshold: float) -> str:
+def _judge_rare(
+    low: float, high: float, together: float, frequencies: Frequencies, level: float, threshold: float
+) -> str:
     """The verdict on a feature whose frequency is not shown to be above the threshold."""
-    n_runs, chance = found.runs.n_runs, found.runs.density
+    n_runs, chance = frequencies.runs.n_runs, frequencies.runs.density
     (joint,), _ = frequency_interval(np.array([round(together * n_runs)]), n_runs, level)
     if low > chance and joint > threshold:
         return "takes turns"

@@ -65,6 +65,10 @@ def hypervolume(scores: ArrayLike, stabilities: ArrayLike, reference: tuple[floa
     reference : (float, float)
         Score and stability from which the area is measured.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> import holdfast as hf

@@ -1,4 +1,4 @@
-"""The candidates of a study as points of accuracy and stability, with what is known of their uncertainty."""
+"""Candidates as points of accuracy and stability, with their uncertainty."""
 
 import math
 import warnings
@@ -235,7 +235,7 @@ def make_points(
     points = [_make_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):
         raise UnansweredError(
-            f"Expected candidates with a score ({metric}), got none; give the study an estimator= and a perturbation "
+            f"No candidate has a score ({metric}); give the study an estimator= and a perturbation "
             "that holds out rows.",
             f"no candidate has a score ({metric})",
         )

@@ -1,4 +1,4 @@
-"""Whether runs that select different features predict differently: redundancy, or plain noise."""
+"""Agreement of predictions: whether fits that select different features also predict differently."""
 
 import math
 from dataclasses import dataclass
@@ -62,6 +62,10 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
         What a study found; its predictions must have been kept.
     candidate : str
         Name of a candidate.
+
+    Returns
+    -------
+    PredictionAgreement
     """
     predictions = result.predictions(candidate)
     stability = result.stability(candidate).value

@@ -128,6 +128,15 @@ def profile(
     X, **parameters
         As for :func:`holdfast.stability`.
 
+    Returns
+    -------
+    SizeProfile
+
+    Raises
+    ------
+    ValueError
+        If there are not several sizes to look at, or the measure is not one of subsets.
+
     Notes
     -----
     Equal weights are ordered at random, with a fixed seed: taking the lowest columns would make features of no value
@@ -321,6 +330,16 @@ def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> "pd.Ser
         left out.
     higher_is_better : bool
         Whether larger values rank first.
+
+    Returns
+    -------
+    Series
+        Mean rank of each setting.
+
+    Raises
+    ------
+    ValueError
+        If every row has an undefined value.
 
     Examples
     --------

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Standing(NamedTuple):
-    """What a race knows of its candidates after some runs."""
+    """Scores and stabilities of the candidates after some resamples."""
 
     scores: Floats  # candidates × runs, nan where a run failed
     pseudo_values: Floats  # of the stability, likewise: their mean is about it, their spread is its uncertainty
@@ -23,7 +23,7 @@ class Standing(NamedTuple):
 
 
 def stages(first: int, total: int) -> list[int]:
-    """Numbers of runs after which a race is looked at: doubled each time, the last is the total."""
+    """Numbers of resamples after which candidates may be stopped: doubled each time, the last is the total."""
     if first < 3:
         raise ValueError(f"Expected a first look after at least 3 resamples, got {first}.")
     looks = []
@@ -34,7 +34,7 @@ def stages(first: int, total: int) -> list[int]:
 
 
 def dominated(standing: Standing, risk: float) -> dict[int, int]:
-    """Which candidates are dominated with confidence, and by whom.
+    """Find the candidates that are dominated with confidence, and by which other one.
 
     A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
     over the runs that both have, and if the other's stability would stay above with runs that were not drawn (see
@@ -55,7 +55,7 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
         From the place of each dominated candidate to that of the one which dominates it most surely.
     """
     n = len(standing.scores)
-    found = {}
+    dominating = {}
     for place in range(n):
         p = np.maximum(*(_better(values, values[place]) for values in (standing.scores, standing.pseudo_values)))
         p[place] = 1.0
@@ -63,8 +63,8 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
             p[rival] = max(p[rival], _missed(standing.stabilities[rival], standing.stabilities[place]))
         best = int(np.argmin(p))
         if n > 1 and p[best] * (n - 1) <= risk:
-            found[place] = best
-    return found
+            dominating[place] = best
+    return dominating
 
 
 def _better(values: Floats, mine: Floats) -> Floats:

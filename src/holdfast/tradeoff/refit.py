@@ -31,8 +31,8 @@ def find_study(result: StudyResult, study: Study | None) -> Study:
     plan = study or result.study
     if plan is None:
         raise ValueError(
-            "Expected study=, the plan of the study: a store holds neither data nor selectors; make the same hf.Study "
-            "again and pass it."
+            "A final fit needs study=, the plan of the study: a store holds neither data nor selectors; make the same "
+            "hf.Study again and pass it."
         )
     return plan
 
@@ -52,6 +52,6 @@ def fit_to_all_rows(
     fitted = study_of_candidate(study, candidate, [(rows, rows[:0])]).run(
         X, y, groups=groups, on_error="raise", keep_predictions=False
     )
-    stored, given = result.provenance["plan"]["data"], fingerprint(data.X, data.y, None, data.covariates, data.names)
-    same = all(stored[part] == given[part] for part in ("features", "target", "covariates"))
+    studied, now = result.plan["data"], fingerprint(data.X, data.y, None, data.covariates, data.names)
+    same = all(studied[part] == now[part] for part in ("features", "target", "covariates"))
     return fitted, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"

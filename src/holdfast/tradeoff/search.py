@@ -1,4 +1,4 @@
-"""A search for the best compromises of accuracy and stability that stops hopeless candidates early."""
+"""Search over settings for accuracy and stability, with early stopping of dominated candidates."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -149,7 +149,7 @@ def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 @contextmanager
 def _store_path(store: str | Path | None) -> Iterator[Path]:
-    """Where the search is kept: a store that grows; without one, a file that is thrown away."""
+    """The path of the store that a search writes; without one, of a temporary file."""
     if store is not None:
         yield Path(store).expanduser()
         return
@@ -159,7 +159,7 @@ def _store_path(store: str | Path | None) -> Iterator[Path]:
 
 @dataclass
 class _Race:
-    """A search on its way: the same store, more and more resamples, fewer and fewer candidates."""
+    """A search while it runs: one store, more and more resamples, fewer and fewer candidates."""
 
     plan: Study
     selector: Any
@@ -228,8 +228,8 @@ class _Race:
         )
 
     def _find_dominated(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
-        found = dominated(self._standing(result, alive), risk)
-        return {alive[place]: {"after": look, "by": alive[by]} for place, by in found.items()}
+        losers = dominated(self._standing(result, alive), risk)
+        return {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
 
     def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""

@@ -1,4 +1,4 @@
-"""Which features stand in for which: pairs that take turns in the runs and, where data are given, are correlated."""
+"""Stand-ins: features that take turns in the selections and, where data are given, are correlated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where the relevant features are known: how many a candidate finds, and how many others."""
+"""Recovery of known relevant features: false positives and false negatives."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -73,6 +73,15 @@ def recovery(
         Share of the runs from which a feature is in the consensus.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
+
+    Returns
+    -------
+    Recovery
+
+    Raises
+    ------
+    ValueError
+        If a relevant feature is none of the study's.
     """
     runs = count_frequencies(result, candidate, top, None).runs
     columns = _find_columns(getattr(truth, "relevant", truth), runs.features)

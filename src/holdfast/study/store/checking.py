@@ -112,9 +112,9 @@ def scan(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
     for backwards, statement in enumerate((table.select, table.select_backwards)):
         try:
             for row in islice(connection.execute(statement), pages * size // 4):  # no file has more rows than that
-                if backwards and table.key_of(row) in seen:
+                if backwards and table.get_key(row) in seen:
                     return
-                seen.add(table.key_of(row))
+                seen.add(table.get_key(row))
                 yield row
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:
@@ -321,7 +321,7 @@ def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
     candidates = {row[0]: row[1] for row in checks["candidates"].rows} if "candidates" in checks else {}
     labels = {row[0]: row[1] for row in checks["splits"].rows} if "splits" in checks else {}
     for row in check.damaged:
-        key = check.table.key_of(row)
+        key = check.table.get_key(row)
         if check.table.key[:2] == ("candidate", "split"):
             if key[0] in candidates:
                 yield _printable(f"{candidates[key[0]]} on {labels.get(key[1], f'split {key[1]}')}")

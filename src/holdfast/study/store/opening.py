@@ -306,8 +306,8 @@ def _take_lock(place: Path, path: Path) -> int:
             holder = os.read(handle, 20).decode(errors="replace").strip()
             os.close(handle)
             raise StoreError(
-                f"Expected to be the only writer of {path}, got another one at work (process {holder or 'unknown'}); "
-                "wait for it, or read with hf.load_study() (holdfast show) meanwhile."
+                f"Another process ({holder or 'number unknown'}) is writing {path}, and a store has one writer at a "
+                "time; wait for it, or read with hf.load_study() (holdfast show) meanwhile."
             ) from None
         if _is_at(handle, place):
             with suppress(OSError):  # the number only serves the message to others

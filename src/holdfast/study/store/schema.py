@@ -78,7 +78,7 @@ class Table:
     def _key_places(self) -> list[int]:
         return self.places(*self.key)
 
-    def key_of(self, row: Row) -> Row:
+    def get_key(self, row: Row) -> Row:
         """The values of a row that tell it apart."""
         return tuple(row[place] for place in self._key_places)
 
@@ -125,7 +125,7 @@ class Table:
 
     def has_types(self, types: tuple[type, ...]) -> bool:
         """Whether values of these types may stand in a row."""
-        return all(found in allowed for found, allowed in zip(types, self._types, strict=True))
+        return all(kind in allowed for kind, allowed in zip(types, self._types, strict=True))
 
 
 def wrap_sum(total: int, change: int) -> int:

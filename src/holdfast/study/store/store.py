@@ -36,7 +36,7 @@ from holdfast.study.work import Outcome
 
 
 class StoreError(ValueError):
-    """A store that cannot be used, and why."""
+    """A store that cannot be used; the message says why and what to do."""
 
 
 def _nothing() -> None:
@@ -80,7 +80,7 @@ class Store:
     def write(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
         """Write rows, in place of those with the same keys."""
         for row in map(table.with_checksum, rows):  # one by one: splits of large data need room
-            self.remove(table, table.has_key, table.key_of(row))
+            self.remove(table, table.has_key, table.get_key(row))
             self.connection.execute(table.insert, row)
             self._change(table, 1, row[-1])
 
