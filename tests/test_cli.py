@@ -366,8 +366,8 @@ def test_selections_that_do_not_vary(rivals, second, letters):
 
 
 BAD_COMPARISONS = {
-    "pairs not said": (["steady.csv", "shaky.csv"], "got runs without labels", "--paired", "--independent"),
-    "labels of one only": (["steady_labeled.csv", "shaky.csv"], "got runs without labels"),
+    "pairs not said": (["steady.csv", "shaky.csv"], "The runs have no labels", "--paired", "--independent"),
+    "labels of one only": (["steady_labeled.csv", "shaky.csv"], "The runs have no labels"),
     "one file": (["steady.csv"], "Expected at least two files to compare, got 1"),
     "a file twice": (["steady.csv", "shaky.csv", "steady.csv", "--paired"], "Expected each file once, got steady.csv"),
     "missing file": (["steady.csv", "nothing.csv"], "No such file or directory: nothing.csv"),

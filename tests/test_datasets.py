@@ -257,7 +257,7 @@ def test_a_wrong_download_is_not_kept(cache, tiny, server, tmp_path):
 
 def test_a_failed_download_is_tried_again(cache, tiny, server, monkeypatch):
     monkeypatch.setattr(real, "RETRIES", 1)
-    with pytest.raises(ValueError, match=r"^Expected to download http://.*/sonar\.parquet, got 404 .*by hand\.$"):
+    with pytest.raises(ValueError, match=r"^Downloading http://.*/sonar\.parquet failed: 404 .*by hand\.$"):
         datasets.load("sonar", base_url=server.url)
     assert server.asked == ["/sonar.parquet"] * 2
     assert list(cache.iterdir()) == []
@@ -266,7 +266,7 @@ def test_a_failed_download_is_tried_again(cache, tiny, server, monkeypatch):
 def test_an_address_that_nobody_serves(cache, tiny, server):
     server.shutdown()
     server.server_close()
-    with pytest.raises(ValueError, match=r"^Expected to download http://127\.0\.0\.1:\d+/sonar\.parquet, got "):
+    with pytest.raises(ValueError, match=r"^Downloading http://127\.0\.0\.1:\d+/sonar\.parquet failed: "):
         datasets.load("sonar", base_url=server.url)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
-from holdfast.inference.estimate import bind_similarity, evaluate
+from holdfast.inference.evaluation import bind_similarity, evaluate
 from holdfast.measures.chance import random_collection
 
 Draw = Callable[[int, np.random.Generator], hf.Preferences]
@@ -30,10 +30,10 @@ class Cell:
         batch = 1000 if measure == "nogueira" else 40
         rng = np.random.default_rng(2018)
         batches = (self.draw(batch, rng) for _ in range(n_runs // batch))
-        return float(np.mean([value_of(runs, measure, parameters) for runs in batches]))
+        return float(np.mean([stability_value(runs, measure, parameters) for runs in batches]))
 
 
-def value_of(runs, measure, parameters):
+def stability_value(runs, measure, parameters):
     """The value alone: without the uncertainty, which takes longer."""
     (ready,) = bind_similarity([hf.MEASURES[measure].bind(**parameters)], runs, None)
     return evaluate(runs, [ready])[0].value(1.0)

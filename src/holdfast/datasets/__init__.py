@@ -1,4 +1,4 @@
-"""Data to try things on: selections and data with a known truth, and real data by name."""
+"""Data sets: simulated selections and data whose truth is known, and real data by name."""
 
 from importlib.resources import as_file, files
 
@@ -27,7 +27,12 @@ __all__ = [
 
 
 def load_example() -> Preferences:
-    """Return feature weights of 20 bootstraps: ANOVA F values on the breast-cancer data of scikit-learn.
+    """Load an example: ANOVA F values of 30 features on 20 bootstrap samples of scikit-learn's breast-cancer data.
+
+    Returns
+    -------
+    Preferences
+        Weights of 20 runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The real data sets that can be loaded by name: what they are, where they are from, and their checksums."""
+"""Catalog of real data sets: size, source, license, notes and checksum of each."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,26 +11,37 @@ BLOCKS = "Rows stand in solid class blocks: shuffle or stratify."
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """Facts about a data set.
+    """Facts about a real data set: size, classes, source, license and notes.
 
     Attributes
     ----------
     name : str
-        What :func:`load` calls it.
+        Its name for :func:`load`.
     n_samples, n_features : int
         Its size.
     classes : dict of str to int, or None
         Number of samples of each class; None for regression.
     used_by : str
-        Paper that used it.
+        Papers that used it.
     source : str
         Where the values are from.
     license : str
         License as the source states it, mostly of a package and not of the data: look before you pass data on.
     notes : tuple of str
-        What one should know before using it.
+        What to know before using it.
     sha256 : str or None
         Checksum of the file; None for a data set that comes with scikit-learn.
+
+    See Also
+    --------
+    load : Load a data set by name.
+    listing : The facts about all data sets as a table.
+
+    Examples
+    --------
+    >>> from holdfast import datasets
+    >>> datasets.load("breast_cancer").about.classes
+    {'benign': 357, 'malignant': 212}
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Real data sets by name, from a folder, or downloaded into it once, and checked before use."""
+"""Real data sets by name: read from a folder, or downloaded once, and verified by checksum."""
 
 import hashlib
 import os
@@ -35,6 +35,17 @@ class Dataset:
         Class labels (texts), or floats for regression.
     about : About
         Size, classes, source, license and notes.
+
+    See Also
+    --------
+    load : Load a data set by name.
+
+    Examples
+    --------
+    >>> from holdfast import datasets
+    >>> X, y = datasets.load("breast_cancer")
+    >>> X.shape
+    (569, 30)
     """
 
     X: pd.DataFrame
@@ -59,7 +70,12 @@ class Dataset:
 
 
 def names() -> list[str]:
-    """Return the names of all data sets that :func:`load` knows.
+    """Return the names of all real data sets.
+
+    Returns
+    -------
+    list of str
+        The names.
 
     Examples
     --------
@@ -71,7 +87,12 @@ def names() -> list[str]:
 
 
 def listing() -> pd.DataFrame:
-    """Return facts about all data sets that :func:`load` knows, one row each.
+    """Return the facts about all real data sets as a table.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set: size, task, source, license and notes.
 
     Examples
     --------
@@ -111,6 +132,16 @@ def load(name: str, *, base_url: str | None = None) -> Dataset:
     base_url : str, optional
         Address of a folder with the files, ``http://…`` or ``https://…``; if it is left out, that of the environment
         variable ``HOLDFAST_DATA_URL``.
+
+    Returns
+    -------
+    Dataset
+        Features, target and facts about them.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the file is not found, or its checksum is wrong.
 
     Examples
     --------
@@ -166,11 +197,11 @@ def _folder() -> Path:
 
 def _check_sum(path: Path, about: About) -> None:
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != about.sha256:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    if checksum != about.sha256:
         raise ValueError(
-            f"Expected the SHA-256 checksum {_short(about.sha256)} of {path}, got {_short(found)}: the file is damaged "
-            "or another version; remove it and put the right one there, or let it be downloaded again."
+            f"Expected the SHA-256 checksum {_short(about.sha256)} of {path}, got {_short(checksum)}: the file is "
+            "damaged or another version; remove it and put the right one there, or let it be downloaded again."
         )
 
 
@@ -185,7 +216,7 @@ def _download(url: str, path: Path, about: About) -> None:
         if error.filename is not None:  # of the disk, not of the connection
             raise
         raise ValueError(
-            f"Expected to download {url}, got {_first_line(error)}; mend base_url= or {ADDRESS}, or put the file into "
+            f"Downloading {url} failed: {_first_line(error)}; check base_url= or {ADDRESS}, or put the file into "
             f"{path.parent} by hand."
         ) from None
     except ValueError:

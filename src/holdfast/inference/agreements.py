@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import (
-    StabilityEstimate,
-    Undefined,
-    as_preferences,
-    bind_similarity,
-    check_undefined,
-    convert_kind,
-    stability,
-)
+from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
-from holdfast.preferences import Preferences, stacked
+from holdfast.measures.record import stacked
+from holdfast.preferences import Preferences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +30,17 @@ class Agreement:
         Agreement of each pair of runs; ``nan`` where undefined.
     reason : str or None
         Why it, or a part of it, is undefined.
+
+    See Also
+    --------
+    agreement : Makes an agreement.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> halves = [[1, 1, 0, 0], [1, 0, 1, 0]], [[1, 1, 0, 0], [1, 0, 0, 1]]
+    >>> hf.inference.agreement(*halves, "jaccard").per_run.round(2)
+    array([1.  , 0.33])
     """
 
     measure: str
@@ -71,9 +76,9 @@ def agreement(
     a, b : Preferences or matrix
         Equally many runs over the same features; if both have labels, the labels must be equal.
     measure : str or Measure
-        What to measure.
+        Measure of stability.
     X : matrix, optional
-        Samples × features for measures that need a similarity of features.
+        Samples × features, for measures that need a similarity of features.
     undefined : {"nan", "raise", "skip"} or float
         What to do with undefined runs: make the mean ``nan``, raise, leave them out, or take this number.
     **parameters
@@ -82,6 +87,18 @@ def agreement(
     Returns
     -------
     Agreement
+        The agreement of every run, and their mean.
+
+    Raises
+    ------
+    ValueError
+        If the two selections are not aligned, or not one similarity is given for each run.
+    UndefinedStabilityError
+        If an agreement is undefined and ``undefined="raise"``.
+
+    See Also
+    --------
+    holdfast.stability : The agreement of all runs of one selection with each other.
 
     Examples
     --------
@@ -142,7 +159,28 @@ def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Und
 
 
 class Kalousis(NamedTuple):
-    """The three stabilities of Kalousis, Prados and Hilario (2005)."""
+    """The three stabilities of Kalousis, Prados and Hilario (2005): of weights, ranks and subsets.
+
+    Attributes
+    ----------
+    weights : StabilityEstimate
+        S_W, by Pearson's correlation.
+    ranks : StabilityEstimate
+        S_R, by Spearman's correlation.
+    subsets : StabilityEstimate
+        S_S, by Jaccard's index of the ``k`` best features.
+
+    See Also
+    --------
+    kalousis : Measures the three.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> hf.inference.kalousis(load_example(), k=10).subsets.measure
+    'jaccard'
+    """
 
     weights: StabilityEstimate  # S_W, Pearson correlation
     ranks: StabilityEstimate  # S_R, Spearman correlation
@@ -161,6 +199,15 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     **parameters
         ``ties="random"`` and ``random_state`` order equal weights at random, in the ranking and in the choice of the
         best (see :meth:`Preferences.to_ranking`).
+
+    Returns
+    -------
+    Kalousis
+        The three estimates.
+
+    See Also
+    --------
+    holdfast.stability : The stability by any measure.
 
     Examples
     --------

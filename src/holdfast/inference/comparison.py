@@ -11,26 +11,24 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import (
-    StabilityEstimate,
-    Undefined,
-    as_preferences,
-    bind_similarity,
-    convert_kind,
-    stability,
+from holdfast.inference.differences import (
+    Kernel,
+    compact_letters,
+    degrees_of_freedom,
+    holm,
+    variance_for_unseen,
+    variance_of_mean,
 )
-from holdfast.inference.intervals import Interval, Jackknife, check_level
+from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, convert_kind
+from holdfast.inference.intervals import Interval, check_level
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find_measure
-from holdfast.measures.record import FEW_RUNS, Floats, pair_roughness
+from holdfast.measures.record import FEW_RUNS
 from holdfast.preferences import Preferences
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
-Kernel: TypeAlias = Floats | None
-
-ENOUGH_DEVIATIONS = 10
-"""Number of deviations seen at which half of the allowance for an unseen one is left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +48,19 @@ class Comparison:
         Standard error of the difference.
     degrees : float
         Degrees of freedom of Student's t; infinite for the published statistic.
+
+    See Also
+    --------
+    holdfast.compare : Makes a comparison.
+    Comparisons : Comparisons of more than two selections.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> comparison = hf.compare(load_example().top(5), load_example().top(10))
+    >>> comparison
+    nogueira: 0.688 - 0.874 = -0.186 [-0.289, -0.082] (95% CI, paired), p = 0.00137
     """
 
     measure: str
@@ -79,7 +90,18 @@ class Comparison:
         return float(2 * stdtr(self.degrees, -abs(self.statistic)))
 
     def ci(self, level: float = 0.95) -> Interval:
-        """Return the confidence interval of the difference."""
+        """Return the confidence interval of the difference.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Returns
+        -------
+        Interval
+            Lower and upper end of the difference.
+        """
         check_level(level)
         if self.standard_error == 0:  # runs that all agree: what their bounds leave open
             (a, b), (c, d) = self.first.ci(level), self.second.ci(level)
@@ -88,7 +110,18 @@ class Comparison:
         return Interval(float(self.difference - reach), float(self.difference + reach))
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the comparison as plain values, ready for JSON: undefined numbers are None."""
+        """Return the comparison as plain values, ready for JSON: undefined numbers are None.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        dict
+            Both stabilities, their difference, its interval, standard error and p-value.
+        """
         low, high = self.ci(level)
         record = {
             "measure": self.measure, "first": self.first.value, "second": self.second.value,
@@ -127,14 +160,33 @@ def compare(
     first, second : Preferences or matrix
         What the runs of the two selectors preferred.
     measure : str or Measure
-        What to measure.
+        Measure of stability.
     paired : bool, optional
-        Whether run ``i`` of both used the same resample. By default, equal labels of the runs mean yes (runs are put
-        in the same order), labels with none in common mean no; required for runs without labels.
+        Whether run ``i`` of both used the same resample. By default, equal labels of the runs mean yes (runs are put in
+        the same order), labels with none in common mean no; required for runs without labels.
     method : {"jackknife", "asymptotic"}
         Pseudo-values of the jackknife, or the statistic T_M of the 2018 paper (``nogueira`` only).
-    X, undefined, **parameters
-        As for :func:`holdfast.stability`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do where the measure is undefined, as for :func:`holdfast.stability`.
+    **parameters
+        Parameters of the measure.
+
+    Returns
+    -------
+    Comparison
+        The difference, with its interval and p-value.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, it is not known whether the runs are pairs, or a stability has no standard error.
+
+    See Also
+    --------
+    compare_many : Several selections, with Holm's correction.
+    stability : The stability of one selection.
 
     Examples
     --------
@@ -229,28 +281,6 @@ def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comp
     return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
 
 
-def variance_of_mean(values: Floats, kernel: Kernel) -> float:
-    """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
-    n = values.size
-    variance = float(values.var(ddof=1)) / n
-    if kernel is None or np.isnan(kernel).any():
-        return variance
-    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
-
-
-def degrees_of_freedom(values: Floats) -> Floats:
-    """Degrees of freedom of the variance of values, along the last axis: fewer than n − 1 if their tails are heavy.
-
-    By Satterthwaite, 2 / (2 / (n − 1) + κ / n), with the excess kurtosis κ of the values, if that is above 0.
-    """
-    n = values.shape[-1]
-    away = values - values.mean(axis=-1, keepdims=True)
-    second, fourth = (away**2).mean(axis=-1), (away**4).mean(axis=-1)
-    flat = second < ROUNDING**2
-    excess = np.where(flat, 0.0, fourth / np.where(flat, 1.0, second) ** 2 - 3)
-    return np.asarray(2 / (2 / (n - 1) + np.maximum(excess, 0) / n))
-
-
 def _welch(first: Side, second: Side) -> tuple[float, float]:
     """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
     values = [side.estimate.pseudo_values for side in (first, second)]
@@ -258,21 +288,6 @@ def _welch(first: Side, second: Side) -> tuple[float, float]:
     fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
     spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
     return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
-
-
-def variance_for_unseen(estimate: StabilityEstimate) -> float:
-    """Variance to add for one run that was not drawn, less the more deviations were seen.
-
-    If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
-    least (r/t)². Deviations that were seen tell what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
-    """
-    jackknife = estimate.distribution
-    if not isinstance(jackknife, Jackknife):
-        return 0.0
-    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
-    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
-    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
-    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
 
 
 def _published_variance(side: Side) -> float:
@@ -294,6 +309,20 @@ class Comparisons:
         Compact letter display: selections that share a letter do not differ significantly.
     level : float
         Confidence level of intervals; its complement is the level of significance for the letters.
+
+    See Also
+    --------
+    holdfast.compare_many : Makes the comparisons.
+    Comparison : The comparison of two selections.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> example = load_example()
+    >>> comparisons = hf.compare_many({"best 5": example.top(5), "best 10": example.top(10)})
+    >>> comparisons.letters
+    {'best 10': 'a', 'best 5': 'b'}
     """
 
     estimates: dict[str, StabilityEstimate]
@@ -302,7 +331,13 @@ class Comparisons:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per selection, the most stable first: value, interval, letters."""
+        """Return the stability, interval and letters of each selection, the most stable first.
+
+        Returns
+        -------
+        DataFrame
+            One row per selection.
+        """
         rows = []
         for name in sorted(self.estimates, key=lambda name: -self.estimates[name].value):
             estimate = self.estimates[name]
@@ -338,10 +373,33 @@ def compare_many(
     ----------
     selections : mapping from name to Preferences or matrix
         At least two selections.
+    measure : str or Measure
+        Measure of stability.
+    paired : bool, optional
+        Whether run ``i`` of all used the same resample, as for :func:`compare`.
     level : float
         Confidence level; selections whose corrected p-value is at most its complement get different letters.
-    measure, paired, X, undefined, **parameters
-        As for :func:`compare`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do where the measure is undefined, as for :func:`holdfast.stability`.
+    **parameters
+        Parameters of the measure.
+
+    Returns
+    -------
+    Comparisons
+        All pairwise comparisons, and a compact letter display.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two selections, or two of them cannot be compared.
+
+    See Also
+    --------
+    compare : Two selections.
+    holdfast.plots.plot_comparisons : Draw the differences.
 
     Examples
     --------
@@ -383,30 +441,3 @@ def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool 
     order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
     return Comparisons(estimates=estimates, pairs=pairs, letters=compact_letters(order, different), level=level)
-
-
-def holm(p_values: Floats) -> Floats:
-    """Return Holm's step-down corrected p-values."""
-    order = np.argsort(p_values)
-    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
-    corrected = np.empty(p_values.size)
-    corrected[order] = np.minimum(steps, 1)
-    return corrected
-
-
-def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
-    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
-
-    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
-    """
-    groups = [frozenset(names)]
-    for a, b in different:
-        split = [group - {name} for group in groups for name in ((a, b) if {a, b} <= group else ())]
-        groups = [group for group in groups if not {a, b} <= group] + split
-        groups = [group for group in dict.fromkeys(groups) if not any(group < other for other in groups)]
-    groups.sort(key=lambda group: sorted(names.index(name) for name in group))
-    return {name: "".join(_letter(n) for n, group in enumerate(groups) if name in group) for name in names}
-
-
-def _letter(n: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1)

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
-from holdfast.inference.comparison import degrees_of_freedom
+from holdfast.inference.differences import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
 from holdfast.inference.variance import asymptotic_variance
@@ -44,6 +44,18 @@ class Pilot:
         The pilot's estimate.
     level : float
         Confidence level.
+
+    See Also
+    --------
+    holdfast.runs_needed : Plans the number of runs.
+    PlannedRuns : A plan without a pilot.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> hf.runs_needed(0.03, pilot=load_example().top(10))
+    150 runs for ±0.03 at 95%, after a pilot of 20 (nogueira = 0.874)
     """
 
     n_runs: int
@@ -52,11 +64,21 @@ class Pilot:
     level: float
 
     def ci(self, estimate: StabilityEstimate) -> Interval:
-        """Return the interval around the estimate from all runs, by the pilot's standard deviation.
+        """Return the interval of the estimate from all runs, by the pilot's standard deviation.
 
         A pilot whose runs all agreed has none; then the interval is the estimate's own. So it is where all runs vary
         clearly more than the pilot's did, as they may if a few runs select very many features: then it is wider than
         requested.
+
+        Parameters
+        ----------
+        estimate : StabilityEstimate
+            The estimate from all runs.
+
+        Returns
+        -------
+        Interval
+            The value ± the half width, unless the pilot is not believed.
         """
         reach = _reach(self.estimate, self.level)
         if self.estimate.method == "bound" or _reach(estimate, self.level) > SURPRISE * reach:
@@ -92,6 +114,17 @@ class PlannedRuns:
         If a run selects the usual set or a random one: the same stability, but every deviation is total.
     half_width, level, stability : float
         Requested half width and level, and the assumed stability.
+
+    See Also
+    --------
+    holdfast.runs_needed : Plans the number of runs.
+    Pilot : A plan after a pilot.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100).worst
+    597
     """
 
     independent: int
@@ -139,6 +172,16 @@ def runs_needed(
     -------
     Pilot or PlannedRuns
         The first after a pilot, the second before any run.
+
+    Raises
+    ------
+    ValueError
+        If the half width is not above 0, the pilot has no interval, or neither a pilot nor a model is given.
+
+    See Also
+    --------
+    TargetPrecision : Lets a study settle its number of resamples by a pilot.
+    stability : The estimate and its interval.
 
     Examples
     --------

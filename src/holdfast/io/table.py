@@ -51,6 +51,18 @@ class Table:
         Group of each row, such as the patient a sample was taken from.
     notes : tuple of str
         Every change that was made and everything that looks odd, one sentence each.
+
+    See Also
+    --------
+    holdfast.read_table : Reads a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import holdfast as hf
+    >>> table = hf.read_table(pd.DataFrame({"age": [31, 45, 50, 62], "ill": ["no", "yes", "yes", "no"]}), "ill")
+    >>> table.X.shape, table.task
+    ((4, 1), 'classification')
     """
 
     X: pd.DataFrame
@@ -119,6 +131,16 @@ def read_table(
     -------
     Table
         Features, target, groups, and notes about what was changed.
+
+    Raises
+    ------
+    ValueError
+        If the data need a decision that no option makes, such as text or missing values.
+
+    See Also
+    --------
+    holdfast.io.Table : What is returned.
+    read_preferences : Selections in files.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import bind_parameters
+from holdfast.inference.evaluation import bind_parameters
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
 from holdfast.study.result import StudyResult, corrected_error

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from holdfast.inference.comparison import holm
+from holdfast.inference.differences import holm
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
 from holdfast.tradeoff.fronts import pareto_front
