@@ -485,7 +485,7 @@ BAD = {
     "universe of a matrix": (["runs.csv", "--n-features", "50"], "Expected 50 features in runs.csv", "matrix of 5"),
     "parameter without value": (["runs.csv", "-m", "davis:alpha"], "NAME:param=value", "got 'davis:alpha'"),
     "unknown parameter": (["runs.csv", "-m", "davis:beta=1"], "parameters of davis (alpha), got 'beta'"),
-    "missing parameter": (["runs.csv", "-m", "davis"], "Expected a value for alpha of davis"),
+    "missing parameter": (["runs.csv", "-m", "davis"], "davis needs a value for alpha"),
     "text as parameter": (["runs.csv", "-m", "davis:alpha=half"], "a number for alpha of davis, got 'half'"),
     "path as similarity": (["runs.csv", "-m", "pogr:similarity=x.csv"], "similarity of pogr, got 'x.csv'"),
     "no data": (["runs.csv", "-m", "pogr"], "pogr lets similar features stand in for each other and needs data"),
