@@ -178,7 +178,7 @@ def test_a_table_shows_every_measure(folder, monkeypatch):
     assert lines[0] == "Preferences: 3 subsets of 5 features, 2 to 3 selected each"
     nogueira, davis, hamming = hf.stability(RUNS, ["nogueira", "davis", "hamming"], alpha=0.5)
     assert lines[1] == f"Two runs share {nogueira.mean_overlap:.1f} of 2.3 features on average."
-    assert lines[2] == f"Intervals speak of {nogueira.scope}."
+    assert lines[2] == f"Intervals describe {nogueira.scope}."
     assert cells(lines[3]) == ["measure", "stability", "90% interval", "strength", "note"]
 
     def shown(estimate):

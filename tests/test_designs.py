@@ -79,7 +79,7 @@ def test_pairs_have_no_interval_and_say_why(results):
     with pytest.raises(ValueError, match=f"got nogueira = .* {why}; 12 runs\\)\\.$"):
         hf.runs_needed(0.05, pilot=estimate)
     compared = results["pairs"].compare(["three", "six"])
-    assert {one.scope for one in compared.estimates.values()} == {"this data set resampled, not new data sets"}
+    assert {one.scope for one in compared.estimates.values()} == {"resampling of this data set, not new data sets"}
 
 
 def test_pairs_cannot_run_until_an_interval_is_narrow():
@@ -93,7 +93,7 @@ def test_no_pair_is_promised_a_least_stability():
     result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
     with pytest.raises(ValueError, match="Expected stabilities with an interval, got none: pairs of halves"):
         result.choose("at-least", stability=0.1)
-    assert result.pareto().scope.endswith("probabilities: this data set resampled, not new data sets")
+    assert result.pareto().scope.endswith("probabilities: resampling of this data set, not new data sets")
 
 
 def test_nested_folds_are_summarized_by_the_mean_of_inner_stabilities(results):

@@ -294,7 +294,7 @@ def check_bad_input(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> N
     if not hasattr(selector, "__sklearn_tags__") or not get_tags(selector).input_tags.allow_nan:
         _assert_refused(selector, "a missing value", lambda: _fit(selector, missing, y))
     _assert_refused(selector, "fewer labels than rows", lambda: _fit(selector, X, y[:-1]))
-    _assert_refused(selector, "a single column that is no matrix", lambda: _fit(selector, X[:, 0], y))
+    _assert_refused(selector, "a single column that is not a matrix", lambda: _fit(selector, X[:, 0], y))
     _assert_refused(selector, "other columns than it was fitted to", lambda: fitted.transform(X[:, 1:]))
 
 

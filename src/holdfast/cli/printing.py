@@ -55,7 +55,7 @@ def interval_text(low: float, high: float) -> str:
 def print_estimates(
     preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, out: Any = None
 ) -> None:
-    """Print stabilities as a table, with what they speak of."""
+    """Print stabilities as a table, with what their intervals describe."""
     rows = table("measure", "stability", f"{100 * level:g}% interval", "strength", "note")
     for one in estimates:
         value = "undefined" if one.value != one.value else f"{one.value:.3f}"
@@ -67,7 +67,7 @@ def print_estimates(
     if first.mean_overlap is not None:
         out.print(f"Two runs share {first.mean_overlap:.1f} of {first.mean_size:.1f} features on average.")
     if not all(one.no_interval for one in estimates):
-        out.print(f"Intervals speak of {first.scope}.")
+        out.print(f"Intervals describe {first.scope}.")
     out.print(rows)
 
 

@@ -24,15 +24,15 @@ from holdfast.measures.tally import Floats
 from holdfast.preferences import Preferences
 
 SCOPES = {
-    "folds": "this data set in folds, which share most of their rows: the interval is a rough guide",
+    "folds": "folds of this data set, which share most of their rows: the interval is a rough guide",
     "pairs": "disjoint halves of this data set: how far two studies of half its size would agree",
-    "nested": "this data set in folds inside each training fold, which share most of their rows",
+    "nested": "folds inside each training fold of this data set, which share most of their rows",
     "shrink": "bootstrap samples of this data set beside smaller parts of themselves",
 }
 NO_INTERVAL = {"pairs": "pairs of halves of one data set do not show how much new data sets would differ"}
 SAME_ROWS = {
     "Noise": "this data set with noise added to it, not new data sets",
-    "NewSeeds": "this data set as it is, by other seeds: chance in the selector alone, not in the data",
+    "NewSeeds": "other random seeds on this data set: chance in the selector alone, not in the data",
 }
 
 

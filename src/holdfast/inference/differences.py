@@ -44,7 +44,7 @@ def variance_for_unseen(estimate: StabilityEstimate) -> float:
     """Variance to add for one run that was not drawn, less the more deviations were seen.
 
     If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
-    least (r/t)². Deviations that were seen tell what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
+    least (r/t)². Deviations that were seen show what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
     """
     jackknife = estimate.distribution
     if not isinstance(jackknife, Jackknife):

@@ -27,7 +27,7 @@ from holdfast.measures import corrected as corrected_for_chance
 from holdfast.preferences import Preferences
 
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
-SCOPE = "this data set resampled, not new data sets"
+SCOPE = "resampling of this data set, not new data sets"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -195,7 +195,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
         raise ValueError(
-            f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights say so with kind='ranking' or "
+            f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights, pass kind='ranking' or "
             "kind='weighting' (--kind)."
         )
     return from_numbers(kind or "subset", matrix, features=names, labels=labels)
