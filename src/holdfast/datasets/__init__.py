@@ -2,7 +2,7 @@
 
 from importlib.resources import as_file, files
 
-from holdfast.datasets.catalog import About
+from holdfast.datasets.catalog import DatasetInfo
 from holdfast.datasets.real import Dataset, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
 from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant
@@ -10,8 +10,8 @@ from holdfast.io.selections import read_preferences
 from holdfast.preferences import Preferences
 
 __all__ = [
-    "About",
     "Dataset",
+    "DatasetInfo",
     "Simulated",
     "Truth",
     "listing",
