@@ -160,7 +160,7 @@ def test_what_is_undefined(folder, undefined, value, note):
     )
     (estimate,) = json.loads(result.stdout)["estimates"]
     assert estimate["value"] == (None if value is None else pytest.approx(value))
-    assert "jaccard has no value for two empty sets" in estimate["reason"]
+    assert "jaccard is undefined for two empty sets" in estimate["reason"]
     assert ("holdfast: note: The stability is undefined" in result.stderr) == note
 
 
@@ -202,7 +202,7 @@ def test_a_table_says_why_there_is_no_number(folder, monkeypatch):
     lines = answer("measure", "empty_runs.txt", "--n-features", "5", "-m", "jaccard").stdout.splitlines()
     name, value, interval, note = cells(lines[-1])
     assert (name, value, interval) == ("jaccard", "undefined", "–")
-    assert note.startswith("jaccard has no value for two empty sets")
+    assert note.startswith("jaccard is undefined for two empty sets")
 
 
 def test_a_table_says_why_there_is_no_interval(folder):

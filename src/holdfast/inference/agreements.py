@@ -146,7 +146,7 @@ def _check_aligned(a: Preferences, b: Preferences) -> None:
 def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Undefined) -> Agreement:
     missing, reason, value = np.isnan(per_run), None, float(per_run.mean())
     if missing.any():
-        reason = f"{measure.name} has no value for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
+        reason = f"{measure.name} is undefined for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
         if undefined == "raise":
             raise UndefinedStabilityError(f"The agreement is undefined: {reason}; choose undefined='skip' or a number.")
         if undefined == "skip" and not missing.all():

@@ -305,7 +305,7 @@ def _values_to_average(
     missing = int(np.isnan(blocks.values[~blocks.empty]).sum())
     if missing:
         left_out = ", which are left out" if undefined == "skip" else ""
-        reasons.append(f"{measure.name} has no value for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
+        reasons.append(f"{measure.name} is undefined for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
     return blocks.values[blocks.counted(undefined)], "; ".join(reasons) or None
 
 

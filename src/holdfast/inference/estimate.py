@@ -328,7 +328,7 @@ def stability(
     Returns
     -------
     StabilityEstimate or list of StabilityEstimate
-        A list if several measures were asked for, in their order.
+        A list, in their order, for several measures.
 
     Raises
     ------
@@ -355,13 +355,13 @@ def stability(
     'between intermediate to good and excellent'
     """
     several = isinstance(measure, Iterable) and not isinstance(measure, str)
-    wanted = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
+    measures = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
-        wanted = [corrected_for_chance(plain) for plain in wanted]
-    wanted = bind_parameters(wanted, parameters)
-    runs = as_preferences(preferences, wanted)
-    wanted = bind_similarity(wanted, runs, X)
-    estimates = _estimates(runs, wanted, method, undefined)
+        measures = [corrected_for_chance(plain) for plain in measures]
+    measures = bind_parameters(measures, parameters)
+    runs = as_preferences(preferences, measures)
+    measures = bind_similarity(measures, runs, X)
+    estimates = _estimates(runs, measures, method, undefined)
     return estimates if several else estimates[0]
 
 

@@ -113,7 +113,7 @@ def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Un
     elif tally.undefined is None:
         return tally.value(), None
     else:
-        reason = f"{measure.name} has no value for {measure.undefined} ({tally.undefined})"
+        reason = f"{measure.name} is undefined for {measure.undefined} ({tally.undefined})"
     if undefined == "raise":
         raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
     if undefined == "skip":

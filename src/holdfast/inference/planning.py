@@ -241,7 +241,7 @@ def _runs_for_width(half_width: float, level: float, runs: Preferences) -> int:
     single = asymptotic_variance(runs) * runs.n_runs
     pairs = 2 * nogueira.form.tally(runs, [nogueira])[0].roughness
     quantile, needed = ndtri((1 + level) / 2), 0
-    for _ in range(20):  # Student's quantile depends on the number that it asks for
+    for _ in range(20):  # Student's quantile depends on the number that it determines
         ratio = (quantile / half_width) ** 2
         root = math.sqrt((ratio * single) ** 2 + 4 * ratio * pairs)
         before, needed = needed, max(5, math.ceil((ratio * single + root) / 2))

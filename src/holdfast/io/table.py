@@ -46,7 +46,7 @@ class Table:
     target : str
         Name of the target.
     task : {"classification", "regression"}
-        What the target asks for.
+        Whether classes or numbers are to be predicted.
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
     notes : tuple of str
@@ -109,8 +109,8 @@ def read_table(
     target : str
         Column of the class labels, or of the numbers to predict.
     task : {"classification", "regression"}, optional
-        What the target asks for. If it is left out, texts and few different whole numbers are classes, fractions are
-        numbers to predict, and many different whole numbers are an error.
+        Whether classes or numbers are to be predicted. By default, texts and few different whole numbers are classes,
+        fractions are numbers to predict, and many different whole numbers are an error.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient. It is not a feature.
     index : str, optional
