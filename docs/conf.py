@@ -26,14 +26,23 @@ html_sidebars = {page.stem: [] for page in FOLDER.glob("*.md")} | {"search": [],
 html_sidebars |= {"api": with_sidebar, "_generated/api/*": with_sidebar}
 
 
-def reference_files(text: str) -> dict[str, str]:
+def reference_files(names: list[str]) -> dict[str, str]:
     """File names of the reference; classes named like a function get another, as some disks ignore case."""
-    names = [f"holdfast.{name}" for name in re.findall(r"^   ([\w.]+)$", text, re.MULTILINE)]
     lower = {name for name in names if name == name.lower()}
     return {name: f"{name}-class" for name in names if name != name.lower() and name.lower() in lower}
 
 
-autosummary_filename_map = reference_files((FOLDER / "api.md").read_text(encoding="utf-8"))
+def remove_stale(folder: Path, current: set[str]) -> None:
+    """Remove pages of an earlier build whose objects are gone."""
+    for page in folder.glob("*.rst"):
+        if page.stem not in current:
+            page.unlink()
+
+
+api_names = re.findall(r"^   ([\w.]+)$", (FOLDER / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+api_names = [f"holdfast.{name}" for name in api_names]
+autosummary_filename_map = reference_files(api_names)
+remove_stale(FOLDER / "_generated" / "api", {autosummary_filename_map.get(name, name) for name in api_names})
 
 
 def line(*cells: str) -> str:
