@@ -37,13 +37,24 @@ class StabilityTest:
     Attributes
     ----------
     greater_than : float
-        The value.
+        Stability under the null hypothesis.
     p_value : float
         One-sided p-value.
     method : str
         As for :attr:`StabilityEstimate.method`.
     statistic : float
         V_M of the 2018 paper for ``method="asymptotic"``; ``nan`` for tests without a statistic.
+
+    See Also
+    --------
+    StabilityEstimate.test : Makes a test.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> round(hf.stability(load_example().top(10)).test(greater_than=0.8).p_value, 4)
+    0.2887
     """
 
     greater_than: float
