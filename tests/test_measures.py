@@ -309,3 +309,10 @@ def test_a_registered_measure_is_known_by_its_name():
     assert "own_index" not in hf.MEASURES
     with pytest.raises(ValueError, match="Expected a Measure to register, got 'jaccard'"):
         hf.MEASURES.add("jaccard")
+
+
+def test_a_misspelled_name_gets_a_hint_whatever_its_case():
+    with pytest.raises(KeyError, match=r"got 'Jacard'; did you mean 'jaccard'\? holdfast\.MEASURES lists them"):
+        hf.MEASURES["Jacard"]
+    with pytest.raises(ValueError, match=r"got 'nothing like it'\. holdfast\.MEASURES lists"):
+        hf.stability([[1, 0], [1, 0]], "nothing like it")
