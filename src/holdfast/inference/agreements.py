@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
+from holdfast.inference.tabular import Tabular, nan_as_none
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.record import stacked
 from holdfast.preferences import Preferences
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class Agreement(Tabular):
     """Agreement of two selections, run by run.
 
     Attributes
@@ -52,6 +54,30 @@ class Agreement:
     def n_runs(self) -> int:
         """Number of pairs of runs."""
         return self.per_run.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the agreement as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            Measure, value, number of pairs of runs, their agreements, and the reason if one is undefined.
+        """
+        per_run = [None if math.isnan(value) else value for value in self.per_run.tolist()]
+        return nan_as_none({
+            "measure": self.measure, "value": self.value, "n_runs": self.n_runs, "per_run": per_run,
+            "reason": self.reason,
+        })  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the agreement of every pair of runs as a frame.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``run`` and ``agreement``.
+        """
+        return pd.DataFrame({"run": range(self.n_runs), "agreement": self.per_run})
 
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"

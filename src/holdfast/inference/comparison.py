@@ -22,6 +22,8 @@ from holdfast.inference.differences import (
 from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval, check_level
+from holdfast.inference.pairing import are_paired, sort_by_label
+from holdfast.inference.tabular import Tabular, nan_as_none
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find_measure
@@ -32,7 +34,7 @@ Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Tabular):
     """The difference of two stabilities, first minus second, with its interval and test.
 
     Attributes
@@ -123,12 +125,26 @@ class Comparison:
             Both stabilities, their difference, its interval, standard error and p-value.
         """
         low, high = self.ci(level)
-        record = {
+        return nan_as_none({
             "measure": self.measure, "first": self.first.value, "second": self.second.value,
             "difference": self.difference, "low": low, "high": high, "standard_error": self.standard_error,
             "p_value": self.p_value, "design": self.design, "level": level,
-        }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        })  # fmt: skip
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the comparison as a frame of one row.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict(level)])
 
     def __repr__(self) -> str:
         low, high = self.ci()
@@ -201,7 +217,7 @@ def compare(
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find_measure(measure).bind(**parameters)
     a, b = _evaluate_sides([first, second], chosen, X, undefined, method)
-    return _compare_sides(a, b, _are_paired(a.runs, b.runs, paired), method)
+    return _compare_sides(a, b, are_paired(a.runs, b.runs, paired), method)
 
 
 class Side(NamedTuple):
@@ -218,44 +234,12 @@ def _evaluate_sides(
     """Evaluate every selection once; a similarity computed from data is shared by all of them."""
     sides = []
     for selection in selections:
-        runs = _sort_by_label(as_preferences(selection, [measure]))
+        runs = sort_by_label(as_preferences(selection, [measure]))
         (measure,) = bind_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
         kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
         sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
     return sides
-
-
-def _sort_by_label(runs: Preferences) -> Preferences:
-    return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
-
-
-def _are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
-    """Whether runs, which are sorted by their labels, are compared as pairs."""
-    if first is None or second is None:
-        return True
-    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
-    if paired is None:
-        if labels is None:
-            raise ValueError(
-                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
-                "pass paired=True or paired=False (--paired, --independent), or label the runs."
-            )
-        common = labels[0] & labels[1]
-        if common and labels[0] != labels[1]:
-            raise ValueError(
-                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
-                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
-            )
-        paired = bool(common)
-    if paired and first.n_runs != second.n_runs:
-        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
-    if paired and labels and labels[0] != labels[1]:
-        raise ValueError(
-            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
-            "label the runs by their resample, or leave labels out."
-        )
-    return paired
 
 
 def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comparison:
@@ -296,7 +280,7 @@ def _published_variance(side: Side) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparisons:
+class Comparisons(Tabular):
     """All pairwise comparisons of several selections.
 
     Attributes
@@ -340,18 +324,25 @@ class Comparisons:
         """
         rows = []
         for name in sorted(self.estimates, key=lambda name: -self.estimates[name].value):
-            estimate = self.estimates[name]
-            low, high = estimate.ci(self.level)
-            rows.append(
-                {
-                    "selection": name,
-                    "stability": estimate.value,
-                    "low": low,
-                    "high": high,
-                    "letters": self.letters[name],
-                }
-            )
+            low, high = self.estimates[name].ci(self.level)
+            values = {"stability": self.estimates[name].value, "low": low, "high": high}
+            rows.append({"selection": name, **values, "letters": self.letters[name]})
         return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return estimates, comparisons and letters as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            ``estimates`` and ``letters`` by name, ``pairs`` as a list with one dict per pair, and the ``level``.
+        """
+        return {
+            "level": self.level,
+            "estimates": {name: estimate.to_dict(self.level) for name, estimate in self.estimates.items()},
+            "pairs": [nan_as_none(row) for row in self.pairs.to_dict("records")],
+            "letters": dict(self.letters),
+        }
 
     def __repr__(self) -> str:
         return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")
@@ -427,7 +418,7 @@ def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool 
     check_level(level)
     names = list(sides)
     comparisons = {
-        (a, b): _compare_sides(sides[a], sides[b], _are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
+        (a, b): _compare_sides(sides[a], sides[b], are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
         for a, b in itertools.combinations(names, 2)
     }
     estimates = {name: side.estimate for name, side in sides.items()}

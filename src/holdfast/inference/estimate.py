@@ -21,6 +21,7 @@ from holdfast.inference.evaluation import (
     resolve_undefined,
 )
 from holdfast.inference.intervals import Interval, Jackknife, SamplingDistribution, UnknownDistribution, check_level
+from holdfast.inference.tabular import Tabular, nan_as_none
 from holdfast.inference.uncertainty import choose_distribution, leave_one_out_values
 from holdfast.measures import Measure, find_measure
 from holdfast.measures import corrected as corrected_for_chance
@@ -64,7 +65,7 @@ class StabilityTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilityEstimate:
+class StabilityEstimate(Tabular):
     """The stability of a selection by one measure, with its standard error, interval and test.
 
     Attributes
@@ -234,15 +235,14 @@ class StabilityEstimate:
             Value, standard error, interval, facts about the runs, reason and scope.
         """
         low, high = self.ci(level)
-        record = {
+        return nan_as_none({
             "measure": self.measure, "value": self.value, "standard_error": self.standard_error,
             "level": level, "low": low, "high": high, "method": self.method, "validated": self.validated,
             "unseen_share": self.unseen_share(level), "strength": self.strength,
             "n_runs": self.n_runs, "n_features": self.n_features, "mean_size": self.mean_size,
             "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
             "reason": self.note, "scope": self.scope,
-        }  # fmt: skip
-        return {key: None if isinstance(item, float) and math.isnan(item) else item for key, item in record.items()}
+        })  # fmt: skip
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return the estimate as a frame of one row.

@@ -1,10 +1,11 @@
 """Planning: the number of runs needed for an interval of a given width."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from holdfast.checks import Matrix
@@ -13,6 +14,7 @@ from holdfast.inference import estimate as estimates
 from holdfast.inference.differences import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
+from holdfast.inference.tabular import Tabular, nan_as_none
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
@@ -24,7 +26,7 @@ SURPRISE = 1.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pilot:
+class Pilot(Tabular):
     """The number of runs needed after a pilot, by Stein's two-stage rule.
 
     Make runs up to ``n_runs`` once, then report the value ± the half width.
@@ -93,6 +95,29 @@ class Pilot:
             estimate.value + reach,
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Number of runs, half width and level, and measure, value and number of runs of the pilot.
+        """
+        return nan_as_none({
+            "n_runs": self.n_runs, "half_width": self.half_width, "level": self.level, "measure": self.estimate.measure,
+            "pilot_value": self.estimate.value, "pilot_runs": self.estimate.n_runs,
+        })  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan as a frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict()])
+
     def __repr__(self) -> str:
         return (
             f"{self.n_runs} runs for ±{self.half_width:g} at {100 * self.level:g}%, "
@@ -101,7 +126,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedRuns:
+class PlannedRuns(Tabular):
     """The number of runs needed before any was made, under two models of how features are selected.
 
     Both numbers are large enough that no more than the half width is left to runs that were not drawn.
@@ -132,6 +157,26 @@ class PlannedRuns:
     half_width: float
     level: float
     stability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The attributes.
+        """
+        return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan as a frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict()])
 
     def __repr__(self) -> str:
         return (
