@@ -21,6 +21,7 @@ check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python docs/check_docstrings.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ARGS)

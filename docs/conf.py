@@ -1,5 +1,6 @@
-"""Sphinx configuration; the tables of measures are written from the one table in the code."""
+"""Sphinx configuration; tables of measures and pages of the reference are made from the code."""
 
+import re
 from pathlib import Path
 
 import holdfast
@@ -8,15 +9,40 @@ project = "holdfast"
 author = "The holdfast developers"
 version = release = holdfast.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated/*.md"]
 html_theme = "pydata_sphinx_theme"
 html_title = "holdfast"
-html_sidebars = {"**": []}
+templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
+autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+
+FOLDER = Path(__file__).parent
+with_sidebar = ["sidebar-nav-bs"]
+html_sidebars = {page.stem: [] for page in FOLDER.glob("*.md")} | {"search": [], "genindex": [], "py-modindex": []}
+html_sidebars |= {"api": with_sidebar, "_generated/api/*": with_sidebar}
+
+
+def reference_files(names: list[str]) -> dict[str, str]:
+    """File names of the reference; classes named like a function get another, as some disks ignore case."""
+    lower = {name for name in names if name == name.lower()}
+    return {name: f"{name}-class" for name in names if name != name.lower() and name.lower() in lower}
+
+
+def remove_stale(folder: Path, current: set[str]) -> None:
+    """Remove pages of an earlier build whose objects are gone."""
+    for page in folder.glob("*.rst"):
+        if page.stem not in current:
+            page.unlink()
+
+
+api_names = re.findall(r"^   ([\w.]+)$", (FOLDER / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+api_names = [f"holdfast.{name}" for name in api_names]
+autosummary_filename_map = reference_files(api_names)
+remove_stale(FOLDER / "_generated" / "api", {autosummary_filename_map.get(name, name) for name in api_names})
 
 
 def line(*cells: str) -> str:
@@ -48,4 +74,4 @@ def write_tables(folder: Path) -> None:
     (folder / "properties.md").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-write_tables(Path(__file__).parent / "_generated")
+write_tables(FOLDER / "_generated")

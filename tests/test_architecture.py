@@ -1,6 +1,7 @@
 """The shape of the code base: imports go one way, public names are documented, modules stay small."""
 
 import ast
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -13,7 +14,7 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "serialization"},
+    {"checks", "declared", "kernels", "ordering", "serialization"},
     {"results"},
     {"references"},
     {"preferences", "similarity"},
@@ -45,6 +46,8 @@ ONLY_IN = {
 }
 PUBLIC = sorted(name for name in holdfast.__all__ if not inspect.ismodule(getattr(holdfast, name)))
 MODULES = sorted(SOURCE.rglob("*.py"))
+DOCS = Path(__file__).parents[1] / "docs"
+REFERENCE = (DOCS / "api.md").read_text(encoding="utf-8")
 
 
 def part_of(path):
@@ -150,11 +153,46 @@ def test_every_public_name_is_documented(name):
     thing = getattr(holdfast, name)
     text = inspect.getdoc(thing)
     assert text, f"{name} has no docstring"
-    reference = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
-    assert f"{name}\n" in reference, f"{name} is missing from docs/api.md"
+    assert f"   {name}\n" in REFERENCE, f"{name} is missing from docs/api.md"
     for member, value in vars(thing).items() if inspect.isclass(thing) else ():
         if not member.startswith("_") and callable(value):
             assert inspect.getdoc(getattr(thing, member)), f"{name}.{member} has no docstring"
+
+
+def load_checker():
+    """The module docs/check_docstrings.py, which stands outside of the package."""
+    spec = importlib.util.spec_from_file_location("check_docstrings", DOCS / "check_docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_object_has_a_page_in_the_reference():
+    for name in load_checker().public_objects():
+        assert f"   {name.removeprefix('holdfast.')}\n" in REFERENCE, f"{name} is missing from docs/api.md"
+    for name in re.findall(r"^   ([\w.]+)$", REFERENCE, re.MULTILINE):
+        assert REFERENCE.count(f"   {name}\n") == 1, f"{name} stands twice in docs/api.md"
+
+
+def test_the_check_of_docstrings_finds_what_is_missing():
+    checker = load_checker()
+
+    def incomplete(a, b):
+        """Add two numbers.
+
+        Parameters
+        ----------
+        a : int
+            First.
+        """
+        if a is None:
+            raise ValueError("no number")
+        return a + b
+
+    found = " ".join(checker.problems("incomplete", incomplete, checker.IN_FULL))
+    for lacking in ("PR01 Parameters {'b'} not documented", "RT01", "RS ValueError", "SA01", "EX01"):
+        assert lacking in found
+    assert checker.problems("stability", holdfast.stability, checker.IN_FULL) == []
 
 
 def test_modules_stay_small_and_have_a_docstring():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import holdfast as hf
 from holdfast.measures import chance
 from holdfast.measures.chance import all_collections
-from holdfast.testing import mean_by_chance, value_of
+from holdfast.testing import mean_by_chance, stability_value
 from strategies import subset_runs
 
 SUBSET = [measure for measure in hf.MEASURES.values() if measure.kind == "subset"]
@@ -39,7 +39,7 @@ REACHED = [measure for measure in SUBSET if measure.name not in ("goh", "davis",
 @pytest.mark.parametrize("measure", REACHED, ids=attrgetter("name"))
 def test_a_corrected_measure_is_one_for_a_perfect_selection(measure):
     runs = hf.Preferences.from_sets([{0, 2}] * 3, n_features=4)
-    assert value_of(runs, hf.corrected(complete(measure))) == pytest.approx(1)
+    assert stability_value(runs, hf.corrected(complete(measure))) == pytest.approx(1)
 
 
 @given(runs=subset_runs())
@@ -102,9 +102,13 @@ def test_a_measure_of_all_runs_is_corrected_for_as_many_runs():
     few = list(all_collections((2, 2), 4))
     many = list(all_collections((2, 2, 2), 4))
     krizek = hf.MEASURES["krizek"]
-    assert np.mean([value_of(runs, krizek) for runs in few]) < np.mean([value_of(runs, krizek) for runs in many])
+    assert np.mean([stability_value(runs, krizek) for runs in few]) < np.mean(
+        [stability_value(runs, krizek) for runs in many]
+    )
     for collections in (few, many):
-        assert np.mean([value_of(runs, hf.corrected(krizek)) for runs in collections]) == pytest.approx(0, abs=1e-9)
+        assert np.mean([stability_value(runs, hf.corrected(krizek)) for runs in collections]) == pytest.approx(
+            0, abs=1e-9
+        )
 
 
 def test_random_selections_of_different_size_score_alike_only_when_corrected():

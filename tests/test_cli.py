@@ -160,7 +160,7 @@ def test_what_is_undefined(folder, undefined, value, note):
     )
     (estimate,) = json.loads(result.stdout)["estimates"]
     assert estimate["value"] == (None if value is None else pytest.approx(value))
-    assert "jaccard has no value for two empty sets" in estimate["reason"]
+    assert "jaccard is undefined for two empty sets" in estimate["reason"]
     assert ("holdfast: note: The stability is undefined" in result.stderr) == note
 
 
@@ -202,7 +202,7 @@ def test_a_table_says_why_there_is_no_number(folder, monkeypatch):
     lines = answer("measure", "empty_runs.txt", "--n-features", "5", "-m", "jaccard").stdout.splitlines()
     name, value, interval, note = cells(lines[-1])
     assert (name, value, interval) == ("jaccard", "undefined", "–")
-    assert note.startswith("jaccard has no value for two empty sets")
+    assert note.startswith("jaccard is undefined for two empty sets")
 
 
 def test_a_table_says_why_there_is_no_interval(folder):
@@ -366,8 +366,8 @@ def test_selections_that_do_not_vary(rivals, second, letters):
 
 
 BAD_COMPARISONS = {
-    "pairs not said": (["steady.csv", "shaky.csv"], "got runs without labels", "--paired", "--independent"),
-    "labels of one only": (["steady_labeled.csv", "shaky.csv"], "got runs without labels"),
+    "pairs not said": (["steady.csv", "shaky.csv"], "The runs have no labels", "--paired", "--independent"),
+    "labels of one only": (["steady_labeled.csv", "shaky.csv"], "The runs have no labels"),
     "one file": (["steady.csv"], "Expected at least two files to compare, got 1"),
     "a file twice": (["steady.csv", "shaky.csv", "steady.csv", "--paired"], "Expected each file once, got steady.csv"),
     "missing file": (["steady.csv", "nothing.csv"], "No such file or directory: nothing.csv"),
@@ -485,7 +485,7 @@ BAD = {
     "universe of a matrix": (["runs.csv", "--n-features", "50"], "Expected 50 features in runs.csv", "matrix of 5"),
     "parameter without value": (["runs.csv", "-m", "davis:alpha"], "NAME:param=value", "got 'davis:alpha'"),
     "unknown parameter": (["runs.csv", "-m", "davis:beta=1"], "parameters of davis (alpha), got 'beta'"),
-    "missing parameter": (["runs.csv", "-m", "davis"], "Expected a value for alpha of davis"),
+    "missing parameter": (["runs.csv", "-m", "davis"], "davis needs a value for alpha"),
     "text as parameter": (["runs.csv", "-m", "davis:alpha=half"], "a number for alpha of davis, got 'half'"),
     "path as similarity": (["runs.csv", "-m", "pogr:similarity=x.csv"], "similarity of pogr, got 'x.csv'"),
     "no data": (["runs.csv", "-m", "pogr"], "pogr lets similar features stand in for each other and needs data"),

@@ -16,10 +16,12 @@ from sklearn.datasets import load_breast_cancer
 
 from holdfast import datasets
 from holdfast.datasets import real
+from holdfast.datasets.catalog import DATASETS
 from holdfast.datasets.synthetic import make_block_correlated, make_redundant
+from holdfast.declared import Registry
 
 REAL = os.environ.get("HOLDFAST_DATA")
-FILES = [about for about in real.ROWS if about.sha256]
+FILES = [about for about in DATASETS.values() if about.sha256]
 
 # Redundant features
 
@@ -122,7 +124,7 @@ def test_every_data_set_is_listed():
     assert len(set(datasets.names())) == len(datasets.names())
     assert listing.loc["alon", "n_features"] == 2000
     assert "Several recordings per subject" in listing.loc["parkinsons", "notes"]
-    for about in real.ROWS:
+    for about in DATASETS.values():
         assert about.classes is None or sum(about.classes.values()) == about.n_samples
         assert about.sha256 is None or len(about.sha256) == 64
 
@@ -133,17 +135,17 @@ def test_breast_cancer_comes_with_scikit_learn():
     theirs = load_breast_cancer()
     np.testing.assert_array_equal(X.to_numpy(), theirs.data)
     assert (y == theirs.target_names[theirs.target]).all()
-    assert dict(zip(*np.unique(y, return_counts=True), strict=True)) == dataset.about.classes
+    assert dict(zip(*np.unique(y, return_counts=True), strict=True)) == dataset.info.classes
     assert dataset.name == "breast_cancer"
     assert dataset.description.startswith("breast_cancer: 569 samples of 30 features (benign: 357, malignant: 212).")
     assert repr(dataset) == "Dataset breast_cancer: 569 samples of 30 features (classification)"
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("sonnar", "did you mean 'sonar'?"), ("iris", "lists them: breast_cancer, alon,")]
+    ("name", "words"), [("sonnar", "did you mean 'sonar'?"), ("iris", "Expected a data set (breast_cancer, alon,")]
 )
 def test_unknown_names(name, words):
-    with pytest.raises(ValueError, match=f"Expected the name of a data set, got '{name}'") as caught:
+    with pytest.raises(ValueError, match=rf"Expected a data set \(breast_cancer, .* got '{name}'") as caught:
         datasets.load(name)
     assert words in str(caught.value)
 
@@ -205,9 +207,8 @@ def tiny(tmp_path, monkeypatch):
     frame = pd.DataFrame({"V1": [1, 2, 3, 4], "V2": [0.5, 1, 0, 2], "target": ["M", "R", "M", "R"]})
     frame.to_parquet(tmp_path / "sonar.parquet")
     content = (tmp_path / "sonar.parquet").read_bytes()
-    monkeypatch.setitem(
-        real.BY_NAME, "sonar", replace(real.BY_NAME["sonar"], sha256=hashlib.sha256(content).hexdigest())
-    )
+    known = {**DATASETS, "sonar": replace(DATASETS["sonar"], sha256=hashlib.sha256(content).hexdigest())}
+    monkeypatch.setattr(real, "DATASETS", Registry("data set", known.values()))
     return content
 
 
@@ -257,7 +258,7 @@ def test_a_wrong_download_is_not_kept(cache, tiny, server, tmp_path):
 
 def test_a_failed_download_is_tried_again(cache, tiny, server, monkeypatch):
     monkeypatch.setattr(real, "RETRIES", 1)
-    with pytest.raises(ValueError, match=r"^Expected to download http://.*/sonar\.parquet, got 404 .*by hand\.$"):
+    with pytest.raises(ValueError, match=r"^Downloading http://.*/sonar\.parquet failed: 404 .*by hand\.$"):
         datasets.load("sonar", base_url=server.url)
     assert server.asked == ["/sonar.parquet"] * 2
     assert list(cache.iterdir()) == []
@@ -266,7 +267,7 @@ def test_a_failed_download_is_tried_again(cache, tiny, server, monkeypatch):
 def test_an_address_that_nobody_serves(cache, tiny, server):
     server.shutdown()
     server.server_close()
-    with pytest.raises(ValueError, match=r"^Expected to download http://127\.0\.0\.1:\d+/sonar\.parquet, got "):
+    with pytest.raises(ValueError, match=r"^Downloading http://127\.0\.0\.1:\d+/sonar\.parquet failed: "):
         datasets.load("sonar", base_url=server.url)
 
 

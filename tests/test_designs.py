@@ -354,7 +354,7 @@ def test_noise_and_new_seeds_are_runs():
         assert result.scores.empty
         scope = result.stability("a").scope
         assert scope.startswith(
-            "this data set with noise" if isinstance(perturbation, hf.Noise) else "this data set as"
+            "this data set with noise" if isinstance(perturbation, hf.Noise) else "other random seeds on this data set"
         )
         if isinstance(perturbation, hf.Noise):
             sets = sets_of(result, "a")

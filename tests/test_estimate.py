@@ -1,5 +1,6 @@
 """The estimate: what it carries, how undefined values are treated, agreement of aligned runs."""
 
+import json
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 import holdfast as hf
+from holdfast.datasets import load_example
 
 RUNS = [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0]]
 WITH_EMPTY = hf.Preferences.from_sets([{0, 1}, set(), {0}, set()], n_features=4)
@@ -53,7 +55,7 @@ def test_a_bare_matrix_is_read_as_what_the_measure_measures(matrix, measure, sam
     ("call", "words"),
     [
         (lambda: hf.stability(RUNS, "jacard"), "did you mean 'jaccard'"),
-        (lambda: hf.stability(RUNS, "davis"), "alpha of davis.*no default"),
+        (lambda: hf.stability(RUNS, "davis"), "davis needs a value for alpha, which has no default"),
         (lambda: hf.stability(RUNS, "davis", alpha=-1), "alpha of at least 0"),
         (lambda: hf.stability(RUNS, "jaccard", beta=1), "parameters of jaccard .none., got 'beta'"),
         (lambda: hf.stability(RUNS, ["jaccard", "spearman"]), "one kind for a bare matrix.*ranking and subset"),
@@ -247,3 +249,25 @@ def test_kalousis_gives_the_three_together():
     assert (
         hf.inference.kalousis(weights, k=4, ties="random", random_state=1).ranks.value == three.ranks.value
     )  # no ties here
+
+
+def test_results_have_one_face():
+    example = load_example()
+    five, ten = example.top(5), example.top(10)
+    results = [
+        hf.stability(ten),
+        hf.compare(five, ten),
+        hf.compare_many({"five": five, "ten": ten}),
+        hf.inference.agreement(five, ten, "jaccard"),
+        hf.runs_needed(0.03, pilot=ten),
+        hf.runs_needed(0.05, stability=0.7, size=10, n_features=100),
+    ]
+    for result in results:
+        text = json.dumps(result.to_dict(), allow_nan=False)
+        assert json.loads(text) == result.to_dict()
+        assert len(result.to_frame()) >= 1
+        assert result._repr_html_().startswith("<table")
+    many = results[2]
+    assert list(many.to_dict()["estimates"]) == ["five", "ten"]
+    assert many.to_dict()["pairs"][0]["difference"] == many.pairs["difference"][0]
+    assert results[1].to_frame()["p_value"][0] == results[1].p_value

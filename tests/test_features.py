@@ -165,8 +165,8 @@ def test_of_many_features_those_that_vary_most_are_looked_at(monkeypatch):
     ("call", "error", "words"),
     [
         (lambda: hf.feature_table(RUNS, level=1.5), ValueError, "level between 0 and 1, such as 0.95, got 1.5"),
-        (lambda: hf.feature_table(hf.Preferences.from_weights([[1, 2]])), TypeError, r"cut it with \.top\(k\)"),
-        (lambda: hf.feature_swaps(hf.Preferences.from_rankings([[1, 2]])), TypeError, r"cut it with \.top\(k\)"),
+        (lambda: hf.feature_table(hf.Preferences.from_weights([[1, 2]])), TypeError, r"cut them with \.top\(k\)"),
+        (lambda: hf.feature_swaps(hf.Preferences.from_rankings([[1, 2]])), TypeError, r"cut them with \.top\(k\)"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call, error, words):

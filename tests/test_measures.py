@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from dataclasses import replace
 from operator import attrgetter
 from statistics import fmean as mean
 
@@ -16,6 +18,7 @@ import oracles
 from holdfast.measures import chance, pairs
 from holdfast.measures.ranking import random_canberra
 from holdfast.measures.redundancy import Neighbors
+from holdfast.references import REFERENCES
 from strategies import rank_runs, similarities, subset_runs, weight_runs
 
 THRESHOLD = 0.9
@@ -166,7 +169,7 @@ def test_the_exact_expectation_of_covered_features_is_what_simulation_finds(name
     assert neighbors.degree.min() >= 1
     credit = hf.MEASURES[name].form.credit
     exact = neighbors.expectation(credit, 9, 14, 1)
-    drawn = chance.pair_expectation(lambda sets: neighbors._of_pairs(credit, sets), 9, 14, 45, draws=20000)
+    drawn = chance.pair_expectation(lambda sets: neighbors._credit_of_pairs(credit, sets), 9, 14, 45, draws=20000)
     assert exact.standard_error == 0
     assert abs(exact.value - drawn.value) < 4 * drawn.standard_error
 
@@ -273,3 +276,43 @@ def test_random_ties_take_away_the_correlation_that_shared_ties_feign():
     assert average > 0.9
     assert random == pytest.approx(average * (1 - 0.9**3), abs=0.02)  # a tied block of share q keeps 1 − q³
     assert hf.stability(runs, "spearman", ties="random", random_state=1).value == random
+
+
+def test_every_measure_can_be_cited_in_a_methods_section():
+    for measure in hf.MEASURES.values():
+        publication = REFERENCES[measure.cite]
+        assert measure.reference.startswith(publication.short)
+        assert publication.bibtex.startswith("@")
+        assert f"{{{measure.cite}," in publication.bibtex
+        assert re.search(r"\d{4}", measure.methods), measure.name
+    phrase = "the mean Jaccard index of two resamples (Kalousis, Prados and Hilario, 2005)"
+    assert hf.MEASURES["jaccard"].methods == phrase
+    assert hf.corrected("jaccard").methods == f"{phrase}, corrected for chance"
+    assert hf.Measure(name="own", form=hf.MEASURES["jaccard"].form).methods == "the measure own"
+    with pytest.raises(KeyError, match=r"got .kunchewa2007.; did you mean .kuncheva2007"):
+        hf.Measure(name="own", form=hf.MEASURES["jaccard"].form, cite="kunchewa2007")
+
+
+def test_a_registered_measure_is_known_by_its_name():
+    runs = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
+    own = replace(hf.MEASURES["jaccard"], name="own_index", summary="one of our own")
+    assert hf.MEASURES.add(own) is own
+    try:
+        assert hf.stability(runs, "own_index").value == hf.stability(runs, "jaccard").value
+        assert "own_index" in repr(hf.MEASURES)
+        assert "own_index" in hf.MEASURES._repr_html_()
+        assert hf.MEASURES.to_frame().loc["own_index", "summary"] == "one of our own"
+        with pytest.raises(ValueError, match="Expected a new name for a measure, got 'own_index', which is taken"):
+            hf.MEASURES.add(own)
+    finally:
+        hf.MEASURES.remove("own_index")
+    assert "own_index" not in hf.MEASURES
+    with pytest.raises(ValueError, match="Expected a Measure to register, got 'jaccard'"):
+        hf.MEASURES.add("jaccard")
+
+
+def test_a_misspelled_name_gets_a_hint_whatever_its_case():
+    with pytest.raises(KeyError, match=r"got 'Jacard'; did you mean 'jaccard'\? holdfast\.MEASURES lists them"):
+        hf.MEASURES["Jacard"]
+    with pytest.raises(ValueError, match=r"got 'nothing like it'\. holdfast\.MEASURES lists"):
+        hf.stability([[1, 0], [1, 0]], "nothing like it")

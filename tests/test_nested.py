@@ -95,4 +95,4 @@ def test_noise_looks_stable_where_runs_share_rows_and_not_in_disjoint_halves():
     assert 0.35 < found["folds"].value < 0.65
     assert abs(found["halves"].value) < 0.03
     assert found["bootstrap"].scope.startswith("resampling of this data set, not new data sets")
-    assert found["folds"].scope.startswith("this data set in folds, which share most of their rows")
+    assert found["folds"].scope.startswith("folds of this data set, which share most of their rows")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
-from holdfast.preferences import stacked
+from holdfast.measures.record import stacked
 
 MATRIX = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0]])
 NAMES, LABELS = ("age", "dose", "sex", "pulse"), ("a", "b", "c")
@@ -194,7 +194,7 @@ def test_selected_counts_from_the_end_too():
 
 @pytest.mark.parametrize("name", ["sizes", "counts", "frequency", "density"])
 def test_only_subsets_have_sizes(name):
-    with pytest.raises(TypeError, match=r"Expected subsets, got a ranking; cut it with \.top\(k\)"):
+    with pytest.raises(TypeError, match=r"Expected subsets, got rankings; cut them with \.top\(k\)"):
         getattr(RANKING, name)
 
 

@@ -354,7 +354,7 @@ def test_advice_is_in_words(study):
 def test_a_measure_that_needs_more_is_refused(study):
     with pytest.raises(ValueError, match="Expected X=, the data: zucknick"):
         summarize(study, measure="zucknick")
-    with pytest.raises(ValueError, match="Expected a value for alpha of davis"):
+    with pytest.raises(ValueError, match="davis needs a value for alpha"):
         summarize(study, measure="davis")
 
 

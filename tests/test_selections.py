@@ -104,8 +104,8 @@ def test_certain_and_impossible_features():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "Expected p=, or stability=, size= and n_features=, got neither"),
-        ({"stability": 0.5, "size": 3}, "got neither"),
+        ({}, "Pass p=, or stability=, size= and n_features="),
+        ({"stability": 0.5, "size": 3}, "Pass p=, or stability="),
         ({"p": [0.5, 1.2]}, "probabilities from 0 to 1"),
         ({"p": [[0.5, 0.2]]}, "probabilities from 0 to 1"),
         ({"p": [np.nan, 0.2]}, "probabilities from 0 to 1"),

@@ -211,7 +211,7 @@ def changed(**entries):
         (changed(e01=-0.5), "Expected similarities from 0 to 1, got -0.5 to 1; take absolute values"),
         (changed(e01=1.5), "Expected similarities from 0 to 1, got 0 to 1.5"),
         (np.triu(GIVEN), "Expected a symmetric similarity matrix, got one that is not; use (S + S.T) / 2"),
-        (changed(e22=0.5), "Expected 1 on the diagonal of the similarity (a feature equals itself)"),
+        (changed(e22=0.5), "Expected 1 on the diagonal of the similarity matrix"),
         (changed(e01=np.nan), "got nan"),
     ],
     ids=["not square", "negative", "above one", "not symmetric", "diagonal", "gap"],

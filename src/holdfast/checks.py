@@ -223,6 +223,18 @@ def as_finite_floats(
     return finite
 
 
+def as_ranks(ranks: Matrix, names: Names, labels: Names) -> NDArray[np.float64]:
+    """Return a matrix of ranks from 1 to the number of features; raise a sentence about the first that is none."""
+    array = as_finite_floats(ranks, "ranks", names, labels)
+    wrong = (array < 1) | (array > array.shape[1]) | (2 * array % 1 != 0)
+    if wrong.any():
+        raise ValueError(
+            f"Expected ranks from 1 (best) to {array.shape[1]}, got {first_wrong(array, wrong, names, labels)}. "
+            "Add 1 to ranks that count from 0; for scores use Preferences.from_weights()."
+        )
+    return array
+
+
 # Labels
 
 
@@ -363,3 +375,33 @@ def sorted_indices(
         names = " and ".join(repr(member) for member, index in zip(members, columns, strict=True) if index == twice[0])
         raise ValueError(f"Expected each feature once, got {names} in run {run}; remove the repeats.")
     return ordered
+
+
+# Subsets as index lists
+
+
+def subsets_of_matrix(matrix: Matrix, names: Names, labels: Names) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
+    """Return the index lists of a 0/1 matrix, one row per run, and the number of features."""
+    if sp.issparse(matrix):
+        rows, columns, n_runs, n_features = sparse_ones(matrix, names, labels)
+    else:
+        array = as_matrix(matrix, "0/1 matrix")
+        n_runs, n_features = array.shape
+        if array.dtype != bool:
+            check_binary(array, names, labels)
+        rows, columns = np.nonzero(array)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_runs))])
+    return columns.astype(np.int32), indptr.astype(np.int64), n_features
+
+
+def subsets_of_sets(
+    sets: Iterable[Collection[Any]], features: Iterable[Any] | None, n_features: int | None
+) -> tuple[NDArray[np.int32], NDArray[np.int64], Names, int]:
+    """Return the index lists of sets of features, one per run, the names of all features, and their number."""
+    if not isinstance(sets, Iterable):
+        raise ValueError(f"Expected one list or set of features per run, got {sets!r}.")
+    runs = [check_members(run, members) for run, members in enumerate(sets)]
+    names, total, index_of = find_universe(runs, features, n_features)
+    rows = [sorted_indices(run, members, index_of, total) for run, members in enumerate(runs)]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int32), indptr.astype(np.int64), names, total

@@ -1,7 +1,6 @@
-"""What a feature selector preferred in each of its runs: subsets, rankings or weights."""
+"""``Preferences``: the subsets, rankings or weights that a feature selector gave in each of its runs."""
 
 import html
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,18 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.checks import (
     Matrix,
     as_finite_floats,
-    as_matrix,
     as_names,
-    check_binary,
-    check_members,
+    as_ranks,
     check_number_of_features,
     check_unique,
     find_names,
-    find_universe,
-    first_wrong,
-    sorted_indices,
-    sparse_ones,
+    subsets_of_matrix,
+    subsets_of_sets,
 )
+from holdfast.ordering import average_ranks, best_columns, random_ranks
 from holdfast.results import ResultMixin
 
 if TYPE_CHECKING:
@@ -38,7 +34,7 @@ Ties = Literal["average", "random"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Preferences(ResultMixin):
-    """The preferences of several runs over the same features; read-only.
+    """The selections of several runs over the same features, as subsets, rankings or weights; read-only.
 
     Make one with :meth:`from_matrix`, :meth:`from_sets`, :meth:`from_rankings` or :meth:`from_weights`. Subsets are
     kept as index lists, so a million features cost nothing; rankings and weights as a runs × features matrix.
@@ -47,9 +43,9 @@ class Preferences(ResultMixin):
     Attributes
     ----------
     kind : {"subset", "ranking", "weighting"}
-        What a run says of the features.
+        Whether a run selects, ranks or weights the features.
     n_features : int
-        Size of the universe the selector chose from, features that were never selected included.
+        Number of features to choose from, those that were never selected included.
     indices, indptr : ndarray
         Subsets only: run ``i`` selected ``indices[indptr[i]:indptr[i + 1]]``, ascending.
     values : ndarray of shape (n_runs, n_features)
@@ -58,6 +54,11 @@ class Preferences(ResultMixin):
         Names of the features; None if they are just numbered.
     labels : tuple of str or None
         Which resample each run came from. Equal labels mean that two selectors' runs can be compared as pairs.
+
+    See Also
+    --------
+    read_preferences : Read selections from a file.
+    stability : How stable the selections are.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class Preferences(ResultMixin):
         self.__dict__.update(state)  # as pickle would; it forgets that arrays were read-only
         self._freeze()
 
-    # Making one
+    # Constructors
 
     @classmethod
     def from_matrix(
@@ -113,25 +114,15 @@ class Preferences(ResultMixin):
             1 where a run (row) selected a feature (column).
         features, labels : iterable of str, optional
             Names of the columns and of the runs; taken from a frame's columns and (pandas, named index) rows.
+
+        Returns
+        -------
+        Preferences
+            The runs.
         """
         names, labels = find_names(matrix, features, labels)
-        if sp.issparse(matrix):
-            rows, columns, n_runs, n_features = sparse_ones(matrix, names, labels)
-        else:
-            array = as_matrix(matrix, "0/1 matrix")
-            n_runs, n_features = array.shape
-            if array.dtype != bool:
-                check_binary(array, names, labels)
-            rows, columns = np.nonzero(array)
-        counts = np.bincount(rows, minlength=n_runs)
-        return cls(
-            kind="subset",
-            n_features=n_features,
-            indices=columns.astype(np.int32),
-            indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            names=names,
-            labels=labels,
-        )
+        indices, indptr, n_features = subsets_of_matrix(matrix, names, labels)
+        return cls(kind="subset", n_features=n_features, indices=indices, indptr=indptr, names=names, labels=labels)
 
     @classmethod
     def from_sets(
@@ -144,8 +135,8 @@ class Preferences(ResultMixin):
     ) -> "Preferences":
         """Read subsets from lists or sets of feature names or indices (from 0), one per run.
 
-        The universe must be said, because stability depends on it: all names by ``features``, or only how many there
-        are by ``n_features`` (features that no run selected then stay unnamed).
+        Stability depends on how many features there were to choose from. Pass the names of all of them as ``features``,
+        or their number as ``n_features`` (features that no run selected then stay unnamed).
 
         Parameters
         ----------
@@ -157,24 +148,23 @@ class Preferences(ResultMixin):
             Number of all features.
         labels : iterable of str, optional
             Names of the runs.
+
+        Returns
+        -------
+        Preferences
+            The runs.
+
+        Raises
+        ------
+        ValueError
+            If a feature is unknown or repeated in a run, or it is not known how many features there were.
         """
         if isinstance(sets, Mapping):
             labels = sets.keys() if labels is None else labels
             sets = sets.values()
-        if not isinstance(sets, Iterable):
-            raise ValueError(f"Expected one list or set of features per run, got {sets!r}.")
-        runs = [check_members(run, members) for run, members in enumerate(sets)]
-        names, universe, index_of = find_universe(runs, features, n_features)
-        rows = [sorted_indices(run, members, index_of, universe) for run, members in enumerate(runs)]
-        sizes = [len(row) for row in rows]
-        return cls(
-            kind="subset",
-            n_features=universe,
-            indices=np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int32),
-            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            names=names,
-            labels=None if labels is None else as_names(labels, "labels="),
-        )
+        indices, indptr, names, total = subsets_of_sets(sets, features, n_features)
+        labels = None if labels is None else as_names(labels, "labels=")
+        return cls(kind="subset", n_features=total, indices=indices, indptr=indptr, names=names, labels=labels)
 
     @classmethod
     def from_rankings(
@@ -183,22 +173,28 @@ class Preferences(ResultMixin):
         """Read rankings from a matrix of ranks, one row per run: 1 is best, ties by any convention.
 
         Ties are stored as average ranks, so 1, 1, 2 and 1, 1, 3 and 1.5, 1.5, 3 all mean the same.
+
+        Parameters
+        ----------
+        ranks : array, nested list, pandas or polars frame
+            Rank of each feature (column) in each run (row).
+        features, labels : iterable of str, optional
+            Names of the columns and of the runs; by default those of a frame.
+
+        Returns
+        -------
+        Preferences
+            The runs.
+
+        Raises
+        ------
+        ValueError
+            If an entry is not a rank from 1 to the number of features.
         """
         names, labels = find_names(ranks, features, labels)
-        array = as_finite_floats(ranks, "ranks", names, labels)
-        wrong = (array < 1) | (array > array.shape[1]) | (2 * array % 1 != 0)
-        if wrong.any():
-            raise ValueError(
-                f"Expected ranks from 1 (best) to {array.shape[1]}, got {first_wrong(array, wrong, names, labels)}. "
-                "Add 1 to ranks that count from 0; for scores use Preferences.from_weights()."
-            )
-        return cls(
-            kind="ranking",
-            n_features=array.shape[1],
-            values=average_ranks(array),
-            names=names,
-            labels=labels,
-        )
+        array = as_ranks(ranks, names, labels)
+        values = average_ranks(array)
+        return cls(kind="ranking", n_features=array.shape[1], values=values, names=names, labels=labels)
 
     @classmethod
     def from_weights(
@@ -207,12 +203,22 @@ class Preferences(ResultMixin):
         """Read weights (scores, importances) from a matrix, one row per run; larger is better.
 
         For signed coefficients, of which the size matters, pass their absolute values or squares.
+
+        Parameters
+        ----------
+        weights : array, nested list, pandas or polars frame
+            Weight of each feature (column) in each run (row).
+        features, labels : iterable of str, optional
+            Names of the columns and of the runs; by default those of a frame.
+
+        Returns
+        -------
+        Preferences
+            The runs.
         """
         names, labels = find_names(weights, features, labels)
         array = as_finite_floats(weights, "weights", names, labels)
         return cls(kind="weighting", n_features=array.shape[1], values=array.copy(), names=names, labels=labels)
-
-    # What it says
 
     @property
     def n_runs(self) -> int:
@@ -226,17 +232,17 @@ class Preferences(ResultMixin):
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """How many features each run selected."""
+        """Number of features that each run selected."""
         return _frozen(np.diff(self.lists()[1]))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """In how many runs each feature was selected."""
+        """Number of runs in which each feature was selected."""
         return _frozen(np.bincount(self.lists()[0], minlength=self.n_features))
 
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
-        """In which share of the runs each feature was selected."""
+        """Selection frequency of each feature: the share of runs that selected it."""
         return _frozen(self.counts / self.n_runs)
 
     @property
@@ -245,45 +251,85 @@ class Preferences(ResultMixin):
         return len(self.lists()[0]) / (self.n_runs * self.n_features)
 
     def lists(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the index lists ``(indices, indptr)`` of subsets."""
+        """Return the index lists ``(indices, indptr)`` of subsets.
+
+        Returns
+        -------
+        tuple of ndarray
+            ``indices`` and ``indptr``, as in a sparse matrix.
+
+        Raises
+        ------
+        TypeError
+            If these are rankings or weights.
+        """
         if self.indices is None or self.indptr is None:
-            raise TypeError(f"Expected subsets, got a {self.kind}; cut it with .top(k) first.")
+            raise TypeError(f"Expected subsets, got {self.kind}s; cut them with .top(k) first.")
         return self.indices, self.indptr
 
     def matrix(self) -> NDArray[np.float64]:
-        """Return the runs × features matrix of a ranking or weighting."""
+        """Return the runs × features matrix of ranks or weights.
+
+        Returns
+        -------
+        ndarray of shape (n_runs, n_features)
+            Ranks or weights.
+
+        Raises
+        ------
+        TypeError
+            If these are subsets.
+        """
         if self.values is None:
-            raise TypeError("Expected rankings or weights, got subsets: a subset has no order.")
+            raise TypeError("Expected rankings or weights, got subsets, which have no order.")
         return self.values
 
     def selected(self, run: int) -> list[Any]:
-        """Return the features that a run selected, by name if they have names."""
+        """Return the features that a run selected, as names or indices.
+
+        Parameters
+        ----------
+        run : int
+            Position of the run; -1 is the last.
+
+        Returns
+        -------
+        list
+            Names, or indices if the features have no names.
+        """
         indices, indptr = self.lists()
         run = range(self.n_runs)[run]  # -1 is the last run
         return [self.features[index] for index in indices[indptr[run] : indptr[run + 1]]]
 
     def to_sparse(self) -> sp.csr_array:
-        """Return subsets as a sparse 0/1 matrix."""
+        """Return subsets as a sparse 0/1 matrix.
+
+        Returns
+        -------
+        csr_array of shape (n_runs, n_features)
+            1 where a run selected a feature.
+        """
         indices, indptr = self.lists()
         return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(self.n_runs, self.n_features))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the runs × features matrix as a frame with names and labels."""
-        if self.values is not None:
-            matrix: NDArray[Any] = self.values
-        else:
-            matrix = self.to_sparse().toarray().astype(np.int8)
-        index = None if self.labels is None else pd.Index(self.labels)
-        return pd.DataFrame(
-            matrix, columns=pd.Index(self.features if self.names is None else list(self.names)), index=index
-        )
+        """Return the runs × features matrix as a frame with names and labels.
+
+        Returns
+        -------
+        DataFrame
+            0 and 1 for subsets, else ranks or weights.
+        """
+        matrix = self.to_sparse().toarray().astype(np.int8) if self.values is None else self.values
+        columns = pd.Index(self.features if self.names is None else list(self.names))
+        return pd.DataFrame(matrix, columns=columns, index=None if self.labels is None else pd.Index(self.labels))
 
     # Conversions
 
     def to_ranking(
         self, *, ties: Ties = "average", random_state: int | np.random.Generator | None = None
     ) -> "Preferences":
-        """Return the ranking of each run: the largest weight is rank 1.
+        """Convert weights to rankings: the largest weight has rank 1.
 
         Parameters
         ----------
@@ -292,17 +338,27 @@ class Preferences(ResultMixin):
             ranks make rankings look more alike than they are; random order does not.
         random_state : int or Generator, optional
             Seed of the random order.
+
+        Returns
+        -------
+        Preferences
+            Rankings of the same runs.
+
+        Raises
+        ------
+        ValueError
+            If ``ties`` is neither of the two.
         """
         if ties not in ("average", "random"):
             raise ValueError(f"Expected ties='average' or 'random', got {ties!r}.")
         if ties == "average":
             return self._average_ranking
-        better_first = self.matrix() if self.kind == "ranking" else -self.matrix()
-        rng = np.random.default_rng(random_state)
-        order = np.lexsort((rng.random(better_first.shape), better_first), axis=1)
-        ranks = np.empty(order.shape)
-        np.put_along_axis(ranks, order, np.arange(1.0, self.n_features + 1)[None, :], axis=1)
+        ranks = random_ranks(self._best_smallest(), np.random.default_rng(random_state))
         return replace(self, kind="ranking", values=ranks)
+
+    def _best_smallest(self) -> NDArray[np.float64]:
+        """Ranks, or weights with their sign reversed."""
+        return self.matrix() if self.kind == "ranking" else -self.matrix()
 
     @cached_property
     def _average_ranking(self) -> "Preferences":
@@ -313,17 +369,27 @@ class Preferences(ResultMixin):
     def top(
         self, k: int, *, ties: Literal["lowest", "random"] | None = None, random_state: int | None = None
     ) -> "Preferences":
-        """Return the ``k`` best features of each run as subsets.
+        """Cut rankings or weights to subsets: the ``k`` best features of each run.
 
         Parameters
         ----------
         k : int
-            How many.
+            Number of features.
         ties : {"lowest", "random"}, optional
-            Which of several equally good features are taken where the cut falls among them: those in the lowest
-            columns, which makes runs look alike, or any. Left out, it is the lowest, with a warning.
+            Which of several tied features are taken where the cut falls among them: those in the lowest columns, which
+            makes runs look alike, or a random choice. By default the lowest, with a warning.
         random_state : int, optional
             Seed of the random choice.
+
+        Returns
+        -------
+        Preferences
+            Subsets of ``k`` features.
+
+        Raises
+        ------
+        ValueError
+            If ``k`` is not a number of features, or ``ties`` is unknown.
         """
         if not (isinstance(k, (int, np.integer)) and 1 <= k <= self.n_features):
             raise ValueError(f"Expected a whole number k from 1 to the {self.n_features} features, got {k!r}.")
@@ -331,16 +397,22 @@ class Preferences(ResultMixin):
             raise ValueError(f"Expected ties='lowest' or 'random', got {ties!r}.")
         if ties == "random":
             return self.to_ranking(ties="random", random_state=random_state).top(k, ties="lowest")
-        ranks = self.matrix() if self.kind == "ranking" else -self.matrix()
-        order = np.argsort(ranks, axis=1, kind="stable")
-        if ties is None and k < self.n_features:
-            _warn_of_ties(np.take_along_axis(ranks, order[:, k - 1 : k + 1], axis=1), k)
-        best = np.sort(order[:, :k], axis=1).astype(np.int32)
-        pointers = np.arange(self.n_runs + 1) * k
-        return replace(self, kind="subset", values=None, indices=best.ravel(), indptr=pointers)
+        best = best_columns(self._best_smallest(), k, warn=ties is None)
+        return replace(self, kind="subset", values=None, indices=best.ravel(), indptr=np.arange(self.n_runs + 1) * k)
 
     def take(self, runs: ArrayLike) -> "Preferences":
-        """Return only these runs, by position (or a boolean mask), in this order; each at most once."""
+        """Select runs by position or by a boolean mask, in this order; each at most once.
+
+        Parameters
+        ----------
+        runs : array of int or bool
+            Positions of the runs, or a mask.
+
+        Returns
+        -------
+        Preferences
+            The runs.
+        """
         if not isinstance(runs, slice):
             runs = np.atleast_1d(runs)
             runs = runs if runs.size else runs.astype(np.int64)
@@ -352,8 +424,6 @@ class Preferences(ResultMixin):
         rows = [indices[indptr[run] : indptr[run + 1]] for run in chosen]
         pointers = np.concatenate([[0], np.cumsum(self.sizes[chosen])]).astype(np.int64)
         return replace(self, indices=np.concatenate([*rows, indices[:0]]), indptr=pointers, labels=labels)
-
-    # Python
 
     def __len__(self) -> int:
         return self.n_runs
@@ -385,43 +455,6 @@ class Preferences(ResultMixin):
             return text
         low, high = self.sizes.min(), self.sizes.max()
         return f"{text}, {low if low == high else f'{low} to {high}'} selected each"
-
-
-def from_numbers(kind: Kind, matrix: Matrix, **names: Any) -> Preferences:
-    """Read a matrix as what its numbers are: 0/1, ranks or weights."""
-    read = {
-        "subset": Preferences.from_matrix,
-        "ranking": Preferences.from_rankings,
-        "weighting": Preferences.from_weights,
-    }
-    return read[kind](matrix, **names)
-
-
-def average_ranks(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rank each row, the smallest first; ties share their average rank."""
-    from scipy.stats import rankdata  # half a second to import
-
-    return rankdata(rows, method="average", axis=1)
-
-
-def stacked(first: Preferences, second: Preferences) -> Preferences:
-    """Return the runs of both, one after the other, without labels."""
-    if first.values is not None:
-        return replace(first, values=np.vstack([first.values, second.matrix()]), labels=None)
-    (indices, indptr), (more, pointers) = first.lists(), second.lists()
-    indptr = np.concatenate([indptr, indptr[-1] + pointers[1:]])
-    return replace(first, indices=np.concatenate([indices, more]), indptr=indptr, labels=None)
-
-
-def _warn_of_ties(around_the_cut: NDArray[np.float64], k: int) -> None:
-    tied = np.count_nonzero(around_the_cut[:, 0] == around_the_cut[:, 1])
-    if tied:
-        warnings.warn(
-            f"In {tied} of {len(around_the_cut)} runs the cut after the best {k} falls among tied features; the lowest "
-            "columns were taken, which makes runs look alike. Choose ties='random' or ties='lowest'.",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What to cite: every publication that something in holdfast refers to, by its BibTeX key."""
+"""Publications to cite, by their BibTeX key; those that measures come from are in ``measures/publications.py``."""
 
 from dataclasses import dataclass
 
@@ -25,6 +25,11 @@ class Publication:
     text: str
     bibtex: str
     link: str = ""
+
+    @property
+    def short(self) -> str:
+        """Authors and year, as in ``Kuncheva (2007)``."""
+        return self.text.partition(").")[0] + ")"
 
     @property
     def about(self) -> About:

@@ -1,6 +1,6 @@
-"""How alike two features are: absolute correlation, symmetrical uncertainty, or a matrix of the user's own.
+"""Similarity of features: absolute correlation, symmetrical uncertainty, or a matrix of your own.
 
-Every similarity answers two questions, and computes only what they ask for: the dense block between some features
+Every similarity has two methods, and computes only what they need: the dense block between some features
 (:meth:`~FeatureSimilarity.block`), and the sparse matrix of all pairs at or above a threshold
 (:meth:`~FeatureSimilarity.above`), built block by block so that no dense features × features matrix exists.
 """
@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix, Names, as_finite_floats, find_names
 from holdfast.kernels import discretize, information
 
+__all__ = ["Correlation", "FeatureSimilarity", "GivenSimilarity", "SymmetricalUncertainty"]
+
 Indices = NDArray[np.int64]
 
 BLOCK_ENTRIES = 1 << 22
-"""Entries of a dense block that is in memory at a time."""
+"""Number of entries of a dense block in memory."""
 
 
 class FeatureSimilarity(ABC):
-    """Similarity of features in [0, 1]; a feature is 1 to itself.
+    """Base class of similarities of features: numbers in [0, 1], 1 for a feature with itself.
 
     Attributes
     ----------
@@ -31,6 +33,24 @@ class FeatureSimilarity(ABC):
         Number of features.
     names : tuple of str or None
         Their names, if they have any: used to line the similarity up with the selections.
+
+    See Also
+    --------
+    Correlation : Absolute correlation.
+    SymmetricalUncertainty : Symmetrical uncertainty on bins.
+    GivenSimilarity : A matrix of your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.similarity import FeatureSimilarity
+    >>> class SameParity(FeatureSimilarity):
+    ...     n_features, names = 4, None
+    ...
+    ...     def block(self, rows, columns):
+    ...         return (np.add.outer(rows, columns) % 2 == 0).astype(float)
+    >>> SameParity().above(0.5).toarray()[0]
+    array([1., 0., 1., 0.])
     """
 
     n_features: int
@@ -38,14 +58,47 @@ class FeatureSimilarity(ABC):
 
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        """Return the dense similarities of the features ``rows`` with the features ``columns``."""
+        """Return the dense similarities of the features ``rows`` with the features ``columns``.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int
+            Positions of the features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+            Similarities.
+        """
 
     def matching_block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        """Return the similarities by which two sets are matched (``gulgezen``): the same, unless a class says so."""
+        """Return the similarities by which ``gulgezen`` matches two sets; by default those of :meth:`block`.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int
+            Positions of the features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+            Similarities.
+        """
         return self.block(rows, columns)
 
     def above(self, threshold: float) -> sp.csr_array:
-        """Return the sparse matrix of similarities at or above ``threshold``, the diagonal included."""
+        """Return the sparse matrix of similarities at or above ``threshold``, the diagonal included.
+
+        Parameters
+        ----------
+        threshold : float
+            Smaller similarities are left out.
+
+        Returns
+        -------
+        csr_array of shape (n_features, n_features)
+            The others.
+        """
         everything = np.arange(self.n_features)
         height = max(1, BLOCK_ENTRIES // self.n_features)
         blocks = []
@@ -55,7 +108,18 @@ class FeatureSimilarity(ABC):
         return sp.csr_array(sp.vstack(blocks, format="csr"))
 
     def select(self, columns: Indices) -> "FeatureSimilarity":
-        """Return the similarity of only these features, in this order."""
+        """Return the similarity of only these features, in this order.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Positions of the features.
+
+        Returns
+        -------
+        FeatureSimilarity
+            The similarity of these features.
+        """
         return _Selected(self, columns)
 
     def __repr__(self) -> str:
@@ -63,12 +127,28 @@ class FeatureSimilarity(ABC):
 
 
 class GivenSimilarity(FeatureSimilarity):
-    """A features × features matrix made elsewhere; dense, sparse (absent means 0) or a frame.
+    """A similarity given as a features × features matrix: dense, sparse (absent means 0) or a frame.
+
+    Parameters
+    ----------
+    matrix : array, scipy.sparse matrix or frame of shape (n_features, n_features)
+        Symmetric, from 0 to 1, with 1 on the diagonal.
 
     Raises
     ------
     ValueError
         If it is not square, not symmetric, not within [0, 1], or not 1 on its diagonal.
+
+    See Also
+    --------
+    Correlation : Absolute correlation, from data.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> twins = hf.similarity.GivenSimilarity([[1, 0.95, 0], [0.95, 1, 0], [0, 0, 1]])
+    >>> hf.stability([[1, 0, 0], [0, 1, 0]], "pogr", similarity=twins).value
+    1.0
     """
 
     def __init__(self, matrix: Matrix):
@@ -86,14 +166,31 @@ class GivenSimilarity(FeatureSimilarity):
     def above(self, threshold: float) -> sp.csr_array:
         if not sp.issparse(self.matrix):
             return super().above(threshold)
-        kept = self.matrix.copy()
-        kept.data[kept.data < threshold] = 0
-        kept.eliminate_zeros()
-        return kept
+        above = self.matrix.copy()
+        above.data[above.data < threshold] = 0
+        above.eliminate_zeros()
+        return above
 
 
 class Correlation(FeatureSimilarity):
-    """Absolute Pearson correlation of the columns of ``X``; a constant column is similar to none but itself."""
+    """Similarity by absolute Pearson correlation; a constant feature is similar only to itself.
+
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The data.
+
+    See Also
+    --------
+    SymmetricalUncertainty : For relations that are not linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import holdfast as hf
+    >>> hf.similarity.Correlation([[1, 2, 3], [2, 4, 1], [3, 6, 2]]).block(np.array([0]), np.array([1, 2]))
+    array([[1. , 0.5]])
+    """
 
     def __init__(self, X: Matrix):
         self.names, _ = find_names(X, None, None)
@@ -112,10 +209,28 @@ class Correlation(FeatureSimilarity):
 
 
 class SymmetricalUncertainty(FeatureSimilarity):
-    """2·I(x; y) / (H(x) + H(y)) of the columns of ``X``, cut into ``n_bins`` bins of equal width.
+    """Similarity by symmetrical uncertainty, 2·I(x; y) / (H(x) + H(y)), on bins of equal width.
 
-    A constant feature has similarity 0 to all others, and in a matching (``gulgezen``) also to itself. Columns that
-    hold codes already (whole numbers from 0) are taken as they are with ``n_bins=None``.
+    A constant feature has similarity 0 to all others, and in a matching (``gulgezen``) also to itself.
+
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The data.
+    n_bins : int or None
+        Number of bins of equal width; None for columns that hold codes already (whole numbers from 0).
+
+    See Also
+    --------
+    Correlation : Absolute correlation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import holdfast as hf
+    >>> codes = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> hf.similarity.SymmetricalUncertainty(codes, n_bins=None).block(np.array([0]), np.array([1, 2]))
+    array([[1., 0.]])
     """
 
     def __init__(self, X: Matrix, n_bins: int | None = 10):
@@ -184,9 +299,9 @@ def _dense(matrix: Matrix, names: Names) -> NDArray[np.float64]:
 
 
 def _sparse(matrix: Any) -> sp.csr_array:
-    own = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    own.sum_duplicates()
-    return own
+    copy = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    copy.sum_duplicates()
+    return copy
 
 
 def _check_similarity(matrix: Any) -> None:
@@ -201,4 +316,4 @@ def _check_similarity(matrix: Any) -> None:
     if abs(matrix - matrix.T).max() > 1e-9:
         raise ValueError("Expected a symmetric similarity matrix, got one that is not; use (S + S.T) / 2.")
     if np.abs(matrix.diagonal() - 1).max() > 1e-9:
-        raise ValueError("Expected 1 on the diagonal of the similarity (a feature equals itself), got another number.")
+        raise ValueError("Expected 1 on the diagonal of the similarity matrix, as each feature equals itself.")

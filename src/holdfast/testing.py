@@ -1,4 +1,4 @@
-"""Checks for people who add their own measure or selector: that what it declares, and what studies rely on, is true."""
+"""Checks for measures and selectors of your own: ``check_measure`` and ``check_selector``."""
 
 import math
 import warnings
@@ -21,11 +21,13 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.resampling import Bootstrap, Perturbation, Samples, Subsample
 from holdfast.selection import RefitsMany
 
+__all__ = ["check_measure", "check_selector"]
+
 TOLERANCE = 1e-9
 
 
 def check_measure(measure: Measure, *, n_collections: int = 100, random_state: int = 0) -> None:
-    """Raise an AssertionError, with the counter-example, if a measure breaks what it declares.
+    """Check that a measure has the properties that it declares; raise an AssertionError with a counter-example if not.
 
     Checked on random collections of runs: the order of runs never matters; values stay within ``range``; ``properties``
     that are declared hold: defined, bounded, best exactly when all runs agree, monotone, and zero in expectation under
@@ -34,9 +36,9 @@ def check_measure(measure: Measure, *, n_collections: int = 100, random_state: i
     Parameters
     ----------
     measure : Measure
-        With all its parameters set.
+        A measure with all its parameters set.
     n_collections : int
-        How many random collections are tried.
+        Number of random collections to try.
     random_state : int
         Seed.
 
@@ -71,8 +73,8 @@ def random_runs(kind: Kind, rng: np.random.Generator, *, one_size: bool = False)
     return random_collection(sizes, d, rng)
 
 
-def value_of(preferences: Preferences, measure: Measure) -> float:
-    """Return the value, ``nan`` if it is undefined, without a warning."""
+def stability_value(preferences: Preferences, measure: Measure) -> float:
+    """Return the stability, ``nan`` if it is undefined, without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
         return stability(preferences, measure).value
@@ -81,21 +83,21 @@ def value_of(preferences: Preferences, measure: Measure) -> float:
 def check_order(measure: Measure, runs: Preferences, rng: np.random.Generator) -> None:
     """Assert that the order of the runs does not matter."""
     shuffled = runs.take(rng.permutation(runs.n_runs))
-    one, two = value_of(runs, measure), value_of(shuffled, measure)
-    same = (math.isnan(one) and math.isnan(two)) or abs(one - two) <= TOLERANCE * (1 + abs(one))
-    assert same, f"{measure.name} gives {one} and {two} for the same runs in another order: {_shown(runs)}"
+    value, again = stability_value(runs, measure), stability_value(shuffled, measure)
+    same = (math.isnan(value) and math.isnan(again)) or abs(value - again) <= TOLERANCE * (1 + abs(value))
+    assert same, f"{measure.name} gives {value} and {again} for the same runs in another order: {_format_runs(runs)}"
 
 
 def check_range(measure: Measure, runs: Preferences) -> None:
     """Assert that the value is defined where that is declared, and within the range."""
-    value, (low, high) = value_of(runs, measure), measure.range
+    value, (low, high) = stability_value(runs, measure), measure.range
     if measure.properties.fully_defined == "yes" or measure.one_size:
-        assert not math.isnan(value), f"{measure.name} is undefined for {_shown(runs)}"
+        assert not math.isnan(value), f"{measure.name} is undefined for {_format_runs(runs)}"
     if measure.properties.bounded == "yes":
         assert math.isfinite(low), f"{measure.name} declares a bound, but its range is {measure.range}"
         assert math.isfinite(high), f"{measure.name} declares a bound, but its range is {measure.range}"
     inside = math.isnan(value) or low - TOLERANCE <= value <= high + TOLERANCE
-    assert inside, f"{measure.name} is {value}, outside {measure.range}, for {_shown(runs)}"
+    assert inside, f"{measure.name} is {value}, outside {measure.range}, for {_format_runs(runs)}"
 
 
 def check_maximum(measure: Measure, runs: Preferences) -> None:
@@ -104,30 +106,30 @@ def check_maximum(measure: Measure, runs: Preferences) -> None:
         return
     rows = [_row(runs, run) for run in range(runs.n_runs)]
     equal = _with_rows(runs, [rows[0]] * runs.n_runs)
-    assert abs(value_of(equal, measure) - measure.best) <= TOLERANCE, (
-        f"{measure.name} is {value_of(equal, measure)} for equal runs, not {measure.best}: {_shown(equal)}"
+    assert abs(stability_value(equal, measure) - measure.best) <= TOLERANCE, (
+        f"{measure.name} is {stability_value(equal, measure)} for equal runs, not {measure.best}: {_format_runs(equal)}"
     )
     if any(row != rows[0] for row in rows):
-        assert abs(value_of(runs, measure) - measure.best) > TOLERANCE, (
-            f"{measure.name} has its best value {measure.best} for runs that differ: {_shown(runs)}"
+        assert abs(stability_value(runs, measure) - measure.best) > TOLERANCE, (
+            f"{measure.name} has its best value {measure.best} for runs that differ: {_format_runs(runs)}"
         )
 
 
-def check_monotone(measure: Measure, one: Preferences, two: Preferences) -> None:
+def check_monotone(measure: Measure, first: Preferences, second: Preferences) -> None:
     """Assert that of two collections of the same sizes the one with less selection variance is more stable."""
     if measure.properties.monotone in ("yes", "one size"):
-        assert not violates_monotone(measure, one, two), (
-            f"{measure.name} does not rise where the variance falls: {_shown(one)} and {_shown(two)}"
+        assert not violates_monotone(measure, first, second), (
+            f"{measure.name} does not rise where the variance falls: {_format_runs(first)} and {_format_runs(second)}"
         )
 
 
-def violates_monotone(measure: Measure, one: Preferences, two: Preferences) -> bool:
-    """Tell whether the collection with less variance is not the more stable one."""
-    less, more = sorted((one, two), key=_variance)
+def violates_monotone(measure: Measure, first: Preferences, second: Preferences) -> bool:
+    """Whether the collection with less variance is not the more stable one."""
+    less, more = sorted((first, second), key=_variance)
     if _variance(more) - _variance(less) <= TOLERANCE:
         return False
     sign = 1 if measure.higher_is_better else -1
-    return sign * (value_of(less, measure) - value_of(more, measure)) <= TOLERANCE
+    return sign * (stability_value(less, measure) - stability_value(more, measure)) <= TOLERANCE
 
 
 def check_chance(measure: Measure, sizes: Sequence[int], n_features: int) -> None:
@@ -140,7 +142,7 @@ def check_chance(measure: Measure, sizes: Sequence[int], n_features: int) -> Non
 
 def mean_by_chance(measure: Measure, sizes: Sequence[int], n_features: int) -> float:
     """Return the mean value over all collections of these sizes."""
-    return float(np.mean([value_of(runs, measure) for runs in all_collections(sizes, n_features)]))
+    return float(np.mean([stability_value(runs, measure) for runs in all_collections(sizes, n_features)]))
 
 
 def _two_collections(rng: np.random.Generator, *, one_size: bool) -> tuple[Preferences, Preferences]:
@@ -166,12 +168,12 @@ def _with_rows(runs: Preferences, rows: list[list[float]]) -> Preferences:
     return Preferences(kind=runs.kind, n_features=runs.n_features, values=np.array(rows, dtype=float))
 
 
-def _shown(runs: Preferences) -> str:
+def _format_runs(runs: Preferences) -> str:
     return str([_row(runs, run) for run in range(runs.n_runs)])
 
 
 def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state: int = 0) -> None:
-    """Raise an AssertionError, in one sentence, if a selector breaks what scikit-learn and studies rely on.
+    """Check what scikit-learn and studies rely on in a selector; raise an AssertionError that says what is broken.
 
     Checked: parameters are stored untouched and survive cloning and fitting; the support is one bool for each feature,
     and :meth:`transform` keeps those; fits with one seed are equal; names of features are kept; names of classes do not
@@ -184,7 +186,7 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
     Parameters
     ----------
     selector : estimator
-        With all its parameters set; not fitted.
+        A selector with all its parameters set; not fitted.
     X, y : arrays, optional
         Data to try it on; two classes of 40 rows and 12 features, one constant and one a copy of another, by default.
     random_state : int
@@ -216,7 +218,7 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
 
 
 def example_data(random_state: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Two classes that four of twelve features tell; one feature is constant, and one a copy of another."""
+    """Draw two classes that differ in four of twelve features; one feature is constant, one a copy of another."""
     rng = np.random.default_rng(random_state)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 12)) + np.where(np.arange(12) < 4, y[:, None], 0)
@@ -232,7 +234,7 @@ def check_parameters(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> 
     except Exception as error:
         raise AssertionError(f"{name} cannot be cloned; store parameters as they are given: {error}") from error
     assert repr(twin.get_params()) == repr(selector.get_params()), f"A clone of {name} has other parameters"
-    twin = _seeded(selector)
+    twin = _seeded_clone(selector)
     before = repr(twin.get_params())
     fitted = twin.fit(X, y)
     assert fitted is twin, f"{name}.fit returns {type(fitted).__name__}, not the selector itself"
@@ -247,8 +249,8 @@ def check_support(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> Non
     support = np.asarray(fitted.get_support())
     assert support.shape == (X.shape[1],), f"The support of {name} has shape {support.shape} for {X.shape[1]} features"
     assert support.dtype == bool, f"The support of {name} holds {support.dtype}, not bool"
-    kept = np.asarray(fitted.transform(X))
-    assert np.array_equal(kept, X[:, support]), f"{name}.transform does not keep the columns of the support"
+    selected = np.asarray(fitted.transform(X))
+    assert np.array_equal(selected, X[:, support]), f"{name}.transform does not keep the columns of the support"
 
 
 def check_repeatable(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
@@ -265,21 +267,23 @@ def check_names(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
     fitted = _fit(selector, pd.DataFrame(X, columns=columns), y)
     assert _same(fitted.get_support(), _support(selector, X, y)), f"{name} selects other features of a frame"
     assert list(getattr(fitted, "feature_names_in_", ())) == columns, f"{name} does not keep feature_names_in_"
-    kept = [column for column, chosen in zip(columns, fitted.get_support(), strict=True) if chosen]
-    assert list(fitted.get_feature_names_out()) == kept, f"{name}.get_feature_names_out does not name the selected ones"
+    selected = [column for column, chosen in zip(columns, fitted.get_support(), strict=True) if chosen]
+    assert list(fitted.get_feature_names_out()) == selected, (
+        f"{name}.get_feature_names_out does not name the selected ones"
+    )
 
 
 def check_labels(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
-    """Assert that it does not matter what classes are called."""
+    """Assert that the names of classes do not matter."""
     if type_of_target(y) not in ("binary", "multiclass"):
         return
-    named = np.array([f"class {code:03d}" for code in np.unique(y, return_inverse=True)[1]])
+    labels = np.array([f"class {code:03d}" for code in np.unique(y, return_inverse=True)[1]])
     name = type(selector).__name__
     try:
-        support = _support(selector, X, named)
+        support = _support(selector, X, labels)
     except Exception as error:
         raise AssertionError(f"{name} cannot be fitted to classes that are strings: {error}") from error
-    assert _same(support, _support(selector, X, y)), f"{name} selects other features if classes are called otherwise"
+    assert _same(support, _support(selector, X, y)), f"{name} selects other features if the classes have other names"
 
 
 def check_bad_input(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
@@ -290,7 +294,7 @@ def check_bad_input(selector: Any, X: NDArray[np.float64], y: NDArray[Any]) -> N
     if not hasattr(selector, "__sklearn_tags__") or not get_tags(selector).input_tags.allow_nan:
         _assert_refused(selector, "a missing value", lambda: _fit(selector, missing, y))
     _assert_refused(selector, "fewer labels than rows", lambda: _fit(selector, X, y[:-1]))
-    _assert_refused(selector, "a single column that is no matrix", lambda: _fit(selector, X[:, 0], y))
+    _assert_refused(selector, "a single column that is not a matrix", lambda: _fit(selector, X[:, 0], y))
     _assert_refused(selector, "other columns than it was fitted to", lambda: fitted.transform(X[:, 1:]))
 
 
@@ -312,10 +316,10 @@ def check_weights(selector: Any, X: NDArray[np.float64], y: NDArray[Any], random
     rng = np.random.default_rng(random_state)
     for _ in range(5):
         weights = rng.choice([0, 1, 2, 5], len(y))  # unequal enough to change what most selectors select
-        weighted = _seeded(selector).fit(X, y, sample_weight=weights).get_support()
+        weighted = _seeded_clone(selector).fit(X, y, sample_weight=weights).get_support()
         repeated = _support(selector, np.repeat(X, weights, axis=0), np.repeat(y, weights))
         assert _same(weighted, repeated), (
-            f"{type(selector).__name__} selects otherwise by weights than by repeated rows"
+            f"{type(selector).__name__} selects other features by weights than by repeated rows"
         )
 
 
@@ -330,29 +334,29 @@ def check_batches(
         perturbation.make_split(at, Samples.of(len(y)), random_state) for at in range(perturbation.get_n_splits())
     ]
     shared = selector.prepare(X, y, settings)
-    found = list(selector.refit_many(shared, X, y, splits, settings))
-    assert [len(one) for one in found] == [len(settings)] * len(splits), (
+    fits = list(selector.refit_many(shared, X, y, splits, settings))
+    assert [len(selections) for selections in fits] == [len(settings)] * len(splits), (
         f"{name}.refit_many does not yield one selection of each setting for each split"
     )
-    for split, selections in zip(splits, found, strict=True):
+    for split, selections in zip(splits, fits, strict=True):
         for setting, selection in zip(settings, selections, strict=True):
             if isinstance(selection, Exception):
                 raise AssertionError(f"{name}.refit_many fails on {split.label}: {selection}") from selection
-            alone = clone(selector).set_params(**setting)
+            single = clone(selector).set_params(**setting)
             with preserve_random_state():
-                set_seeds(alone, split.seed)
-                expected = np.flatnonzero(alone.fit(*split.data(X, y)).get_support())
+                set_seeds(single, split.seed)
+                expected = np.flatnonzero(single.fit(*split.data(X, y)).get_support())
             assert selection.values.tolist() == expected.tolist(), (
                 f"{name}.refit_many selects {selection.values.tolist()} on {split.label} with {setting}, a clone "
                 f"fitted to its rows {expected.tolist()}"
             )
     (last,) = selector.refit_many(shared, X, y, splits[:1], settings[-1:])
-    assert [one.values.tolist() for one in last] == [found[0][-1].values.tolist()], (
-        f"{name}.refit_many selects otherwise when it is asked for some of the settings that were prepared"
+    assert [selection.values.tolist() for selection in last] == [fits[0][-1].values.tolist()], (
+        f"{name}.refit_many selects other features when only some of the prepared settings are requested"
     )
 
 
-def _seeded(selector: Any) -> Any:
+def _seeded_clone(selector: Any) -> Any:
     twin = clone(selector)
     for parameter in twin.get_params(deep=True):
         if parameter == "random_state" or parameter.endswith("__random_state"):
@@ -361,15 +365,15 @@ def _seeded(selector: Any) -> Any:
 
 
 def _fit(selector: Any, X: Any, y: NDArray[Any]) -> Any:
-    return _seeded(selector).fit(X, y)
+    return _seeded_clone(selector).fit(X, y)
 
 
 def _support(selector: Any, X: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(_fit(selector, X, y).get_support())
 
 
-def _same(one: Any, two: Any) -> bool:
-    return np.array_equal(np.asarray(one), np.asarray(two))
+def _same(first: Any, second: Any) -> bool:
+    return np.array_equal(np.asarray(first), np.asarray(second))
 
 
 def _assert_refused(selector: Any, what: str, call: Callable[[], Any]) -> None:

@@ -193,7 +193,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--replicates", type=int, default=1000)
     options.add_argument("--write", action="store_true", help="write docs/validity.md")
-    options.add_argument("--resume", type=Path, help="folder of an earlier run: what is there is not simulated again")
+    options.add_argument("--resume", type=Path, help="folder with results of an earlier call, which are kept")
     options = options.parse_args()
     n, start = options.replicates, time.perf_counter()
     measures = ("jaccard", "pearson", "spearman", "kendall", "sechidis", "yu")
@@ -218,13 +218,13 @@ def main():
     }
     folder = options.resume or Path(tempfile.mkdtemp(prefix="validity-"))
     print(f"Results as they come: {folder}", flush=True)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=simulations.quiet) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=simulations.ignore_warnings) as pool:
         done = {}
         for work, items in jobs.items():
-            kept = folder / f"{work.__name__}.csv"
-            if not kept.exists():
-                pd.concat(pool.map(work, items, chunksize=1), ignore_index=True).to_csv(kept, index=False)
-            done[work.__name__] = pd.read_csv(kept)
+            results = folder / f"{work.__name__}.csv"
+            if not results.exists():
+                pd.concat(pool.map(work, items, chunksize=1), ignore_index=True).to_csv(results, index=False)
+            done[work.__name__] = pd.read_csv(results)
             print(f"{work.__name__}: {len(items)} jobs, {time.perf_counter() - start:.0f} s so far", flush=True)
     text = page(done, n)
     if options.write:

@@ -9,7 +9,7 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
-from holdfast.inference.estimate import bind_similarity, evaluate
+from holdfast.inference.evaluation import bind_similarity, evaluate
 from holdfast.measures.chance import random_collection
 
 Draw = Callable[[int, np.random.Generator], hf.Preferences]
@@ -30,13 +30,13 @@ class Cell:
         batch = 1000 if measure == "nogueira" else 40
         rng = np.random.default_rng(2018)
         batches = (self.draw(batch, rng) for _ in range(n_runs // batch))
-        return float(np.mean([value_of(runs, measure, parameters) for runs in batches]))
+        return float(np.mean([stability_value(runs, measure, parameters) for runs in batches]))
 
 
-def value_of(runs, measure, parameters):
+def stability_value(runs, measure, parameters):
     """The value alone: without the uncertainty, which takes longer."""
-    (ready,) = bind_similarity([hf.MEASURES[measure].bind(**parameters)], runs, None)
-    return evaluate(runs, [ready])[0].value(1.0)
+    (bound,) = bind_similarity([hf.MEASURES[measure].bind(**parameters)], runs, None)
+    return evaluate(runs, [bound])[0].value(1.0)
 
 
 def known(name, p, **options):
@@ -145,7 +145,7 @@ LEVELS = (0.9, 0.95, 0.99)
 
 
 def coverage(cell, measure, all_runs, replicates, seed, *, methods=("jackknife",), **parameters):
-    """How often intervals hold the population value; one row per number of runs and method."""
+    """Coverage: how often intervals contain the population value; one row per number of runs and method."""
     truth = cell.population(measure, **parameters)
     rows = []
     for n_runs in all_runs:
@@ -156,13 +156,13 @@ def coverage(cell, measure, all_runs, replicates, seed, *, methods=("jackknife",
             for method in methods:
                 estimate = hf.stability(runs, measure, method=method, undefined=1.0, **parameters)
                 ends[method][replicate] = [estimate.ci(level) for level in LEVELS]
-        for method, found in ends.items():
-            held = ((found[:, :, 0] <= truth + 1e-9) & (truth <= found[:, :, 1] + 1e-9)).mean(axis=0)
+        for method, intervals in ends.items():
+            held = ((intervals[:, :, 0] <= truth + 1e-9) & (truth <= intervals[:, :, 1] + 1e-9)).mean(axis=0)
             rows.append(
                 {
                     "measure": measure, "cell": cell.name, "truth": truth, "runs": n_runs, "method": method,
                     **{f"{level:.0%}": share for level, share in zip(LEVELS, held, strict=True)},
-                    "width": float((found[:, 1, 1] - found[:, 1, 0]).mean()),
+                    "width": float((intervals[:, 1, 1] - intervals[:, 1, 0]).mean()),
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)
@@ -192,9 +192,9 @@ def rejections(draw, n_runs, replicates, seed, tests, level=0.05):
     rng = np.random.default_rng([seed, n_runs])
     rejected = dict.fromkeys(tests, 0)
     for _ in range(replicates):
-        one, two = draw(n_runs, rng)
+        first, second = draw(n_runs, rng)
         for name, options in tests.items():
-            rejected[name] += hf.compare(one, two, **options, undefined=1.0).p_value <= level
+            rejected[name] += hf.compare(first, second, **options, undefined=1.0).p_value <= level
     return {name: count / replicates for name, count in rejected.items()}
 
 

@@ -78,16 +78,16 @@ def modes(n_features, size, shares):
 
     def draw(n, rng):
         mode = rng.choice(len(shares), n, p=shares)
-        return from_rows([np.arange(n_features) // size == one for one in mode])
+        return from_rows([np.arange(n_features) // size == chosen for chosen in mode])
 
     p = np.zeros(n_features)
     p[: size * len(shares)] = np.repeat(shares, size)
-    told = " : ".join(f"{share:.0%}" for share in shares)
-    return Cell(f"disjoint modes {told}, {size} of {n_features}", draw, population_stability(p))
+    proportions = " : ".join(f"{share:.0%}" for share in shares)
+    return Cell(f"disjoint modes {proportions}, {size} of {n_features}", draw, population_stability(p))
 
 
 def noisy_modes(n_features, size, signal, share):
-    """Two modes with noisy scores; the second turns the order round."""
+    """Two modes with noisy scores; the second reverses the order."""
 
     def draw(n, rng):
         rows = scored(n, size, n_features, signal, rng)
@@ -116,8 +116,8 @@ def wild_sizes(n_features, size, signal, tail):
         ranks = (-scores).argsort(axis=1).argsort(axis=1)
         return from_rows(ranks < sizes[:, None])
 
-    law = f"lognormal ({tail:g})" if tail < 2 else f"Pareto ({tail:g})"
-    return Cell(f"{law} sizes around {size} of {n_features}, signal {signal}", draw)
+    distribution = f"lognormal ({tail:g})" if tail < 2 else f"Pareto ({tail:g})"
+    return Cell(f"{distribution} sizes around {size} of {n_features}, signal {signal}", draw)
 
 
 def by_chance(n_features, size):
@@ -144,7 +144,7 @@ def regimes(n_features, size, signal):
     def draw(n, rng):
         rows = scored(n, size, n_features, signal, rng)
         regime = rng.choice(3, n, p=shares)
-        return from_rows([np.roll(row, shifts[one]) for row, one in zip(rows, regime, strict=True)])
+        return from_rows([np.roll(row, shifts[chosen]) for row, chosen in zip(rows, regime, strict=True)])
 
     return Cell(f"three regimes, signal {signal}, {size} of {n_features}", draw)
 
@@ -185,9 +185,9 @@ def real_selector(name, make, data, n_rows):
         selector = make()
         shared = selector.prepare(X, y, [{}])
         return np.array([
-            np.isin(np.arange(X.shape[1]), found.values)
-            for (found,) in selector.refit_many(shared, X, y, splits, [{}])
-            if not isinstance(found, Exception)
+            np.isin(np.arange(X.shape[1]), selection.values)
+            for (selection,) in selector.refit_many(shared, X, y, splits, [{}])
+            if not isinstance(selection, Exception)
         ])  # fmt: skip
 
     def draw(n, rng):
@@ -209,8 +209,8 @@ def _two_digits():
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
-    kept = np.isin(y, (3, 8))
-    return np.ascontiguousarray(X[kept][:, X[kept].std(axis=0) > 0]), (y[kept] == 8).astype(int)
+    chosen = np.isin(y, (3, 8))
+    return np.ascontiguousarray(X[chosen][:, X[chosen].std(axis=0) > 0]), (y[chosen] == 8).astype(int)
 
 
 def _cancer():
@@ -261,7 +261,7 @@ def kinds():
         "held out: real selectors": [
             real_selector("ANOVA F on breast cancer", lambda: AnovaF(6), _cancer, 40),
             real_selector("mRMR on breast cancer", lambda: MRMR(6), _cancer, 80),
-            real_selector("lasso on breast cancer", lambda: ElasticNetPath(lam=0.05), _cancer, 80),
+            real_selector("lasso on breast cancer", lambda: ElasticNetPath(penalty_strength=0.05), _cancer, 80),
             real_selector("ANOVA F on two digits", lambda: AnovaF(10), _two_digits, 30),
             real_selector("SVM-RFE on two digits", lambda: SVMRFE(10), _two_digits, 60),
         ],

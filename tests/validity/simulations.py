@@ -24,11 +24,11 @@ from kinds import equal_pairs, half_different, kinds, modes, noise_and_strays, w
 
 import holdfast as hf
 from holdfast.datasets import make_selections, selection_probabilities
-from holdfast.preferences import stacked
+from holdfast.measures.record import stacked
 
 
-def quiet():
-    """Undefined values are part of the simulations; their warnings are not wanted."""
+def ignore_warnings():
+    """Undefined values are part of the simulations; their warnings are ignored."""
     warnings.simplefilter("ignore")
 
 
@@ -44,27 +44,32 @@ def main_coverage(job):
 
 
 def sizes_by_kind(job):
-    """How often two selections of one kind are told apart, by chance."""
+    """Share of rejections for two selections of one kind: the size of the test."""
     kind, place, runs, replicates = job
     cell = kinds()[kind][place]
     tests = {name: TESTS[name] for name in ("paired", "independent")}
     found = [
-        {"kind": kind, "cell": cell.name, "runs": n, **rejections(twice(cell, cell), n, replicates, 20 + place, tests)}
+        {
+            "kind": kind,
+            "cell": cell.name,
+            "runs": n,
+            **rejections(both(cell, cell), n, replicates, 20 + place, tests),
+        }
         for n in runs
     ]
     return pd.DataFrame(found)
 
 
-def twice(one, two):
-    return lambda n, rng: (one.draw(n, rng), two.draw(n, rng))
+def both(first, second):
+    return lambda n, rng: (first.draw(n, rng), second.draw(n, rng))
 
 
 def sizes_of_equals(job):
-    """How often two kinds of equal stability are told apart."""
+    """Share of rejections for two kinds of equal stability."""
     name, runs, replicates = job
-    one, two = equal_pairs()[name]
-    found = [rejections(twice(one, two), n, replicates, 21, {"paired": TESTS["paired"]})["paired"] for n in runs]
-    row = {"first; second": name, "stability": one.population("nogueira"), **dict(zip(runs, found, strict=True))}
+    first, second = equal_pairs()[name]
+    found = [rejections(both(first, second), n, replicates, 21, {"paired": TESTS["paired"]})["paired"] for n in runs]
+    row = {"first; second": name, "stability": first.population("nogueira"), **dict(zip(runs, found, strict=True))}
     return pd.DataFrame([row])
 
 
@@ -132,7 +137,7 @@ def table_4(job):
 
 
 def two_stage(job):
-    """Coverage of what a pilot of 20 runs promises, and then as many runs as it asked for."""
+    """Coverage of the interval planned with a pilot of 20 runs, after the planned number of runs."""
     name, half_width, replicates = job
     cell = two_stage_cells()[name]
     truth, held, used, widths = cell.population("nogueira"), 0, [], []

@@ -225,7 +225,7 @@ def _table(options: dict[str, Any]) -> "Table":
             if options.get(key):
                 raise ValueError(f"Expected a file for --{key}, got the data set {data}, of which every column counts.")
         known = datasets.load(data)
-        return Table(X=known.X, y=known.y, target=target or "target", task=known.about.task, notes=(known.description,))
+        return Table(X=known.X, y=known.y, target=target or "target", task=known.info.task, notes=(known.description,))
     if target is None:
         raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
     try:

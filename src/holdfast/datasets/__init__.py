@@ -1,8 +1,8 @@
-"""Data to try things on: selections and data with a known truth, and real data by name."""
+"""Data sets: simulated selections and data whose truth is known, and real data by name."""
 
 from importlib.resources import as_file, files
 
-from holdfast.datasets.catalog import About
+from holdfast.datasets.catalog import DatasetInfo
 from holdfast.datasets.real import Dataset, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
 from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant
@@ -10,8 +10,8 @@ from holdfast.io.selections import read_preferences
 from holdfast.preferences import Preferences
 
 __all__ = [
-    "About",
     "Dataset",
+    "DatasetInfo",
     "Simulated",
     "Truth",
     "listing",
@@ -27,7 +27,12 @@ __all__ = [
 
 
 def load_example() -> Preferences:
-    """Return feature weights of 20 bootstraps: ANOVA F values on the breast-cancer data of scikit-learn.
+    """Load an example: ANOVA F values of 30 features on 20 bootstrap samples of scikit-learn's breast-cancer data.
+
+    Returns
+    -------
+    Preferences
+        Weights of 20 runs.
 
     Examples
     --------

@@ -1,7 +1,9 @@
-"""The real data sets that can be loaded by name: what they are, where they are from, and their checksums."""
+"""Catalog of real data sets: size, source, license, notes and checksum of each."""
 
 from dataclasses import dataclass
 from typing import Literal
+
+from holdfast.declared import About, Registry
 
 MICROARRAY = "Hamer and Dupont (2020)"
 GULGEZEN = "Gulgezen et al. (2009)"
@@ -10,27 +12,38 @@ BLOCKS = "Rows stand in solid class blocks: shuffle or stratify."
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
-    """Facts about a data set.
+class DatasetInfo:
+    """Facts about a real data set: size, classes, source, license and notes.
 
     Attributes
     ----------
     name : str
-        What :func:`load` calls it.
+        Its name for :func:`load`.
     n_samples, n_features : int
         Its size.
     classes : dict of str to int, or None
         Number of samples of each class; None for regression.
     used_by : str
-        Paper that used it.
+        Papers that used it.
     source : str
         Where the values are from.
     license : str
         License as the source states it, mostly of a package and not of the data: look before you pass data on.
     notes : tuple of str
-        What one should know before using it.
+        What to know before using it.
     sha256 : str or None
         Checksum of the file; None for a data set that comes with scikit-learn.
+
+    See Also
+    --------
+    load : Load a data set by name.
+    listing : The facts about all data sets as a table.
+
+    Examples
+    --------
+    >>> from holdfast import datasets
+    >>> datasets.load("breast_cancer").info.classes
+    {'benign': 357, 'malignant': 212}
     """
 
     name: str
@@ -42,6 +55,11 @@ class About:
     license: str
     notes: tuple[str, ...] = ()
     sha256: str | None = None
+
+    @property
+    def about(self) -> About:
+        """Name and size, as declared of everything with a name."""
+        return About(name=self.name, summary=f"{self.n_samples} samples of {self.n_features} features")
 
     @property
     def task(self) -> Literal["classification", "regression"]:
@@ -67,7 +85,7 @@ class About:
 
 
 ROWS = (
-    About(
+    DatasetInfo(
         name="breast_cancer",
         n_samples=569,
         n_features=30,
@@ -76,7 +94,7 @@ ROWS = (
         source="scikit-learn, load_breast_cancer (UCI, Breast Cancer Wisconsin, Diagnostic)",
         license="BSD-3-Clause (package)",
     ),
-    About(
+    DatasetInfo(
         name="alon",
         n_samples=62,
         n_features=2000,
@@ -87,7 +105,7 @@ ROWS = (
         notes=("Nine columns repeat others.",),
         sha256="b2da49357bddda8971b3c6bdbaa74bc6641d581b795615c7f93df5c70c9341f7",
     ),
-    About(
+    DatasetInfo(
         name="borovecki",
         n_samples=31,
         n_features=22283,
@@ -98,7 +116,7 @@ ROWS = (
         notes=(BLOCKS,),
         sha256="1cdcc4ca373d94c695b437123c16bc2dc15d26afe473ffe325259caae6dadab4",
     ),
-    About(
+    DatasetInfo(
         name="singh",
         n_samples=102,
         n_features=12600,
@@ -112,7 +130,7 @@ ROWS = (
         ),
         sha256="968d65bd66742df4701488ff0cc52dc9087086cbe61b6964153d3fd1ffb7e658",
     ),
-    About(
+    DatasetInfo(
         name="gravier",
         n_samples=168,
         n_features=2905,
@@ -122,7 +140,7 @@ ROWS = (
         license="MIT (package)",
         sha256="a14600a68fd994b46bcf8b77585975070cc3c8cd7e803a0c2539c8d0d2228179",
     ),
-    About(
+    DatasetInfo(
         name="chiaretti",
         n_samples=111,
         n_features=12625,
@@ -133,7 +151,7 @@ ROWS = (
         notes=("That these are the rows and labels of the paper is inferred from their number, not checked.",),
         sha256="f7efdece6148222e5fe57b42d69364ba2b913832dab843d889c97460845d8893",
     ),
-    About(
+    DatasetInfo(
         name="ionosphere",
         n_samples=351,
         n_features=34,
@@ -144,7 +162,7 @@ ROWS = (
         notes=("Column V2 is constant, and one row repeats another.",),
         sha256="a17dea96fc36efc1789305b1a1193327b0bf8318a173fb45565ddc5a992946ee",
     ),
-    About(
+    DatasetInfo(
         name="sonar",
         n_samples=208,
         n_features=60,
@@ -155,7 +173,7 @@ ROWS = (
         notes=(BLOCKS,),
         sha256="cfe4674e39d57a78cbae7f96f2ddf8f878bb85aa56cf46d29f67ba38065d07f2",
     ),
-    About(
+    DatasetInfo(
         name="parkinsons",
         n_samples=195,
         n_features=22,
@@ -168,7 +186,7 @@ ROWS = (
         ),
         sha256="72ea5c479d8f8b53d8ce08336a9f27fe045669e3e3c6c33d91bc9493d9071746",
     ),
-    About(
+    DatasetInfo(
         name="musk1",
         n_samples=476,
         n_features=166,
@@ -182,7 +200,7 @@ ROWS = (
         ),
         sha256="ba7a50016d7ed85ee8d30d22118be4acf458dbc239ed99a74bc7c332e562225e",
     ),
-    About(
+    DatasetInfo(
         name="mfeat",
         n_samples=2000,
         n_features=649,
@@ -193,7 +211,7 @@ ROWS = (
         notes=(BLOCKS, "Three columns and six rows repeat others."),
         sha256="4dc5d107e7d16f999b1627962a7ebb469e19a9337291f3d9c7684af9f3d40690",
     ),
-    About(
+    DatasetInfo(
         name="optdigits_train",
         n_samples=3823,
         n_features=64,
@@ -204,7 +222,7 @@ ROWS = (
         notes=("Columns block_01 and block_40 are constant.",),
         sha256="d4632ef24bab0bb8e1e7fa9f14b1057c2865218099aa705bb86deb0134cc78e2",
     ),
-    About(
+    DatasetInfo(
         name="wine",
         n_samples=178,
         n_features=13,
@@ -215,7 +233,7 @@ ROWS = (
         notes=(BLOCKS,),
         sha256="16560d6b4f614435350ad559683befae91c0fcbd9f9262aaa97263475e9ee17b",
     ),
-    About(
+    DatasetInfo(
         name="gtzan5_librosa",
         n_samples=500,
         n_features=57,
@@ -229,7 +247,7 @@ ROWS = (
         ),
         sha256="4133c2918076d13167d47b6fc76c1576f7c6f93901552bfc9252f3e779d9c3ca",
     ),
-    About(
+    DatasetInfo(
         name="spambase",
         n_samples=4601,
         n_features=57,
@@ -240,7 +258,7 @@ ROWS = (
         notes=(BLOCKS, "394 rows repeat others."),
         sha256="e76aaa15536c20843a27a37f8f234f56a668352674d721a00c254b0b1de893e8",
     ),
-    About(
+    DatasetInfo(
         name="madelon",
         n_samples=2600,
         n_features=500,
@@ -253,7 +271,7 @@ ROWS = (
         ),
         sha256="295ee1fbe31163d6afe2070ea5c6ba53bf010d226f7bbd09e297da9cd798d5c9",
     ),
-    About(
+    DatasetInfo(
         name="boston",
         n_samples=506,
         n_features=13,
@@ -264,7 +282,7 @@ ROWS = (
         notes=("No longer part of scikit-learn, for what its column b assumes about people.",),
         sha256="25f76675a769bff2e3cd533bcd4f506c1dad2ef23b65e94e35cc8b867baca81c",
     ),
-    About(
+    DatasetInfo(
         name="ovarian_8_7_02",
         n_samples=253,
         n_features=15154,
@@ -280,3 +298,6 @@ ROWS = (
         sha256="05cd598f21dd2b858237672ff5644896c93a1d71faafd987e24d70229539da26",
     ),
 )
+
+DATASETS: Registry[DatasetInfo] = Registry("data set", ROWS)
+"""All real data sets by name."""

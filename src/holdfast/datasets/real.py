@@ -1,4 +1,4 @@
-"""Real data sets by name, from a folder, or downloaded into it once, and checked before use."""
+"""Real data sets by name: read from a folder, or downloaded once, and verified by checksum."""
 
 import hashlib
 import os
@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.datasets.catalog import ROWS, About
-from holdfast.declared import did_you_mean
+from holdfast.datasets.catalog import DATASETS, DatasetInfo
 from holdfast.io import read_table
 from holdfast.io.files import as_path, missing_package
 
-BY_NAME = {about.name: about for about in ROWS}
 FOLDER, ADDRESS = "HOLDFAST_DATA", "HOLDFAST_DATA_URL"  # environment variables
 RETRIES = 2
 
@@ -33,33 +31,49 @@ class Dataset:
         Features, floats without gaps.
     y : ndarray
         Class labels (texts), or floats for regression.
-    about : About
+    info : DatasetInfo
         Size, classes, source, license and notes.
+
+    See Also
+    --------
+    load : Load a data set by name.
+
+    Examples
+    --------
+    >>> from holdfast import datasets
+    >>> X, y = datasets.load("breast_cancer")
+    >>> X.shape
+    (569, 30)
     """
 
     X: pd.DataFrame
     y: NDArray[Any]
-    about: About
+    info: DatasetInfo
 
     @property
     def name(self) -> str:
         """Name of the data set."""
-        return self.about.name
+        return self.info.name
 
     @property
     def description(self) -> str:
         """What the data set is, where it is from, and what to look out for, in a few sentences."""
-        return str(self.about)
+        return str(self.info)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))
 
     def __repr__(self) -> str:
-        return f"Dataset {self.name}: {self.X.shape[0]} samples of {self.X.shape[1]} features ({self.about.task})"
+        return f"Dataset {self.name}: {self.X.shape[0]} samples of {self.X.shape[1]} features ({self.info.task})"
 
 
 def names() -> list[str]:
-    """Return the names of all data sets that :func:`load` knows.
+    """Return the names of all real data sets.
+
+    Returns
+    -------
+    list of str
+        The names.
 
     Examples
     --------
@@ -67,11 +81,16 @@ def names() -> list[str]:
     >>> datasets.names()[:4]
     ['breast_cancer', 'alon', 'borovecki', 'singh']
     """
-    return list(BY_NAME)
+    return list(DATASETS)
 
 
 def listing() -> pd.DataFrame:
-    """Return facts about all data sets that :func:`load` knows, one row each.
+    """Return the facts about all real data sets as a table.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set: size, task, source, license and notes.
 
     Examples
     --------
@@ -81,17 +100,17 @@ def listing() -> pd.DataFrame:
     """
     rows = [
         {
-            "name": about.name,
-            "n_samples": about.n_samples,
-            "n_features": about.n_features,
-            "task": about.task,
-            "n_classes": len(about.classes or ()),
-            "used_by": about.used_by,
-            "source": about.source,
-            "license": about.license,
-            "notes": " ".join(about.notes),
+            "name": info.name,
+            "n_samples": info.n_samples,
+            "n_features": info.n_features,
+            "task": info.task,
+            "n_classes": len(info.classes or ()),
+            "used_by": info.used_by,
+            "source": info.source,
+            "license": info.license,
+            "notes": " ".join(info.notes),
         }
-        for about in ROWS
+        for info in DATASETS.values()
     ]
     return pd.DataFrame(rows).set_index("name")
 
@@ -112,50 +131,52 @@ def load(name: str, *, base_url: str | None = None) -> Dataset:
         Address of a folder with the files, ``http://…`` or ``https://…``; if it is left out, that of the environment
         variable ``HOLDFAST_DATA_URL``.
 
+    Returns
+    -------
+    Dataset
+        Features, target and facts about them.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the file is not found, or its checksum is wrong.
+
     Examples
     --------
     >>> from holdfast import datasets
     >>> datasets.load("breast_cancer")
     Dataset breast_cancer: 569 samples of 30 features (classification)
     """
-    about = _about(name)
-    if about.sha256 is None:
-        return _breast_cancer(about)
-    table = read_table(_file(about, base_url), "target", task=about.task)
-    return Dataset(X=table.X, y=table.y, about=about)
+    info = DATASETS.find(name)
+    if info.sha256 is None:
+        return _breast_cancer(info)
+    table = read_table(_file(info, base_url), "target", task=info.task)
+    return Dataset(X=table.X, y=table.y, info=info)
 
 
-def _about(name: str) -> About:
-    if name not in BY_NAME:
-        hint = did_you_mean(name, BY_NAME)
-        hint = hint if hint.endswith("?") else f"; datasets.names() lists them: {', '.join(BY_NAME)}."
-        raise ValueError(f"Expected the name of a data set, got {name!r}{hint}")
-    return BY_NAME[name]
-
-
-def _breast_cancer(about: About) -> Dataset:
+def _breast_cancer(info: DatasetInfo) -> Dataset:
     from sklearn.datasets import load_breast_cancer
 
     bunch = load_breast_cancer(as_frame=True)
-    return Dataset(X=bunch.data, y=np.array(bunch.target_names)[bunch.target.to_numpy()].astype(str), about=about)
+    return Dataset(X=bunch.data, y=np.array(bunch.target_names)[bunch.target.to_numpy()].astype(str), info=info)
 
 
 # Files
 
 
-def _file(about: About, base_url: str | None) -> Path:
+def _file(info: DatasetInfo, base_url: str | None) -> Path:
     """Return the path of a data set's file, downloaded if need be, with the right checksum."""
-    path = _folder() / about.file
+    path = _folder() / info.file
     if path.exists():
-        _check_sum(path, about)
+        _check_sum(path, info)
         return path
     base = base_url or os.environ.get(ADDRESS)
     if not base:
         raise ValueError(
-            f"Expected the data set {about.name!r} in {path}, got no such file; holdfast knows no public address of "
+            f"Expected the data set {info.name!r} in {path}, got no such file; holdfast knows no public address of "
             f"it: put the file there by hand, or give an address with base_url= or the environment variable {ADDRESS}."
         )
-    _download(f"{base.rstrip('/')}/{about.file}", path, about)
+    _download(f"{base.rstrip('/')}/{info.file}", path, info)
     return path
 
 
@@ -164,33 +185,33 @@ def _folder() -> Path:
     return as_path(folder) if folder else Path(_pooch().os_cache("holdfast"))
 
 
-def _check_sum(path: Path, about: About) -> None:
+def _check_sum(path: Path, info: DatasetInfo) -> None:
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != about.sha256:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    if checksum != info.sha256:
         raise ValueError(
-            f"Expected the SHA-256 checksum {_short(about.sha256)} of {path}, got {_short(found)}: the file is damaged "
-            "or another version; remove it and put the right one there, or let it be downloaded again."
+            f"Expected the SHA-256 checksum {_short(info.sha256)} of {path}, got {_short(checksum)}: the file is "
+            "damaged or another version; remove it and put the right one there, or let it be downloaded again."
         )
 
 
-def _download(url: str, path: Path, about: About) -> None:
+def _download(url: str, path: Path, info: DatasetInfo) -> None:
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"Expected an address http://… or https://… in base_url= or {ADDRESS}, got {url!r}.")
-    base, registry = url.removesuffix(about.file), {about.file: about.sha256}
+    base, registry = url.removesuffix(info.file), {info.file: info.sha256}
     files = _pooch().create(path.parent, base_url=base, registry=registry, retry_if_failed=RETRIES)
     try:
-        files.fetch(about.file)
+        files.fetch(info.file)
     except OSError as error:
         if error.filename is not None:  # of the disk, not of the connection
             raise
         raise ValueError(
-            f"Expected to download {url}, got {_first_line(error)}; mend base_url= or {ADDRESS}, or put the file into "
+            f"Downloading {url} failed: {_first_line(error)}; check base_url= or {ADDRESS}, or put the file into "
             f"{path.parent} by hand."
         ) from None
     except ValueError:
         raise ValueError(
-            f"Expected the SHA-256 checksum {_short(about.sha256)} of {url}, got another: that file is damaged or "
+            f"Expected the SHA-256 checksum {_short(info.sha256)} of {url}, got another: that file is damaged or "
             f"another version, and nothing was kept; try again, or put the right file into {path.parent} by hand."
         ) from None
 

@@ -1,4 +1,4 @@
-"""Selections with a known population stability, for planning and for tests of intervals."""
+"""Simulated selections whose population stability is known."""
 
 from typing import Any
 
@@ -12,9 +12,19 @@ Floats = NDArray[np.float64]
 
 
 def population_stability(p: ArrayLike) -> float:
-    """Return the stability (``nogueira``) that runs tend to whose features are selected with probabilities ``p``.
+    """Compute the population stability (``nogueira``) of features selected with probabilities ``p``.
 
     Only the probabilities matter, not how features go together.
+
+    Parameters
+    ----------
+    p : array of float
+        Probability that each feature is selected.
+
+    Returns
+    -------
+    float
+        The stability that many runs tend to; ``nan`` if all probabilities are 0, or all are 1.
 
     Examples
     --------
@@ -30,7 +40,27 @@ def population_stability(p: ArrayLike) -> float:
 
 
 def selection_probabilities(stability: float, size: float, n_features: int) -> Floats:
-    """Return probabilities with this population stability: ``size`` features are likely, all others unlikely."""
+    """Choose selection probabilities that have a given population stability.
+
+    Parameters
+    ----------
+    stability : float
+        Population stability, from 0 to 1.
+    size : int
+        Mean number of selected features.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    ndarray
+        ``size`` probabilities that are high and equal, and low ones for all other features.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
     if not 0 <= stability <= 1 or not 1 <= size < n_features or size != int(size):
         raise ValueError(
             f"Expected a stability from 0 to 1 and a whole size from 1 to below the number of features, got stability "
@@ -55,7 +85,7 @@ def make_selections(
     fixed_size: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> Preferences:
-    """Draw runs whose features are selected with known probabilities, hence with a known population stability.
+    """Simulate selections with known probabilities, hence with a known population stability.
 
     Parameters
     ----------
@@ -74,6 +104,16 @@ def make_selections(
         order).
     random_state : int or Generator, optional
         Seed.
+
+    Returns
+    -------
+    Preferences
+        The simulated runs.
+
+    Raises
+    ------
+    ValueError
+        If probabilities or sizes are out of range, or it is not known which to take.
 
     Examples
     --------
@@ -101,10 +141,10 @@ def _probabilities(p: Any, stability: float | None, size: int | None, n_features
     if p is not None:
         chance = np.asarray(p, dtype=float)
         if chance.ndim != 1 or not ((chance >= 0) & (chance <= 1)).all():
-            raise ValueError("Expected p to be a list of probabilities from 0 to 1, got something else.")
+            raise ValueError("Expected p to be a list of probabilities from 0 to 1.")
         return chance
     if stability is None or size is None or n_features is None:
-        raise ValueError("Expected p=, or stability=, size= and n_features=, got neither.")
+        raise ValueError("Pass p=, or stability=, size= and n_features=.")
     return selection_probabilities(stability, size, n_features)
 
 

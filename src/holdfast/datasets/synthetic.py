@@ -1,4 +1,4 @@
-"""Data whose relevant features are known, to see which of them a selector finds."""
+"""Simulated data whose relevant features are known."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Truth:
-    """What is known about simulated data.
+    """The truth about simulated data: relevant features and blocks of correlated ones.
 
     Attributes
     ----------
@@ -19,6 +19,16 @@ class Truth:
         Columns that the target depends on, in ascending order.
     block : ndarray of int
         Block of correlated features that each column belongs to; -1 for a column that is correlated with no other.
+
+    See Also
+    --------
+    Simulated : The data that it belongs to.
+
+    Examples
+    --------
+    >>> from holdfast.datasets import make_redundant
+    >>> make_redundant(0.5, n_samples=20, n_features=8, n_relevant=3, random_state=0).truth.relevant
+    array([0, 1, 2])
     """
 
     relevant: NDArray[np.intp]
@@ -31,7 +41,29 @@ class Truth:
 
 
 class Simulated(NamedTuple):
-    """Features, target, and what is known about them; ``X, y, truth = …`` unpacks it."""
+    """Simulated features and target, and the truth about them; ``X, y, truth = …`` unpacks it.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The features.
+    y : ndarray
+        The target.
+    truth : Truth
+        Relevant features and blocks.
+
+    See Also
+    --------
+    make_redundant : Relevant features that are correlated.
+    make_block_correlated : Blocks of correlated features.
+
+    Examples
+    --------
+    >>> from holdfast.datasets import make_block_correlated
+    >>> data = make_block_correlated(n_samples=50, n_features=10, n_relevant=2, random_state=0)
+    >>> data.X.shape
+    (50, 10)
+    """
 
     X: Floats
     y: NDArray[Any]
@@ -46,7 +78,7 @@ def make_redundant(
     n_relevant: int = 50,
     random_state: int | np.random.Generator | None = None,
 ) -> Simulated:
-    r"""Draw the two-class data with redundancy :math:`\rho` of Nogueira and Brown (2016) and Nogueira et al. (2018).
+    r"""Simulate the two-class data with redundancy :math:`\rho` of Nogueira and Brown (2016).
 
     Both classes are normal. The first ``n_relevant`` features have mean 1 in the positive class and -1 in the negative,
     variance 1, and correlation ``rho`` with each other within a class; all others are standard normal noise. Half of
@@ -66,6 +98,11 @@ def make_redundant(
     -------
     Simulated
         ``X``; ``y``, 1 or -1; and the ``truth``, whose block 0 is the relevant features.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
 
     References
     ----------
@@ -88,7 +125,7 @@ def make_redundant(
     rng = np.random.default_rng(random_state)
     y = rng.permutation(np.where(np.arange(n_samples) < n_samples // 2, 1, -1))
     block = np.where(np.arange(n_features) < n_relevant, 0, -1)
-    X = _correlated(n_samples, block, rho, rng)
+    X = _draw_features(n_samples, block, rho, rng)
     X[:, :n_relevant] += y[:, None]
     return Simulated(X, y, Truth(relevant=np.arange(n_relevant), block=block))
 
@@ -106,7 +143,7 @@ def make_block_correlated(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
 ) -> Simulated:
-    r"""Draw data in which each relevant feature has stand-ins: features of one block are correlated, blocks are not.
+    r"""Simulate data with blocks of correlated features, in which each relevant feature has stand-ins.
 
     All features are standard normal. The target depends on one feature in each of ``n_relevant`` blocks, through the
     score :math:`s = \beta \sum_f \pm x_f` with alternating signs: :math:`y = s + \sigma \varepsilon` in regression; a
@@ -134,6 +171,16 @@ def make_block_correlated(
     random_state : int or Generator, optional
         Seed.
 
+    Returns
+    -------
+    Simulated
+        ``X``, ``y`` and the ``truth``.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
     Examples
     --------
     >>> from holdfast.datasets import make_block_correlated
@@ -145,15 +192,15 @@ def make_block_correlated(
     _check_blocks(n_samples, n_features, block_size, n_relevant, task)
     rng = np.random.default_rng(random_state)
     block = np.arange(n_features) // block_size
-    X = _correlated(n_samples, block, rho, rng)
+    X = _draw_features(n_samples, block, rho, rng)
     relevant = block_size * np.arange(n_relevant)
     score = effect * X[:, relevant] @ np.where(np.arange(n_relevant) % 2, -1.0, 1.0)
-    y = _drawn(score, task, noise, rng)
+    y = _draw_target(score, task, noise, rng)
     order = rng.permutation(n_features) if shuffle else np.arange(n_features)
     return Simulated(X[:, order], y, Truth(relevant=np.flatnonzero(np.isin(order, relevant)), block=block[order]))
 
 
-def _correlated(n_samples: int, block: NDArray[np.intp], rho: float, rng: np.random.Generator) -> Floats:
+def _draw_features(n_samples: int, block: NDArray[np.intp], rho: float, rng: np.random.Generator) -> Floats:
     """Draw standard normal features; those of one block share a factor, those of block -1 are alone."""
     X = rng.standard_normal((n_samples, len(block)))
     shared = rng.standard_normal((n_samples, block.max() + 1))
@@ -162,7 +209,7 @@ def _correlated(n_samples: int, block: NDArray[np.intp], rho: float, rng: np.ran
     return X
 
 
-def _drawn(score: Floats, task: str, noise: float, rng: np.random.Generator) -> NDArray[Any]:
+def _draw_target(score: Floats, task: str, noise: float, rng: np.random.Generator) -> NDArray[Any]:
     if task == "regression":
         return score + noise * rng.standard_normal(len(score))
     return (rng.logistic(size=len(score)) < score).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
-from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.estimate import StabilityEstimate, StabilityTest, stability
 from holdfast.inference.features import feature_swaps, feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, PlannedRuns, runs_needed
@@ -16,6 +16,7 @@ __all__ = [
     "Pilot",
     "PlannedRuns",
     "StabilityEstimate",
+    "StabilityTest",
     "agreement",
     "compare",
     "compare_many",

@@ -11,18 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import (
-    StabilityEstimate,
-    Undefined,
-    as_preferences,
-    bind_similarity,
-    check_undefined,
-    convert_kind,
-    stability,
-)
+from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
-from holdfast.preferences import Preferences, stacked
+from holdfast.measures.record import stacked
+from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +34,17 @@ class Agreement(ResultMixin):
         Agreement of each pair of runs; ``nan`` where undefined.
     reason : str or None
         Why it, or a part of it, is undefined.
+
+    See Also
+    --------
+    agreement : Makes an agreement.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> halves = [[1, 1, 0, 0], [1, 0, 1, 0]], [[1, 1, 0, 0], [1, 0, 0, 1]]
+    >>> hf.inference.agreement(*halves, "jaccard").per_run.round(2)
+    array([1.  , 0.33])
     """
 
     measure: str
@@ -51,9 +57,29 @@ class Agreement(ResultMixin):
         """Number of pairs of runs."""
         return self.per_run.size
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the agreement as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            Measure, value, number of pairs of runs, their agreements, and the reason if one is undefined.
+        """
+        per_run = [None if math.isnan(value) else value for value in self.per_run.tolist()]
+        return to_plain({
+            "measure": self.measure, "value": self.value, "n_runs": self.n_runs, "per_run": per_run,
+            "reason": self.reason,
+        })  # fmt: skip
+
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per pair of runs with its ``agreement``."""
-        return pd.DataFrame({"agreement": self.per_run}, index=pd.RangeIndex(self.n_runs, name="run"))
+        """Return the agreement of every pair of runs as a frame.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``run`` and ``agreement``.
+        """
+        return pd.DataFrame({"run": range(self.n_runs), "agreement": self.per_run})
 
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
@@ -78,9 +104,9 @@ def agreement(
     a, b : Preferences or matrix
         Equally many runs over the same features; if both have labels, the labels must be equal.
     measure : str or Measure
-        What to measure.
+        Measure of stability.
     X : matrix, optional
-        Samples × features for measures that need a similarity of features.
+        Samples × features, for measures that need a similarity of features.
     undefined : {"nan", "raise", "skip"} or float
         What to do with undefined runs: make the mean ``nan``, raise, leave them out, or take this number.
     **parameters
@@ -89,6 +115,18 @@ def agreement(
     Returns
     -------
     Agreement
+        The agreement of every run, and their mean.
+
+    Raises
+    ------
+    ValueError
+        If the two selections are not aligned, or not one similarity is given for each run.
+    UndefinedStabilityError
+        If an agreement is undefined and ``undefined="raise"``.
+
+    See Also
+    --------
+    holdfast.stability : The agreement of all runs of one selection with each other.
 
     Examples
     --------
@@ -136,7 +174,7 @@ def _check_aligned(a: Preferences, b: Preferences) -> None:
 def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Undefined) -> Agreement:
     missing, reason, value = np.isnan(per_run), None, float(per_run.mean())
     if missing.any():
-        reason = f"{measure.name} has no value for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
+        reason = f"{measure.name} is undefined for {measure.undefined}, as in {missing.sum()} of {per_run.size} runs"
         if undefined == "raise":
             raise UndefinedStabilityError(f"The agreement is undefined: {reason}; choose undefined='skip' or a number.")
         if undefined == "skip" and not missing.all():
@@ -150,16 +188,27 @@ def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Und
 
 @dataclass(frozen=True)
 class Kalousis(ResultMixin):
-    """The three stabilities of Kalousis, Prados and Hilario (2005).
+    """The three stabilities of Kalousis, Prados and Hilario (2005): of weights, ranks and subsets.
 
     Attributes
     ----------
     weights : StabilityEstimate
-        S_W, the mean Pearson correlation of weights.
+        S_W, by Pearson's correlation.
     ranks : StabilityEstimate
-        S_R, the mean Spearman correlation of ranks.
+        S_R, by Spearman's correlation.
     subsets : StabilityEstimate
-        S_S, the mean Jaccard index of the best k.
+        S_S, by Jaccard's index of the ``k`` best features.
+
+    See Also
+    --------
+    kalousis : Measures the three.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> hf.inference.kalousis(load_example(), k=10).subsets.measure
+    'jaccard'
     """
 
     weights: StabilityEstimate
@@ -189,6 +238,15 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     **parameters
         ``ties="random"`` and ``random_state`` order equal weights at random, in the ranking and in the choice of the
         best (see :meth:`Preferences.to_ranking`).
+
+    Returns
+    -------
+    Kalousis
+        The three estimates.
+
+    See Also
+    --------
+    holdfast.stability : The stability by any measure.
 
     Examples
     --------

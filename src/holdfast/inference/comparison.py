@@ -11,19 +11,22 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import (
-    StabilityEstimate,
-    Undefined,
-    as_preferences,
-    bind_similarity,
-    convert_kind,
-    stability,
+from holdfast.inference.differences import (
+    Kernel,
+    compact_letters,
+    degrees_of_freedom,
+    holm,
+    variance_for_unseen,
+    variance_of_mean,
 )
-from holdfast.inference.intervals import Interval, Jackknife, check_level
+from holdfast.inference.estimate import StabilityEstimate, stability
+from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, convert_kind
+from holdfast.inference.intervals import Interval, check_level
+from holdfast.inference.pairing import are_paired, sort_by_label
 from holdfast.inference.uncertainty import ROUNDING
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find_measure
-from holdfast.measures.record import FEW_RUNS, Floats, pair_roughness
+from holdfast.measures.record import FEW_RUNS
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
@@ -32,10 +35,6 @@ if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
-Kernel: TypeAlias = Floats | None
-
-ENOUGH_DEVIATIONS = 10
-"""Number of deviations seen at which half of the allowance for an unseen one is left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +54,19 @@ class Comparison(ResultMixin):
         Standard error of the difference.
     degrees : float
         Degrees of freedom of Student's t; infinite for the published statistic.
+
+    See Also
+    --------
+    holdfast.compare : Makes a comparison.
+    Comparisons : Comparisons of more than two selections.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> comparison = hf.compare(load_example().top(5), load_example().top(10))
+    >>> comparison
+    nogueira: 0.688 - 0.874 = -0.186 [-0.289, -0.082] (95% CI, paired), p = 0.00137
     """
 
     measure: str
@@ -84,7 +96,18 @@ class Comparison(ResultMixin):
         return float(2 * stdtr(self.degrees, -abs(self.statistic)))
 
     def ci(self, level: float = 0.95) -> Interval:
-        """Return the confidence interval of the difference."""
+        """Return the confidence interval of the difference.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Returns
+        -------
+        Interval
+            Lower and upper end of the difference.
+        """
         check_level(level)
         if self.standard_error == 0:  # runs that all agree: what their bounds leave open
             (a, b), (c, d) = self.first.ci(level), self.second.ci(level)
@@ -93,17 +116,38 @@ class Comparison(ResultMixin):
         return Interval(float(self.difference - reach), float(self.difference + reach))
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the comparison as plain values, ready for JSON: undefined numbers are None."""
+        """Return the comparison as plain values, ready for JSON: undefined numbers are None.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        dict
+            Both stabilities, their difference, its interval, standard error and p-value.
+        """
         low, high = self.ci(level)
-        record = {
+        return to_plain({
             "measure": self.measure, "first": self.first.value, "second": self.second.value,
             "difference": self.difference, "low": low, "high": high, "standard_error": self.standard_error,
             "p_value": self.p_value, "design": self.design, "level": level,
-        }  # fmt: skip
-        return to_plain(record)
+        })  # fmt: skip
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return what there is to know as a frame of one row."""
+        """Return the comparison as a frame of one row.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
         return pd.DataFrame([self.to_dict(level)])
 
     def __repr__(self) -> str:
@@ -136,14 +180,33 @@ def compare(
     first, second : Preferences or matrix
         What the runs of the two selectors preferred.
     measure : str or Measure
-        What to measure.
+        Measure of stability.
     paired : bool, optional
-        Whether run ``i`` of both used the same resample. By default, equal labels of the runs mean yes (runs are put
-        in the same order), labels with none in common mean no; required for runs without labels.
+        Whether run ``i`` of both used the same resample. By default, equal labels of the runs mean yes (runs are put in
+        the same order), labels with none in common mean no; required for runs without labels.
     method : {"jackknife", "asymptotic"}
         Pseudo-values of the jackknife, or the statistic T_M of the 2018 paper (``nogueira`` only).
-    X, undefined, **parameters
-        As for :func:`holdfast.stability`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do where the measure is undefined, as for :func:`holdfast.stability`.
+    **parameters
+        Parameters of the measure.
+
+    Returns
+    -------
+    Comparison
+        The difference, with its interval and p-value.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, it is not known whether the runs are pairs, or a stability has no standard error.
+
+    See Also
+    --------
+    compare_many : Several selections, with Holm's correction.
+    stability : The stability of one selection.
 
     Examples
     --------
@@ -158,7 +221,7 @@ def compare(
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find_measure(measure).bind(**parameters)
     a, b = _evaluate_sides([first, second], chosen, X, undefined, method)
-    return _compare_sides(a, b, _are_paired(a.runs, b.runs, paired), method)
+    return _compare_sides(a, b, are_paired(a.runs, b.runs, paired), method)
 
 
 class Side(NamedTuple):
@@ -175,44 +238,12 @@ def _evaluate_sides(
     """Evaluate every selection once; a similarity computed from data is shared by all of them."""
     sides = []
     for selection in selections:
-        runs = _sort_by_label(as_preferences(selection, [measure]))
+        runs = sort_by_label(as_preferences(selection, [measure]))
         (measure,) = bind_similarity([measure], runs, X)
         few = 4 <= runs.n_runs <= FEW_RUNS
         kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
         sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
     return sides
-
-
-def _sort_by_label(runs: Preferences) -> Preferences:
-    return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
-
-
-def _are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
-    """Whether runs, which are sorted by their labels, are compared as pairs."""
-    if first is None or second is None:
-        return True
-    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
-    if paired is None:
-        if labels is None:
-            raise ValueError(
-                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
-                "pass paired=True or paired=False (--paired, --independent), or label the runs."
-            )
-        common = labels[0] & labels[1]
-        if common and labels[0] != labels[1]:
-            raise ValueError(
-                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
-                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
-            )
-        paired = bool(common)
-    if paired and first.n_runs != second.n_runs:
-        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
-    if paired and labels and labels[0] != labels[1]:
-        raise ValueError(
-            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
-            "label the runs by their resample, or leave labels out."
-        )
-    return paired
 
 
 def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comparison:
@@ -238,28 +269,6 @@ def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comp
     return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
 
 
-def variance_of_mean(values: Floats, kernel: Kernel) -> float:
-    """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
-    n = values.size
-    variance = float(values.var(ddof=1)) / n
-    if kernel is None or np.isnan(kernel).any():
-        return variance
-    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
-
-
-def degrees_of_freedom(values: Floats) -> Floats:
-    """Degrees of freedom of the variance of values, along the last axis: fewer than n − 1 if their tails are heavy.
-
-    By Satterthwaite, 2 / (2 / (n − 1) + κ / n), with the excess kurtosis κ of the values, if that is above 0.
-    """
-    n = values.shape[-1]
-    away = values - values.mean(axis=-1, keepdims=True)
-    second, fourth = (away**2).mean(axis=-1), (away**4).mean(axis=-1)
-    flat = second < ROUNDING**2
-    excess = np.where(flat, 0.0, fourth / np.where(flat, 1.0, second) ** 2 - 3)
-    return np.asarray(2 / (2 / (n - 1) + np.maximum(excess, 0) / n))
-
-
 def _welch(first: Side, second: Side) -> tuple[float, float]:
     """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
     values = [side.estimate.pseudo_values for side in (first, second)]
@@ -267,21 +276,6 @@ def _welch(first: Side, second: Side) -> tuple[float, float]:
     fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
     spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
     return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
-
-
-def variance_for_unseen(estimate: StabilityEstimate) -> float:
-    """Variance to add for one run that was not drawn, less the more deviations were seen.
-
-    If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
-    least (r/t)². Deviations that were seen tell what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
-    """
-    jackknife = estimate.distribution
-    if not isinstance(jackknife, Jackknife):
-        return 0.0
-    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
-    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
-    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
-    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
 
 
 def _published_variance(side: Side) -> float:
@@ -303,6 +297,20 @@ class Comparisons(ResultMixin):
         Compact letter display: selections that share a letter do not differ significantly.
     level : float
         Confidence level of intervals; its complement is the level of significance for the letters.
+
+    See Also
+    --------
+    holdfast.compare_many : Makes the comparisons.
+    Comparison : The comparison of two selections.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> example = load_example()
+    >>> comparisons = hf.compare_many({"best 5": example.top(5), "best 10": example.top(10)})
+    >>> comparisons.letters
+    {'best 10': 'a', 'best 5': 'b'}
     """
 
     estimates: dict[str, StabilityEstimate]
@@ -311,21 +319,34 @@ class Comparisons(ResultMixin):
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per selection, the most stable first: value, interval, letters."""
+        """Return the stability, interval and letters of each selection, the most stable first.
+
+        Returns
+        -------
+        DataFrame
+            One row per selection.
+        """
         rows = []
         for name in sorted(self.estimates, key=lambda name: -self.estimates[name].value):
-            estimate = self.estimates[name]
-            low, high = estimate.ci(self.level)
-            rows.append(
-                {
-                    "selection": name,
-                    "stability": estimate.value,
-                    "low": low,
-                    "high": high,
-                    "letters": self.letters[name],
-                }
-            )
+            low, high = self.estimates[name].ci(self.level)
+            values = {"stability": self.estimates[name].value, "low": low, "high": high}
+            rows.append({"selection": name, **values, "letters": self.letters[name]})
         return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return estimates, comparisons and letters as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            ``estimates`` and ``letters`` by name, ``pairs`` as a list with one dict per pair, and the ``level``.
+        """
+        return {
+            "level": self.level,
+            "estimates": {name: estimate.to_dict(self.level) for name, estimate in self.estimates.items()},
+            "pairs": to_plain(self.pairs),
+            "letters": dict(self.letters),
+        }
 
     def plot(self) -> "AnyChart":
         """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`)."""
@@ -357,10 +378,33 @@ def compare_many(
     ----------
     selections : mapping from name to Preferences or matrix
         At least two selections.
+    measure : str or Measure
+        Measure of stability.
+    paired : bool, optional
+        Whether run ``i`` of all used the same resample, as for :func:`compare`.
     level : float
         Confidence level; selections whose corrected p-value is at most its complement get different letters.
-    measure, paired, X, undefined, **parameters
-        As for :func:`compare`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do where the measure is undefined, as for :func:`holdfast.stability`.
+    **parameters
+        Parameters of the measure.
+
+    Returns
+    -------
+    Comparisons
+        All pairwise comparisons, and a compact letter display.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two selections, or two of them cannot be compared.
+
+    See Also
+    --------
+    compare : Two selections.
+    holdfast.plots.plot_comparisons : Draw the differences.
 
     Examples
     --------
@@ -388,7 +432,7 @@ def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool 
     check_level(level)
     names = list(sides)
     comparisons = {
-        (a, b): _compare_sides(sides[a], sides[b], _are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
+        (a, b): _compare_sides(sides[a], sides[b], are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
         for a, b in itertools.combinations(names, 2)
     }
     estimates = {name: side.estimate for name, side in sides.items()}
@@ -402,30 +446,3 @@ def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool 
     order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
     return Comparisons(estimates=estimates, pairs=pairs, letters=compact_letters(order, different), level=level)
-
-
-def holm(p_values: Floats) -> Floats:
-    """Return Holm's step-down corrected p-values."""
-    order = np.argsort(p_values)
-    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
-    corrected = np.empty(p_values.size)
-    corrected[order] = np.minimum(steps, 1)
-    return corrected
-
-
-def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
-    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
-
-    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
-    """
-    groups = [frozenset(names)]
-    for a, b in different:
-        split = [group - {name} for group in groups for name in ((a, b) if {a, b} <= group else ())]
-        groups = [group for group in groups if not {a, b} <= group] + split
-        groups = [group for group in dict.fromkeys(groups) if not any(group < other for other in groups)]
-    groups.sort(key=lambda group: sorted(names.index(name) for name in group))
-    return {name: "".join(_letter(n) for n, group in enumerate(groups) if name in group) for name in names}
-
-
-def _letter(n: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1)

@@ -17,18 +17,11 @@ from holdfast.checks import Matrix
 from holdfast.declared import About
 from holdfast.inference.agreements import agreement
 from holdfast.inference.comparison import Comparisons, Side, compare_all_pairs, compare_many
-from holdfast.inference.estimate import (
-    SCOPE,
-    StabilityEstimate,
-    Undefined,
-    bind_similarity,
-    check_undefined,
-    convert_kind,
-    stability,
-)
+from holdfast.inference.estimate import SCOPE, StabilityEstimate, stability
+from holdfast.inference.evaluation import Undefined, bind_similarity, check_undefined, convert_kind
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
-from holdfast.measures.record import Floats
+from holdfast.measures.tally import Floats
 from holdfast.preferences import Preferences
 
 UNKNOWN = About(name="unknown", summary="Resamples of which nothing more is known.")
@@ -303,7 +296,7 @@ def _values_to_average(
     missing = int(np.isnan(blocks.values[~blocks.empty]).sum())
     if missing:
         left_out = ", which are left out" if undefined == "skip" else ""
-        reasons.append(f"{measure.name} has no value for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
+        reasons.append(f"{measure.name} is undefined for {measure.undefined}, as in {missing} of {n} blocks{left_out}")
     return blocks.values[blocks.counted(undefined)], "; ".join(reasons) or None
 
 

@@ -1,10 +1,8 @@
 """The stability of a selection: estimate, interval and test."""
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -12,20 +10,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
+from holdfast.inference.evaluation import (
+    Undefined,
+    as_preferences,
+    bind_parameters,
+    bind_similarity,
+    check_undefined,
+    convert_kind,
+    evaluate,
+    resolve_undefined,
+)
 from holdfast.inference.intervals import Interval, Jackknife, SamplingDistribution, UnknownDistribution, check_level
 from holdfast.inference.uncertainty import choose_distribution, leave_one_out_values
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
+from holdfast.measures import Measure, find_measure
 from holdfast.measures import corrected as corrected_for_chance
-from holdfast.measures.record import REQUIRED, Tally
-from holdfast.preferences import Kind, Preferences, from_numbers
+from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
-from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
 SCOPE = "resampling of this data set, not new data sets"
 
@@ -37,13 +42,24 @@ class StabilityTest(ResultMixin):
     Attributes
     ----------
     greater_than : float
-        The value.
+        Stability under the null hypothesis.
     p_value : float
         One-sided p-value.
     method : str
         As for :attr:`StabilityEstimate.method`.
     statistic : float
         V_M of the 2018 paper for ``method="asymptotic"``; ``nan`` for tests without a statistic.
+
+    See Also
+    --------
+    StabilityEstimate.test : Makes a test.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> round(hf.stability(load_example().top(10)).test(greater_than=0.8).p_value, 4)
+    0.2887
     """
 
     greater_than: float
@@ -84,6 +100,21 @@ class StabilityEstimate(ResultMixin):
         Whether words like "excellent" apply: chance-corrected measures of subsets with maximum 1.
     scope : str
         What the interval describes.
+
+    See Also
+    --------
+    holdfast.stability : Makes an estimate from the selections of several runs.
+    holdfast.compare : Whether two selections differ in stability.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> estimate = hf.stability(load_example().top(10))
+    >>> estimate
+    nogueira = 0.874 [0.665, 0.920] (95% CI, 20 runs)
+    >>> round(estimate.standard_error, 3)
+    0.02
     """
 
     measure: str
@@ -112,7 +143,18 @@ class StabilityEstimate(ResultMixin):
         return self.distribution.standard_error
 
     def ci(self, level: float = 0.95) -> Interval:
-        """Return the confidence interval at a level; ``nan`` if there is none (see :attr:`no_interval`)."""
+        """Return the confidence interval at a level.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Returns
+        -------
+        Interval
+            Lower and upper end; ``nan`` if there is no interval (see :attr:`no_interval`).
+        """
         check_level(level)
         return self.distribution.ci(level)
 
@@ -122,9 +164,19 @@ class StabilityEstimate(ResultMixin):
         return self.distribution.reason if isinstance(self.distribution, UnknownDistribution) else None
 
     def unseen_share(self, level: float = 0.95) -> float:
-        """Return the largest share of all runs that may be unlike any seen; ``nan`` for intervals that ignore it.
+        """Return the largest share of all possible runs that may be unlike any seen.
 
         The runs seen cannot rule out, at this level, that so many of further ones select something else altogether.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Returns
+        -------
+        float
+            Share of all possible runs; ``nan`` for intervals that do not allow for unseen runs.
 
         Examples
         --------
@@ -143,7 +195,18 @@ class StabilityEstimate(ResultMixin):
         return "; ".join(filter(None, (self.reason, self.no_interval))) or None
 
     def test(self, *, greater_than: float) -> StabilityTest:
-        """Test whether the stability is greater than a value, one-sided."""
+        """Test whether the stability is greater than a value, one-sided.
+
+        Parameters
+        ----------
+        greater_than : float
+            Stability under the null hypothesis.
+
+        Returns
+        -------
+        StabilityTest
+            The one-sided p-value, with the statistic where there is one.
+        """
         return StabilityTest(
             greater_than=greater_than,
             p_value=self.distribution.p_value(greater_than),
@@ -163,20 +226,41 @@ class StabilityEstimate(ResultMixin):
         return self.value
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the estimate as plain values, ready for JSON: undefined numbers are None."""
+        """Return the estimate as plain values, ready for JSON: undefined numbers are None.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        dict
+            Value, standard error, interval, facts about the runs, reason and scope.
+        """
         low, high = self.ci(level)
-        record = {
+        return to_plain({
             "measure": self.measure, "value": self.value, "standard_error": self.standard_error,
             "level": level, "low": low, "high": high, "method": self.method, "validated": self.validated,
             "unseen_share": self.unseen_share(level), "strength": self.strength,
             "n_runs": self.n_runs, "n_features": self.n_features, "mean_size": self.mean_size,
             "mean_overlap": self.mean_overlap, "tied_share": self.tied_share, "chance_error": self.chance_error,
             "reason": self.note, "scope": self.scope,
-        }  # fmt: skip
-        return to_plain(record)
+        })  # fmt: skip
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return the estimate as a frame of one row."""
+        """Return the estimate as a frame of one row.
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
         return pd.DataFrame([self.to_dict(level)])
 
     def plot(self, *, level: float = 0.95) -> "AnyChart":
@@ -265,7 +349,21 @@ def stability(
     Returns
     -------
     StabilityEstimate or list of StabilityEstimate
-        A list if several measures were asked for, in their order.
+        A list, in their order, for several measures.
+
+    Raises
+    ------
+    ValueError
+        If a measure, parameter or method is unknown, or the preferences are not of the measure's kind.
+    UndefinedStabilityError
+        If the stability is undefined and ``undefined="raise"``.
+
+    See Also
+    --------
+    StabilityEstimate : What is returned.
+    compare : Whether two selections differ in stability.
+    runs_needed : How many runs an interval of a given width needs.
+    MEASURES : All measures by name.
 
     Examples
     --------
@@ -278,94 +376,14 @@ def stability(
     'between intermediate to good and excellent'
     """
     several = isinstance(measure, Iterable) and not isinstance(measure, str)
-    wanted = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
+    measures = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
-        wanted = [corrected_for_chance(plain) for plain in wanted]
-    wanted = bind_parameters(wanted, parameters)
-    runs = as_preferences(preferences, wanted)
-    wanted = bind_similarity(wanted, runs, X)
-    estimates = _estimates(runs, wanted, method, undefined)
+        measures = [corrected_for_chance(plain) for plain in measures]
+    measures = bind_parameters(measures, parameters)
+    runs = as_preferences(preferences, measures)
+    measures = bind_similarity(measures, runs, X)
+    estimates = _estimates(runs, measures, method, undefined)
     return estimates if several else estimates[0]
-
-
-def bind_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
-    """Set each parameter in the measures that have it."""
-    for name in parameters:
-        if not any(name in measure.parameters for measure in measures):
-            known = sorted({known for measure in measures for known in measure.parameters})
-            names = ", ".join(measure.name for measure in measures)
-            hint = " The level is an argument of .ci(level)." if name == "level" else ""
-            raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.{hint}")
-    return [
-        measure.bind(**{name: value for name, value in parameters.items() if name in measure.parameters})
-        for measure in measures
-    ]
-
-
-def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure]) -> Preferences:
-    """Return preferences as they are; read a matrix as the kind that the measures measure."""
-    if isinstance(preferences, Preferences):
-        return preferences
-    kinds = {measure.kind for measure in measures}
-    if not kinds:
-        raise ValueError("Expected at least one measure, got none.")
-    if len(kinds) != 1:
-        raise ValueError(
-            f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
-            "state what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
-        )
-    return from_numbers(kinds.pop(), preferences)
-
-
-def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
-    """Return the preferences as this kind; weights become rankings, nothing else is converted."""
-    if preferences.kind == kind:
-        return preferences
-    if (preferences.kind, kind) == ("weighting", "ranking"):
-        return preferences.to_ranking()
-    if kind == "subset":
-        raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) (--top) first.")
-    raise ValueError(
-        f"Expected {kind}s for {name}, got {preferences.kind}s, which cannot be converted; "
-        f"use a measure of {preferences.kind}s."
-    )
-
-
-def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
-    """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
-    computed: dict[str, FeatureSimilarity] = {}
-    bound = []
-    for measure in measures:
-        if measure.similarity is not None:
-            similarity = measure.parameters["similarity"]
-            if similarity is REQUIRED and X is None:
-                raise ValueError(
-                    f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "
-                    "pass X= or similarity=."
-                )
-            if similarity is REQUIRED:
-                make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
-                if measure.similarity not in computed:
-                    computed[measure.similarity] = aligned(make(X), preferences.features)
-                similarity = computed[measure.similarity]
-            measure = measure.bind(similarity=aligned(similarity, preferences.features))
-        measure.check_complete()
-        bound.append(measure)
-    return bound
-
-
-def evaluate(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-    """Evaluate measures, those of one form together in one pass over the runs."""
-    tallies: dict[int, Tally] = {}
-    order = sorted(range(len(measures)), key=lambda place: (measures[place].kind, type(measures[place].form).__name__))
-    for (kind, form), group in groupby(order, key=lambda place: (measures[place].kind, type(measures[place].form))):
-        places = list(group)
-        runs = convert_kind(preferences, kind, measures[places[0]].name)
-        for place in places:
-            measures[place].check_sizes(runs)
-        for place, tally in zip(places, form.tally(runs, [measures[place] for place in places]), strict=True):
-            tallies[place] = tally
-    return [tallies[place] for place in range(len(measures))]
 
 
 def _estimates(
@@ -424,31 +442,3 @@ def _tied_share(rows: NDArray[np.float64]) -> float:
     same = np.diff(ordered, axis=1) == 0
     edge = np.zeros((len(rows), 1), dtype=bool)
     return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())
-
-
-def check_undefined(undefined: Undefined) -> None:
-    """Raise unless ``undefined`` is one of the options for undefined values."""
-    number = isinstance(undefined, (int, float)) and not isinstance(undefined, bool) and math.isfinite(undefined)
-    if not number and undefined not in ("nan", "raise", "skip"):
-        raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
-
-
-def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
-    """Return the value, and why it or a part of it is undefined, as ``undefined`` says."""
-    if n_runs < 2:
-        reason = "a single run has no stability, two are needed"
-    elif tally.undefined is None:
-        return tally.value(), None
-    else:
-        reason = f"{measure.name} has no value for {measure.undefined} ({tally.undefined})"
-    if undefined == "raise":
-        raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
-    if undefined == "skip":
-        value = tally.value()
-    elif undefined == "nan":
-        value = np.nan
-    else:
-        value = tally.value(float(undefined)) if n_runs > 1 else float(undefined)
-    if math.isnan(value):
-        warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
-    return value, reason

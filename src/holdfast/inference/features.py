@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import as_preferences
+from holdfast.inference.evaluation import as_preferences
 from holdfast.inference.intervals import check_level
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
@@ -33,6 +33,11 @@ def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> 
         One row per feature that was ever selected, the most frequent first: ``feature``, ``count``, ``frequency``,
         ``low``, ``high``, and ``variance_share``, its part in the summed selection variances: 0 for a feature that is
         always or never selected, largest for one that is selected half of the time.
+
+    See Also
+    --------
+    feature_swaps : Pairs of features that take turns.
+    holdfast.plots.plot_frequencies : Draw the selection frequencies.
 
     Examples
     --------
@@ -117,6 +122,16 @@ def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.Da
         ``neither`` were selected, their ``correlation`` (below 0), and ``p_value``, the chance of so few joint
         selections if the two had nothing to do with each other, not corrected for the number of pairs: if it is large,
         nothing points to turns.
+
+    Raises
+    ------
+    ValueError
+        If ``most`` is below 0.
+
+    See Also
+    --------
+    feature_table : How often each feature was selected.
+    holdfast.plots.plot_swaps : Draw the pairs.
 
     Examples
     --------

@@ -20,7 +20,24 @@ def check_level(level: float) -> None:
 
 
 class Interval(NamedTuple):
-    """The ends of an interval; ``nan`` if there is none."""
+    """Lower and upper end of a confidence interval; ``nan`` if there is none.
+
+    Attributes
+    ----------
+    low, high : float
+        Lower and upper end.
+
+    See Also
+    --------
+    StabilityEstimate.ci : The confidence interval of a stability.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> low, high = hf.stability([[1, 1, 0, 0, 0, 0, 0, 0]] * 10).ci()
+    >>> round(low, 3), high
+    (0.562, 1.0)
+    """
 
     low: float
     high: float

@@ -1,16 +1,17 @@
 """Planning: the number of runs needed for an interval of a given width."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
-from holdfast.inference.comparison import degrees_of_freedom
+from holdfast.inference.differences import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
 from holdfast.inference.variance import asymptotic_variance
@@ -18,6 +19,7 @@ from holdfast.measures import MEASURES, Measure
 from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 
 SIMULATED_RUNS = 4000
 SURPRISE = 1.25
@@ -45,6 +47,18 @@ class Pilot(ResultMixin):
         The pilot's estimate.
     level : float
         Confidence level.
+
+    See Also
+    --------
+    holdfast.runs_needed : Plans the number of runs.
+    PlannedRuns : A plan without a pilot.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> hf.runs_needed(0.03, pilot=load_example().top(10))
+    150 runs for ±0.03 at 95%, after a pilot of 20 (nogueira = 0.874)
     """
 
     n_runs: int
@@ -53,11 +67,21 @@ class Pilot(ResultMixin):
     level: float
 
     def ci(self, estimate: StabilityEstimate) -> Interval:
-        """Return the interval around the estimate from all runs, by the pilot's standard deviation.
+        """Return the interval of the estimate from all runs, by the pilot's standard deviation.
 
         A pilot whose runs all agreed has none; then the interval is the estimate's own. So it is where all runs vary
         clearly more than the pilot's did, as they may if a few runs select very many features: then it is wider than
         requested.
+
+        Parameters
+        ----------
+        estimate : StabilityEstimate
+            The estimate from all runs.
+
+        Returns
+        -------
+        Interval
+            The value ± the half width, unless the pilot is not believed.
         """
         reach = _reach(self.estimate, self.level)
         if self.estimate.method == "bound" or _reach(estimate, self.level) > SURPRISE * reach:
@@ -71,6 +95,29 @@ class Pilot(ResultMixin):
             estimate.value - max(reach, min(allowance, self.half_width)),
             estimate.value + reach,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Number of runs, half width and level, and measure, value and number of runs of the pilot.
+        """
+        return to_plain({
+            "n_runs": self.n_runs, "half_width": self.half_width, "level": self.level, "measure": self.estimate.measure,
+            "pilot_value": self.estimate.value, "pilot_runs": self.estimate.n_runs,
+        })  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan as a frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict()])
 
     def __repr__(self) -> str:
         return (
@@ -93,6 +140,17 @@ class PlannedRuns(ResultMixin):
         If a run selects the usual set or a random one: the same stability, but every deviation is total.
     half_width, level, stability : float
         Requested half width and level, and the assumed stability.
+
+    See Also
+    --------
+    holdfast.runs_needed : Plans the number of runs.
+    Pilot : A plan after a pilot.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100).worst
+    597
     """
 
     independent: int
@@ -100,6 +158,26 @@ class PlannedRuns(ResultMixin):
     half_width: float
     level: float
     stability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The attributes.
+        """
+        return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan as a frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict()])
 
     def __repr__(self) -> str:
         return (
@@ -140,6 +218,16 @@ def runs_needed(
     -------
     Pilot or PlannedRuns
         The first after a pilot, the second before any run.
+
+    Raises
+    ------
+    ValueError
+        If the half width is not above 0, the pilot has no interval, or neither a pilot nor a model is given.
+
+    See Also
+    --------
+    TargetPrecision : Lets a study settle its number of resamples by a pilot.
+    stability : The estimate and its interval.
 
     Examples
     --------
@@ -199,7 +287,7 @@ def _runs_for_width(half_width: float, level: float, runs: Preferences) -> int:
     single = asymptotic_variance(runs) * runs.n_runs
     pairs = 2 * nogueira.form.tally(runs, [nogueira])[0].roughness
     quantile, needed = ndtri((1 + level) / 2), 0
-    for _ in range(20):  # Student's quantile depends on the number that it asks for
+    for _ in range(20):  # Student's quantile depends on the number that it determines
         ratio = (quantile / half_width) ** 2
         root = math.sqrt((ratio * single) ** 2 + 4 * ratio * pairs)
         before, needed = needed, max(5, math.ceil((ratio * single + root) / 2))

@@ -10,7 +10,7 @@ from holdfast.inference import intervals
 from holdfast.inference.intervals import SamplingDistribution, UnknownDistribution, UnseenRuns
 from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure
-from holdfast.measures.record import Tally
+from holdfast.measures.tally import Tally
 from holdfast.measures.whole import FeatureSum
 from holdfast.preferences import Preferences
 from holdfast.similarity import GivenSimilarity

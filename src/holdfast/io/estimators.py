@@ -21,7 +21,7 @@ def read_selection(fitted: Any, names: Sequence[str], *, ordered: bool = False) 
     ----------
     fitted : estimator
         An estimator or Pipeline. Columns that a step drops count as not selected; a pipeline that selects before its
-        last step, which is no selector, selects the columns that reach that step.
+        last step, which is not a selector, selects the columns that reach that step.
     names : sequence of str
         All columns, as they were handed over.
     ordered : bool

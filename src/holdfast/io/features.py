@@ -18,11 +18,11 @@ def make_features(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return features as finite floats, target and groups of the remaining rows, and a note for every change."""
     features, converted = _convert_columns(features)
-    features, left_out = _handle_categories(features, options)
+    features, left_out = _drop_or_check_categories(features, options)
     _check_infinite(features, options)
-    features, roles, filled = _handle_missing(features, roles, options)
+    features, roles, filled = _drop_or_fill_missing(features, roles, options)
     X, encoded = _encode_categories(features, options)
-    X, constant = _handle_constants(X, options)
+    X, constant = _drop_or_note_constants(X, options)
     if not X.shape[1]:
         raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
     return X, roles, [*converted, *left_out, *filled, *encoded, *constant]
@@ -74,7 +74,7 @@ def _as_floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
 
 
-def _handle_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     """Leave out columns that are not numbers, or raise, as ``categorical`` says or where they cannot be encoded."""
     others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
     if options.categorical == "drop" and others:
@@ -126,7 +126,7 @@ def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
 # Missing values
 
 
-def _handle_missing(
+def _drop_or_fill_missing(
     features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     gaps = pd.concat([roles, features], axis=1).isna()
@@ -216,7 +216,7 @@ def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
     return column.cat.codes.astype(np.float64).to_frame(column.name), levels
 
 
-def _handle_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
     constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
     if constant.empty:
         return X, []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.checks import PartialNames, check_number_of_features
+from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.files import (
     as_number,
     as_path,
@@ -21,7 +21,7 @@ from holdfast.io.files import (
     read_frame,
     read_text,
 )
-from holdfast.preferences import Kind, Preferences, from_numbers
+from holdfast.preferences import Kind, Preferences
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
@@ -35,7 +35,7 @@ def read_preferences(
     features: Iterable[str] | None = None,
     n_features: int | None = None,
 ) -> Preferences:
-    """Read the selections of several runs from a file.
+    r"""Read the selections of several runs from a file.
 
     Parameters
     ----------
@@ -51,6 +51,31 @@ def read_preferences(
         All features there were to choose from, for lists of features.
     n_features : int, optional
         How many there were, for lists of features.
+
+    Returns
+    -------
+    Preferences
+        The runs.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, does not hold what ``kind`` says, or has another number of features.
+
+    See Also
+    --------
+    write_preferences : Write such a file.
+    Preferences.from_sets : Selections that are lists in Python.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import holdfast as hf
+    >>> file = Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = file.write_text("run,age,dose,sex\nfirst,1,1,0\nsecond,1,0,1\n")
+    >>> hf.read_preferences(file)
+    Preferences: 2 subsets of 3 features, 2 selected each
     """
     path = as_path(path)
     if kind not in (None, *KINDS):
@@ -84,10 +109,37 @@ def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features:
 
 
 def write_preferences(preferences: Preferences, path: str | Path) -> None:
-    """Write selections so that :func:`read_preferences` gives them back equal.
+    """Write selections to a file from which :func:`read_preferences` restores them exactly.
 
     The ending says how: ``.csv``, ``.tsv``, ``.json`` or ``.parquet``. A CSV file is a full matrix; for very many
     features take JSON or Parquet, which keep index lists.
+
+    Parameters
+    ----------
+    preferences : Preferences
+        The runs to write.
+    path : path
+        File to write.
+
+    Raises
+    ------
+    ValueError
+        If the ending is unknown.
+
+    See Also
+    --------
+    read_preferences : Read the file again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import holdfast as hf
+    >>> runs = hf.Preferences.from_sets([{0, 1}, {0, 2}], n_features=4)
+    >>> file = Path(tempfile.mkdtemp()) / "runs.json"
+    >>> hf.write_preferences(runs, file)
+    >>> hf.read_preferences(file) == runs
+    True
     """
     path = as_path(path)
     if path.suffix in (".csv", ".tsv"):
@@ -143,7 +195,7 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
         raise ValueError(
-            f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights say so with kind='ranking' or "
+            f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights, pass kind='ranking' or "
             "kind='weighting' (--kind)."
         )
     return from_numbers(kind or "subset", matrix, features=names, labels=labels)
@@ -208,6 +260,16 @@ def _too_long(path: Path) -> ValueError:
 
 def _lists_features(run: Any) -> bool:
     return isinstance(run, list) and all(type(member) in (str, int) for member in run)
+
+
+def from_numbers(kind: Kind, matrix: Matrix, **names: Any) -> Preferences:
+    """Make preferences of a kind from a matrix of 0/1, ranks or weights."""
+    read = {
+        "subset": Preferences.from_matrix,
+        "ranking": Preferences.from_rankings,
+        "weighting": Preferences.from_weights,
+    }
+    return read[kind](matrix, **names)
 
 
 # holdfast's own formats

@@ -46,11 +46,23 @@ class Table:
     target : str
         Name of the target.
     task : {"classification", "regression"}
-        What the target asks for.
+        Whether classes or numbers are to be predicted.
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
     notes : tuple of str
         Every change that was made and everything that looks odd, one sentence each.
+
+    See Also
+    --------
+    holdfast.read_table : Reads a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import holdfast as hf
+    >>> table = hf.read_table(pd.DataFrame({"age": [31, 45, 50, 62], "ill": ["no", "yes", "yes", "no"]}), "ill")
+    >>> table.X.shape, table.task
+    ((4, 1), 'classification')
     """
 
     X: pd.DataFrame
@@ -97,8 +109,8 @@ def read_table(
     target : str
         Column of the class labels, or of the numbers to predict.
     task : {"classification", "regression"}, optional
-        What the target asks for. If it is left out, texts and few different whole numbers are classes, fractions are
-        numbers to predict, and many different whole numbers are an error.
+        Whether classes or numbers are to be predicted. By default, texts and few different whole numbers are classes,
+        fractions are numbers to predict, and many different whole numbers are an error.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient. It is not a feature.
     index : str, optional
@@ -119,6 +131,16 @@ def read_table(
     -------
     Table
         Features, target, groups, and notes about what was changed.
+
+    Raises
+    ------
+    ValueError
+        If the data need a decision that no option makes, such as text or missing values.
+
+    See Also
+    --------
+    holdfast.io.Table : What is returned.
+    read_preferences : Selections in files.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The one list of measures: every fact about a measure stands here and nowhere else."""
+"""The catalog of measures: every fact about a measure stands here and nowhere else."""
 
 import numpy as np
 
-from holdfast.measures import ranking, redundancy, subset, weighting
+from holdfast.measures import publications, ranking, redundancy, subset, weighting
 from holdfast.measures.chance import DRAWS
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.measures.record import REQUIRED, Measure, Properties
@@ -10,12 +10,12 @@ from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandIn
 from holdfast.measures.rows import RowPairs
 from holdfast.measures.whole import FeatureSum, Whole
 
+__all__ = ["ROWS", "publications"]  # importing the publications adds them to what can be cited
+
 _INF = np.inf
 _THRESHOLDED = {"similarity": REQUIRED, "threshold": 0.9}
 _SIMULATED = {**_THRESHOLDED, "draws": DRAWS}
 _EMPTY_PAIR = "two empty sets"
-_BOMMERT = "Bommert and Rahnenführer (2020)"
-_JMLR = "Nogueira, Sechidis and Brown (2018)"
 
 
 def _published(ticks: str) -> Properties:
@@ -32,7 +32,8 @@ ROWS = (
         range=(0, 1),
         properties=Properties("yes", "yes", "yes", "yes", "no"),
         published=_published("✓✓✓✓-"),
-        reference="Dunne, Cunningham and Azuaje (2002)",
+        methods="the mean share of features on which two resamples agree, absent ones included",
+        cite="dunne2002",
     ),
     Measure(
         name="jaccard",
@@ -43,7 +44,8 @@ ROWS = (
         published=_published("✓✓✓✓-"),
         undefined=_EMPTY_PAIR,
         validated=True,
-        reference="Kalousis, Prados and Hilario (2005)",
+        methods="the mean Jaccard index of two resamples",
+        cite="kalousis2005",
     ),
     Measure(
         name="dice",
@@ -53,7 +55,8 @@ ROWS = (
         properties=Properties("yes", "one size", "yes", "yes", "no"),
         published=_published("✓✓✓✓-"),
         undefined=_EMPTY_PAIR,
-        reference="Yu, Ding and Loscalzo (2008)",
+        methods="the mean Dice index of two resamples",
+        cite="yu2008",
     ),
     Measure(
         name="ochiai",
@@ -63,7 +66,8 @@ ROWS = (
         properties=Properties("yes", "one size", "yes", "yes", "no"),
         published=_published("✓✓✓✓-"),
         undefined="an empty set",
-        reference="Zucknick, Richardson and Stronach (2008)",
+        methods="the mean Ochiai index of two resamples",
+        cite="zucknick2008",
     ),
     Measure(
         name="pog",
@@ -73,7 +77,8 @@ ROWS = (
         properties=Properties("yes", "one size", "yes", "yes", "no"),
         published=_published("✓✓✓✓-"),
         undefined="an empty first set",
-        reference="Shi et al. (2006)",
+        methods="the mean percentage of overlapping features of two resamples",
+        cite="shi2006",
     ),
     Measure(
         name="kuncheva",
@@ -84,7 +89,8 @@ ROWS = (
         published=_published("-✓✓✓✓"),
         undefined="empty or full sets",
         one_size=True,
-        reference="Kuncheva (2007)",
+        methods="Kuncheva's index, which is corrected for chance",
+        cite="kuncheva2007",
     ),
     Measure(
         name="lustgarten",
@@ -95,7 +101,8 @@ ROWS = (
         properties=Properties("yes", "one size", "yes", "no", "yes"),
         published=_published("✓✓✓-✓"),
         undefined="an empty or full set",
-        reference="Lustgarten, Gopalakrishnan and Visweswaran (2009)",
+        methods="the measure of Lustgarten, Gopalakrishnan and Visweswaran (2009), which is corrected for chance",
+        cite="lustgarten2009",
     ),
     Measure(
         name="wald",
@@ -105,7 +112,8 @@ ROWS = (
         properties=Properties("yes", "one size", "no", "no", "yes"),
         published=_published("✓✓--✓"),
         undefined="an empty smaller or full larger set",
-        reference="Wald, Khoshgoftaar and Napolitano (2013)",
+        methods="the measure of Wald, Khoshgoftaar and Napolitano (2013), which is corrected for chance",
+        cite="wald2013",
     ),
     Measure(
         name="npog",
@@ -115,7 +123,9 @@ ROWS = (
         properties=Properties("yes", "one size", "no", "yes", "yes"),
         published=_published("✓✓-✓✓"),
         undefined="an empty first or full second set",
-        reference="Zhang et al. (2009)",
+        methods="the mean normalized percentage of overlapping features of two resamples, which is corrected "
+        "for chance",
+        cite="zhang2009",
     ),
     Measure(
         name="pearson",
@@ -125,7 +135,8 @@ ROWS = (
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
         published=Properties("yes", None, "yes", "yes", "yes"),
         validated=True,
-        reference="Nogueira and Brown (2016)",
+        methods="the mean correlation of the 0/1 selections of two resamples, which is corrected for chance",
+        cite="nogueira2016",
     ),
     Measure(
         name="kappa",
@@ -134,7 +145,8 @@ ROWS = (
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
         undefined="two empty or two full sets",
-        reference="Carletta (1996)",
+        methods="the mean of Cohen's kappa of two resamples, which is corrected for chance",
+        cite="carletta1996",
     ),
     Measure(
         name="unadjusted",
@@ -143,7 +155,8 @@ ROWS = (
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
         undefined="an empty set, or two full ones",
-        reference=_BOMMERT,
+        methods="the mean overlap of two resamples, corrected for chance",
+        cite="bommert2020",
     ),
     # Sets, by frequency
     Measure(
@@ -155,7 +168,9 @@ ROWS = (
         published=_published("✓✓✓✓✓"),
         undefined="all runs empty, or all full",
         validated=True,
-        reference=_JMLR,
+        methods="the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as "
+        "agreement by chance, 1: all resamples select the same features)",
+        cite="nogueira2018",
     ),
     Measure(
         name="goh",
@@ -164,7 +179,8 @@ ROWS = (
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "no", "no"),
         published=_published("✓-✓--"),
-        reference="Goh and Wong (2016)",
+        methods="the mean selection frequency of all features",
+        cite="goh2016",
     ),
     Measure(
         name="davis",
@@ -176,7 +192,8 @@ ROWS = (
         undefined="all runs empty",
         no_interval="the median size does not change smoothly when a run is left out",
         parameters={"alpha": REQUIRED},
-        reference="Davis et al. (2006)",
+        methods="the mean frequency of selected features, less a penalty for size",
+        cite="davis2006",
     ),
     Measure(
         name="krizek",
@@ -189,7 +206,8 @@ ROWS = (
         published=_published("---✓-"),
         no_interval="the number of distinct sets does not settle as runs are added",
         one_size=True,
-        reference="Křížek, Kittler and Hlaváč (2007)",
+        methods="the entropy of the distinct selections, which is lower for more stable ones",
+        cite="krizek2007",
     ),
     Measure(
         name="guzman",
@@ -200,7 +218,8 @@ ROWS = (
         published=_published("--✓✓✓"),
         undefined="empty or full sets",
         one_size=True,
-        reference="Guzmán-Martínez and Alaiz-Rodríguez (2011)",
+        methods="one minus the Jensen–Shannon divergence of the selections, relative to that of random ones",
+        cite="guzman2011",
     ),
     Measure(
         name="cw_rel",
@@ -211,7 +230,8 @@ ROWS = (
         published=_published("✓✓✓--"),
         undefined="none, one, all or all but one of the possible selections made",
         no_interval="its remainders jump when a run is left out",
-        reference="Somol and Novovičová (2010)",
+        methods="the relative weighted consistency",
+        cite="somol2010",
     ),
     Measure(
         name="lausser",
@@ -222,7 +242,8 @@ ROWS = (
         published=_published("-✓✓✓-"),
         undefined="empty sets",
         one_size=True,
-        reference="Lausser et al. (2013)",
+        methods="the mean squared frequency of the selected features",
+        cite="lausser2013",
     ),
     Measure(
         name="novovicova",
@@ -231,7 +252,8 @@ ROWS = (
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "yes", "no"),
         undefined="all runs empty",
-        reference="Novovičová, Somol and Pudil (2009)",
+        methods="the weighted consistency of Novovičová, Somol and Pudil (2009)",
+        cite="novovicova2009",
     ),
     # Rankings
     Measure(
@@ -244,7 +266,8 @@ ROWS = (
         undefined="a run that ties all features",
         parameters={"ties": "average", "random_state": 0},
         validated=True,
-        reference="Kalousis, Prados and Hilario (2005)",
+        methods="the mean rank correlation of two resamples",
+        cite="kalousis2005",
     ),
     Measure(
         name="kendall",
@@ -255,7 +278,8 @@ ROWS = (
         properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a run that ties all features",
         validated=True,
-        reference="Kendall (1945)",
+        methods="the mean of Kendall's tau-b of two resamples",
+        cite="kendall1945",
     ),
     Measure(
         name="canberra",
@@ -266,7 +290,8 @@ ROWS = (
         properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a single feature",
         parameters={"k": None},
-        reference="Jurman et al. (2008)",
+        methods="one minus the mean Canberra distance of two rankings, relative to that of random ones",
+        cite="jurman2008",
     ),
     Measure(
         name="rank_biased_overlap",
@@ -276,7 +301,8 @@ ROWS = (
         range=(0, 1),
         properties=Properties("yes", None, "yes", "yes", "no"),
         parameters={"p": 0.9},
-        reference="Webber, Moffat and Zobel (2010)",
+        methods="the mean rank-biased overlap of two resamples",
+        cite="webber2010",
     ),
     Measure(
         name="rank_variance",
@@ -287,6 +313,8 @@ ROWS = (
         properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a single feature",
         reference="Nogueira (2018), the variance form of Spearman's correlation",
+        methods="one minus the mean variance of the ranks, relative to that of random orders",
+        cite="nogueira2018thesis",
     ),
     # Weights
     Measure(
@@ -297,7 +325,8 @@ ROWS = (
         range=(-1, 1),
         properties=Properties("yes", None, "yes", "no", "yes"),
         undefined="a run that weighs all features the same",
-        reference="Kalousis, Prados and Hilario (2005)",
+        methods="the mean correlation of the weights of two resamples",
+        cite="kalousis2005",
     ),
     # Sets, with stand-ins
     Measure(
@@ -309,7 +338,8 @@ ROWS = (
         undefined="an empty set",
         parameters={"similarity": REQUIRED},
         similarity="symmetrical_uncertainty",
-        reference="Gulgezen, Cataltepe and Yu (2009)",
+        methods="the mean similarity of features in the best matching of two selections",
+        cite="gulgezen2009",
     ),
     Measure(
         name="pogr",
@@ -320,7 +350,8 @@ ROWS = (
         undefined="an empty first set",
         parameters=_THRESHOLDED,
         similarity="correlation",
-        reference="Zhang et al. (2009)",
+        methods="the mean percentage of overlapping or similar features of two resamples",
+        cite="zhang2009",
     ),
     Measure(
         name="npogr",
@@ -331,7 +362,8 @@ ROWS = (
         undefined="an empty first or full second set, or features that all stand in for each other",
         parameters=_THRESHOLDED,
         similarity="correlation",
-        reference="Zhang et al. (2009)",
+        methods="the mean percentage of overlapping or similar features of two resamples, corrected for chance",
+        cite="zhang2009",
     ),
     Measure(
         name="zucknick",
@@ -342,7 +374,8 @@ ROWS = (
         undefined="an empty set",
         parameters=_THRESHOLDED,
         similarity="correlation",
-        reference="Zucknick, Richardson and Stronach (2008)",
+        methods="the mean Jaccard index of two resamples, adjusted for similar features",
+        cite="zucknick2008",
     ),
     Measure(
         name="yu",
@@ -354,7 +387,8 @@ ROWS = (
         parameters=_THRESHOLDED,
         similarity="correlation",
         validated=True,
-        reference="Yu, Han and Berens (2012)",
+        methods="the mean overlap of two resamples, with similar features as stand-ins, corrected for chance",
+        cite="yu2012",
     ),
     Measure(
         name="sechidis",
@@ -365,7 +399,8 @@ ROWS = (
         undefined="all runs empty or all full, or features that all stand in for each other",
         parameters=_THRESHOLDED,
         similarity="correlation",
-        reference="Sechidis et al. (2020)",
+        methods="the measure of Sechidis et al. (2020), which lets similar features stand in for each other",
+        cite="sechidis2020",
     ),
     *(
         Measure(
@@ -377,7 +412,8 @@ ROWS = (
             undefined="an empty set, two full ones, or features that all stand in for each other",
             parameters=_SIMULATED,
             similarity="correlation",
-            reference=_BOMMERT,
+            methods=f"the mean overlap of two resamples, with stand-ins counted by {how}, corrected for chance",
+            cite="bommert2020",
         )
         for name, credit, how in (
             ("mbm", redundancy.most_matched, "a maximum matching"),

@@ -1,9 +1,9 @@
-"""What a measure is worth when features are drawn at random, and how to take that off.
+"""Correction for chance: the expected value of a measure when features are drawn at random.
 
 Under the null model every run keeps its size and draws its features at random. The expectation is exact wherever that
 is possible: a function of the overlap of two sets is summed over the hypergeometric distribution, a sum over features
 over the distribution of a feature's count. Everything else is enumerated if it is small, and simulated if not, with
-the standard error that this leaves.
+a standard error.
 """
 
 import itertools
@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ENUMERATE = 20_000
-"""Number of collections up to which all of them are looked at."""
+"""Number of collections up to which all of them are enumerated."""
 
 DRAWS = 2_000
-"""How often random sets are drawn where an expectation has to be simulated."""
+"""Number of random draws where an expectation has to be simulated."""
 
 
 class Expectation(NamedTuple):
@@ -111,11 +111,11 @@ def _all_sets(sizes: Iterable[int], n_features: int) -> Iterator[tuple[tuple[int
 
 
 def all_collections(sizes: Iterable[int], n_features: int) -> Iterator[Preferences]:
-    """Run through all collections of sets of these sizes."""
+    """Yield all collections of sets of these sizes."""
     for sets in _all_sets(sizes, n_features):
         yield Preferences.from_sets(sets, n_features=n_features)
 
 
 def log_choose(n: Any, k: Any) -> Any:
-    """Logarithm of how many sets of ``k`` out of ``n`` there are."""
+    """Logarithm of the binomial coefficient, ``n`` choose ``k``."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

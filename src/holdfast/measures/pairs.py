@@ -1,4 +1,4 @@
-"""Forms of measures that are a mean over pairs of sets."""
+"""Pairwise measures of subsets: means over all pairs of runs."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast.kernels import intersections
 from holdfast.measures import chance
-from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, mean_over_pairs
-from holdfast.preferences import Preferences, stacked
+from holdfast.measures.record import Form, Measure, stacked
+from holdfast.measures.tally import Floats, PairTally, Tally, mean_over_pairs
+from holdfast.preferences import Preferences
 
 Ints = NDArray[np.int64]
 
@@ -29,20 +30,62 @@ class PairValues(NamedTuple):
 
 @dataclass(frozen=True)
 class SetPairs(Form):
-    """The mean over all ordered pairs of a similarity of two sets."""
+    """Form of measures that are the mean over all ordered pairs of a similarity of two sets.
+
+    See Also
+    --------
+    OverlapPairs : A similarity that depends only on the overlap.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.measures import SetPairs
+    >>> isinstance(hf.MEASURES["gulgezen"].form, SetPairs)
+    True
+    """
 
     symmetric = True
     pairwise = True
 
     @abstractmethod
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
-        """Return the similarities of the runs ``first`` with the runs ``second``; ``nan`` if undefined."""
+        """Return the similarities of the runs ``first`` with the runs ``second``; ``nan`` if undefined.
+
+        Parameters
+        ----------
+        sets : Preferences
+            The runs.
+        first, second : ndarray of int
+            Positions of the runs of each pair.
+        measure : Measure
+            The measure of this form.
+
+        Returns
+        -------
+        PairValues
+            Similarities of the pairs; ``nan`` where undefined.
+        """
 
     @classmethod
     def values_together(
         cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
     ) -> list[PairValues]:
-        """Return the similarities for several measures of this form."""
+        """Return the similarities for several measures of this form.
+
+        Parameters
+        ----------
+        sets : Preferences
+            The runs.
+        first, second : ndarray of int
+            Positions of the runs of each pair.
+        measures : sequence of Measure
+            Measures of this form.
+
+        Returns
+        -------
+        list of PairValues
+            One for each measure.
+        """
         return [measure.form.values(sets, first, second, measure) for measure in measures]  # type: ignore[attr-defined]
 
     @classmethod
@@ -58,7 +101,20 @@ class SetPairs(Form):
         return [total.tally() for total in sums]
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
-        """Return the runs × runs similarities, the mean of both orders."""
+        """Return the runs × runs similarities, the mean of both orders.
+
+        Parameters
+        ----------
+        preferences : Preferences
+            The runs.
+        measure : Measure
+            The measure of this form.
+
+        Returns
+        -------
+        ndarray of shape (n_runs, n_runs)
+            Similarities of all pairs.
+        """
         similarity = np.eye(preferences.n_runs)
         for first, second in pair_blocks(preferences.n_runs):
             forth = self.values(preferences, first, second, measure).value
@@ -85,12 +141,12 @@ class _Sums:
         self.sums, self.defined = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64)
 
     def add(self, first: Ints, second: Ints, forth: PairValues, back: PairValues) -> None:
-        for found in (forth, back):
-            good = ~np.isnan(found.value)
-            for side in (first, second):
-                self.sums += np.bincount(side[good], found.value[good], self.n_runs)
-                self.defined += np.bincount(side[good], minlength=self.n_runs)
-            self.error += float(np.nansum(np.abs(found.error)))
+        for values in (forth, back):
+            defined = ~np.isnan(values.value)
+            for runs in (first, second):
+                self.sums += np.bincount(runs[defined], values.value[defined], self.n_runs)
+                self.defined += np.bincount(runs[defined], minlength=self.n_runs)
+            self.error += float(np.nansum(np.abs(values.error)))
         self.squares += 2 * float((((forth.value + back.value) / 2) ** 2).sum())
 
     def tally(self) -> PairTally:
@@ -98,7 +154,7 @@ class _Sums:
 
 
 def pair_blocks(n_runs: int, size: int = 1 << 16) -> Iterator[tuple[Ints, Ints]]:
-    """Run through all unordered pairs of different runs, about ``size`` at a time."""
+    """Yield all unordered pairs of different runs, about ``size`` at a time."""
     height = max(1, size // n_runs)
     for start in range(0, n_runs - 1, height):
         rows = np.arange(start, min(start + height, n_runs - 1))
@@ -110,7 +166,7 @@ def pair_blocks(n_runs: int, size: int = 1 << 16) -> Iterator[tuple[Ints, Ints]]
 
 
 class Cells(NamedTuple):
-    """Ordered pairs of runs, grouped where they share as many features and have sizes alike."""
+    """Ordered pairs of runs, grouped by the number of shared features and the sizes."""
 
     runs: slice  # first runs of the pairs in this block
     border: Ints  # where each first run's cells begin
@@ -121,7 +177,7 @@ class Cells(NamedTuple):
 
 
 def pair_cells(preferences: Preferences) -> Iterator[Cells]:
-    """Run through all ordered pairs of different runs, a block of first runs at a time."""
+    """Yield all ordered pairs of different runs, a block of first runs at a time."""
     sizes, n_runs = preferences.sizes, preferences.n_runs
     distinct, size_class = np.unique(sizes, return_inverse=True)
     n_values = int(sizes.max()) + 1
@@ -136,8 +192,9 @@ def pair_cells(preferences: Preferences) -> Iterator[Cells]:
         else:
             others = np.arange(n_runs) != np.arange(n_runs)[runs, None]
             k1, k2 = np.broadcast_arrays(sizes[runs, None], sizes[None, :])
-            kept = shared[others].astype(np.int64)
-            yield Cells(runs, np.arange(len(shared)) * (n_runs - 1), kept, k1[others], k2[others], np.ones_like(kept))
+            between = shared[others].astype(np.int64)
+            border = np.arange(len(shared)) * (n_runs - 1)
+            yield Cells(runs, border, between, k1[others], k2[others], np.ones_like(between))
 
 
 def overlap_matrix(preferences: Preferences) -> Floats:
@@ -148,10 +205,30 @@ def overlap_matrix(preferences: Preferences) -> Floats:
 
 @dataclass(frozen=True)
 class OverlapPairs(SetPairs):
-    """The mean over all pairs of a similarity that depends only on the overlap of two sets.
+    """Form of measures that are the mean over all pairs of a function of overlap and sizes.
 
-    ``similarity(r, k1, k2, d)`` takes arrays: features shared, the sizes of the first and second set; and the number of
-    all features. It returns ``nan`` where it is undefined. All such measures are evaluated in one pass.
+    All such measures are evaluated in one pass.
+
+    Attributes
+    ----------
+    similarity : callable
+        ``similarity(r, k1, k2, d)`` takes arrays (features shared, sizes of the first and second set) and the number of
+        all features. It returns ``nan`` where it is undefined.
+    symmetric : bool
+        Whether the order of the two sets does not matter.
+
+    See Also
+    --------
+    SetPairs : Any similarity of two sets.
+    holdfast.Measure : What a form is part of.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.measures import OverlapPairs
+    >>> shared = OverlapPairs(lambda r, k1, k2, d: r / d)
+    >>> hf.stability([[1, 1, 0, 0], [1, 0, 1, 0]], hf.Measure(name="shared", form=shared)).value
+    0.25
     """
 
     similarity: Callable[..., Floats]
@@ -173,7 +250,7 @@ class OverlapPairs(SetPairs):
                             values, pairs = np.where(missing, 0, values), np.where(missing, 0, pairs)
                         sums[row, cells.runs] += np.add.reduceat(values * pairs, cells.border)
                         defined[row, cells.runs] += np.add.reduceat(pairs, cells.border)
-        return [PairTally(*found) for found in zip(sums, defined, squares.tolist(), strict=True)]
+        return [PairTally(*totals) for totals in zip(sums, defined, squares.tolist(), strict=True)]
 
     def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> tuple[Floats, Floats]:
         """Similarities forth and back; the same array if the similarity is symmetric."""
@@ -204,8 +281,8 @@ class OverlapPairs(SetPairs):
 def _corrected_overlap(
     similarity: Callable[..., Floats], best: float, shared: Ints, k1: Ints, k2: Ints, d: int, **parameters: Any
 ) -> Floats:
-    def expectation(one: int, two: int) -> chance.Expectation:
-        return chance.overlap_expectation(partial(similarity, **parameters), one, two, d)
+    def expectation(size1: int, size2: int) -> chance.Expectation:
+        return chance.overlap_expectation(partial(similarity, **parameters), size1, size2, d)
 
     return above_chance(similarity(shared, k1, k2, d, **parameters), best, k1, k2, expectation).value
 
@@ -219,8 +296,8 @@ def above_chance(
     """Return (value − expected) / (best − expected), the expectation found once for each pair of sizes."""
     width = int(k2.max(initial=0)) + 1
     codes, pair = np.unique(k1 * width + k2, return_inverse=True)  # many times faster than np.unique(axis=1)
-    found = np.array([expectation(*divmod(int(code), width))[:2] for code in codes])[pair]
-    expected, error = found[:, 0], found[:, 1]
+    expectations = np.array([expectation(*divmod(int(code), width))[:2] for code in codes])[pair]
+    expected, error = expectations[:, 0], expectations[:, 1]
     room = best - expected
     room = np.where(np.abs(room) < 1e-9 * (1 + np.abs(best)), 0, room)  # nothing can be better than chance
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from holdfast.checks import is_number
-from holdfast.measures.record import Floats, PairTally
 from holdfast.measures.rows import correlation_sums, distance_sums, pair_sums
+from holdfast.measures.tally import Floats, PairTally
 from holdfast.measures.weighting import weight_correlation
 from holdfast.preferences import Preferences, Ties
 
@@ -41,8 +41,9 @@ def rank_variance(ranks: Floats) -> PairTally:
     sums = 2 * (n_runs - 1 - to_others / scale)
     if distances is None:
         return PairTally(sums, pairs)
-    every = 1 - distances / scale
-    return PairTally(sums, pairs, float((every**2).sum() - (np.diag(every) ** 2).sum()), matrix=every)
+    similarities = 1 - distances / scale
+    squares = float((similarities**2).sum() - (np.diag(similarities) ** 2).sum())
+    return PairTally(sums, pairs, squares, matrix=similarities)
 
 
 def canberra(ranks: Floats, k: int | None = None) -> PairTally:

@@ -1,29 +1,58 @@
-"""What a measure is: a name, a form that computes it, and the facts about it."""
+"""What a measure of stability is: its name, the form that computes it, and the facts about it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdfast.preferences import Kind, Preferences, stacked
+from holdfast.declared import About
+from holdfast.measures.tally import Floats, Tally
+from holdfast.preferences import Kind, Preferences
+from holdfast.references import REFERENCES
 
-Floats = NDArray[np.float64]
 Holds = Literal["yes", "one size", "asymptotic", "no"]
 """``"one size"``: if all runs select equally many features. ``"asymptotic"``: as the number of runs grows."""
 
 FEW_RUNS = 200
-"""Number of runs up to which every pair of them is looked at for the uncertainty."""
+"""Number of runs up to which standard errors use every pair of them."""
 
 
 class UndefinedStabilityWarning(UserWarning):
-    """A stability has no value, and this is why."""
+    """A stability is undefined; the message gives the reason.
+
+    See Also
+    --------
+    UndefinedStabilityError : Raised instead with ``undefined="raise"``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import holdfast as hf
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", hf.UndefinedStabilityWarning)
+    ...     hf.stability([[0, 0, 0], [0, 0, 0]]).value
+    nan
+    """
 
 
 class UndefinedStabilityError(ValueError):
-    """A stability has no value, and the caller asked for an error."""
+    """A stability is undefined, and ``undefined="raise"`` asked for an error.
+
+    See Also
+    --------
+    UndefinedStabilityWarning : Issued with ``undefined="nan"``.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> try:
+    ...     hf.stability([[0, 0, 0], [0, 0, 0]], undefined="raise")
+    ... except hf.UndefinedStabilityError:
+    ...     print("undefined")
+    undefined
+    """
 
 
 class _Required:
@@ -32,7 +61,7 @@ class _Required:
 
 
 REQUIRED = _Required()
-"""Stands for a parameter without default."""
+"""Value of a parameter that has no default."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +70,27 @@ class Properties:
 
     Attributes
     ----------
-    fully_defined
+    fully_defined : {"yes", "one size", "asymptotic", "no"} or None
         Defined for all collections of non-empty proper subsets, of one size or not.
-    monotone
+    monotone : {"yes", "one size", "asymptotic", "no"} or None
         For given sizes, strictly rises as the selection variances of the features fall.
-    bounded
+    bounded : {"yes", "one size", "asymptotic", "no"} or None
         Between two constants that depend neither on sizes nor on the number of features.
-    maximum
+    maximum : {"yes", "one size", "asymptotic", "no"} or None
         Best exactly when all runs agree.
-    chance
+    chance : {"yes", "one size", "asymptotic", "no"} or None
         Zero in expectation if every run draws its features at random.
+
+    See Also
+    --------
+    properties : The properties of all measures as a table.
+    holdfast.testing.check_measure : Tests the properties that a measure declares.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> hf.MEASURES["jaccard"].properties.chance
+    'no'
     """
 
     fully_defined: Holds | None
@@ -60,130 +100,31 @@ class Properties:
     chance: Holds | None
 
 
-class Tally(ABC):
-    """What a pass over the runs found, before it is decided what to do with undefined parts."""
-
-    chance_error: float = 0.0
-    """Standard error that a simulated expectation under chance adds to the value; 0 if it is exact."""
-
-    @abstractmethod
-    def value(self, fill: float | None = None) -> float:
-        """Return the value: undefined parts taken as ``fill``, or left out if that is None."""
-
-    @abstractmethod
-    def leave_one_out(self, fill: float | None = None) -> Floats:
-        """Return the values with each run left out in turn."""
-
-    @property
-    @abstractmethod
-    def roughness(self) -> float:
-        """Variance of what a pair of runs adds beyond what its two runs add each; ``nan`` if it is not known.
-
-        It is what is left of the uncertainty where leaving out single runs changes nothing.
-        """
-
-    @property
-    @abstractmethod
-    def undefined(self) -> str | None:
-        """Which part is undefined, or None."""
-
-
-@dataclass(frozen=True)
-class WholeTally(Tally):
-    """A single number, and how to find it without a run."""
-
-    number: float
-    without_each: Callable[[], Floats]
-    chance_error: float = 0.0
-    find_roughness: Callable[[], float] = lambda: np.nan
-
-    def value(self, fill: float | None = None) -> float:
-        return fill if fill is not None and np.isnan(self.number) else self.number
-
-    def leave_one_out(self, fill: float | None = None) -> Floats:
-        values = self.without_each()
-        return values if fill is None else np.where(np.isnan(values), fill, values)
-
-    @property
-    def roughness(self) -> float:
-        return self.find_roughness()
-
-    @property
-    def undefined(self) -> str | None:
-        return "as here" if np.isnan(self.number) else None
-
-
-@dataclass(frozen=True)
-class PairTally(Tally):
-    """Similarities of all ordered pairs, summed per run.
-
-    ``sums[i]`` is the sum over all defined ordered pairs that run ``i`` is in, at either place; ``defined[i]`` is how
-    many they are. Every pair is in the sums of both its runs. ``squares`` is the sum over all ordered pairs of the
-    squared similarity, taken as the mean of both orders.
-    """
-
-    sums: Floats
-    defined: NDArray[np.int64]
-    squares: float = np.nan
-    chance_error: float = 0.0
-    matrix: Floats | None = None  # the similarities themselves, where there are few runs
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of ordered pairs, defined or not."""
-        return self.sums.size * (self.sums.size - 1)
-
-    @property
-    def n_undefined(self) -> int:
-        """Number of ordered pairs without a value."""
-        return self.n_pairs - int(self.defined.sum()) // 2
-
-    def value(self, fill: float | None = None) -> float:
-        total, pairs = self.sums.sum() / 2, self.n_pairs - self.n_undefined
-        if fill is not None:
-            total, pairs = total + fill * self.n_undefined, self.n_pairs
-        return float(total / pairs) if pairs else np.nan
-
-    def leave_one_out(self, fill: float | None = None) -> Floats:
-        total, pairs = self.sums.sum() / 2 - self.sums, self.defined.sum() // 2 - self.defined
-        if fill is not None:
-            everything = (self.sums.size - 1) * (self.sums.size - 2)
-            total, pairs = total + fill * (everything - pairs), np.full_like(pairs, everything)
-        return np.where(pairs > 0, total / np.maximum(pairs, 1), np.nan)
-
-    @property
-    def roughness(self) -> float:
-        n_runs = self.sums.size
-        if n_runs < 4 or self.n_undefined:
-            return np.nan
-        rows = self.sums / 2
-        explained = self.n_pairs / 2 * self.value() ** 2 + ((rows - rows.mean()) ** 2).sum() / (n_runs - 2)
-        left = self.squares / 2 - explained
-        return 0.0 if left < 1e-12 * self.squares else left / (n_runs * (n_runs - 3) / 2)  # less is rounding
-
-    @property
-    def undefined(self) -> str | None:
-        if not self.n_undefined:
-            return None
-        return f"{self.n_undefined} of {self.n_pairs} ordered pairs of runs"
-
-
-def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
-    """Return the mean similarity of resampled runs for each row of weights, pairs of copies left out."""
-    similarity = similarity - np.diag(np.diag(similarity))
-    together = np.einsum("bi,bi->b", weights @ similarity, weights)
-    return together / (weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1))
-
-
-def pair_roughness(kernel: Floats) -> float:
-    """Return the variance of pairs beyond what their two runs explain, from a runs × runs matrix."""
-    between = kernel - np.diag(np.diag(kernel))
-    rows, n_runs = between.sum(axis=1), len(between)
-    return PairTally(2 * rows, np.full(n_runs, 2 * (n_runs - 1)), float((between**2).sum())).roughness
+def stacked(first: Preferences, second: Preferences) -> Preferences:
+    """Concatenate the runs of two preferences, without labels."""
+    if first.values is not None:
+        return replace(first, values=np.vstack([first.values, second.matrix()]), labels=None)
+    (indices, indptr), (more, pointers) = first.lists(), second.lists()
+    indptr = np.concatenate([indptr, indptr[-1] + pointers[1:]])
+    return replace(first, indices=np.concatenate([indices, more]), indptr=indptr, labels=None)
 
 
 class Form(ABC):
-    """How a measure is computed. Measures of one form can share a pass over the runs."""
+    """Base class of the ways to compute a measure; measures of one form share a pass over the runs.
+
+    See Also
+    --------
+    OverlapPairs : Means over pairs of a function of overlap and sizes.
+    FeatureSum : Sums over features.
+    RowPairs : Means over pairs of rankings or weights.
+    Whole : Any function of all runs.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> type(hf.MEASURES["jaccard"].form).__name__
+    'OverlapPairs'
+    """
 
     pairwise: bool = False
     """Whether the measure is a mean over pairs of runs."""
@@ -191,17 +132,62 @@ class Form(ABC):
     @classmethod
     @abstractmethod
     def tally(cls, preferences: Preferences, measures: Sequence["Measure"]) -> list[Tally]:
-        """Evaluate measures of this form, together where that saves work."""
+        """Evaluate measures of this form, together where that saves work.
+
+        Parameters
+        ----------
+        preferences : Preferences
+            The runs.
+        measures : sequence of Measure
+            Measures of this form.
+
+        Returns
+        -------
+        list of Tally
+            One for each measure.
+        """
 
     def between(self, a: Preferences, b: Preferences, measure: "Measure") -> Floats:
-        """Return the measure of run ``i`` of ``a`` with run ``i`` of ``b``, for every ``i``."""
+        """Return the measure of run ``i`` of ``a`` with run ``i`` of ``b``, for every ``i``.
+
+        Parameters
+        ----------
+        a, b : Preferences
+            Equally many runs.
+        measure : Measure
+            The measure of this form.
+
+        Returns
+        -------
+        ndarray
+            One value per run; ``nan`` where it is undefined.
+        """
         values = [self.tally(stacked(a.take([run]), b.take([run])), [measure])[0] for run in range(a.n_runs)]
         return np.array([np.nan if tally.undefined else tally.value() for tally in values])
 
     def resampled(self, preferences: Preferences, measure: "Measure", weights: Floats) -> Floats:
-        """Return the measure of resampled runs; each row of ``weights`` says how often each run was drawn.
+        """Return the measure of resampled runs, for the bootstrap.
 
-        Copies of one run never meet: a run compared with itself would agree perfectly.
+        Pairs of copies of one run are left out: a run compared with itself would agree perfectly.
+
+        Parameters
+        ----------
+        preferences : Preferences
+            The runs.
+        measure : Measure
+            The measure of this form.
+        weights : ndarray of shape (n_draws, n_runs)
+            How often each run was drawn.
+
+        Returns
+        -------
+        ndarray
+            One value per row of ``weights``.
+
+        Raises
+        ------
+        ValueError
+            If measures of this form are not means over pairs of runs.
         """
         raise ValueError(
             f"Expected a measure that is a mean over pairs of runs for the bootstrap, got {measure.name}; "
@@ -209,26 +195,51 @@ class Form(ABC):
         )
 
     def kernel(self, preferences: Preferences, measure: "Measure") -> Floats | None:
-        """Return the runs × runs matrix whose mean over pairs moves the value one to one; None if there is none."""
+        """Return the runs × runs matrix whose mean over pairs moves the value one to one; None if there is none.
+
+        Parameters
+        ----------
+        preferences : Preferences
+            The runs.
+        measure : Measure
+            The measure of this form.
+
+        Returns
+        -------
+        ndarray of shape (n_runs, n_runs) or None
+            What each pair of runs adds.
+        """
         return None
 
     @abstractmethod
     def corrected(self, measure: "Measure") -> "Form":
-        """Return the form of the measure corrected for chance: (value − expected) / (best − expected)."""
+        """Return the form of the measure corrected for chance: (value − expected) / (best − expected).
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure of this form.
+
+        Returns
+        -------
+        Form
+            The form of the corrected measure.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure of stability and what is known of it.
+    """A measure of stability, with everything that is known about it.
 
-    Measures of your own work wherever a name does: give a name and a form (:class:`~holdfast.measures.OverlapPairs`
-    for a similarity of two sets, :class:`~holdfast.measures.Whole` for a function of all runs, …); the other facts have
-    cautious defaults. :func:`holdfast.testing.check_measure` tells whether what you declare is true.
+    A measure of your own needs a name and a form (:class:`~holdfast.measures.OverlapPairs` for a similarity of two
+    sets, :class:`~holdfast.measures.Whole` for a function of all runs, …); the other facts have cautious defaults. Pass
+    it wherever a name is accepted, or register it with ``MEASURES.add(measure)`` to use it by name.
+    :func:`holdfast.testing.check_measure` tests whether what it declares is true.
 
     Attributes
     ----------
     name : str
-        How it is asked for.
+        Its name in :func:`~holdfast.stability` and on the command line.
     form : Form
         How it is computed.
     summary : str
@@ -257,8 +268,30 @@ class Measure:
         Parameters that were set by :meth:`bind`.
     similarity : {None, "correlation", "symmetrical_uncertainty"}
         Similarity of features that it needs, made from data if none is given.
+    methods : str
+        Phrase for the methods section of a paper, with the citation appended if it is not in it; made from name and
+        reference if it is left out.
     reference : str
-        Where it comes from.
+        Where it comes from; if it is left out, authors and year of what ``cite`` names.
+    cite : str or None
+        BibTeX key of its publication in :data:`holdfast.references.REFERENCES`.
+
+    See Also
+    --------
+    holdfast.MEASURES : All measures by name.
+    holdfast.corrected : A measure corrected for chance.
+    holdfast.testing.check_measure : Test a measure of your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import holdfast as hf
+    >>> from holdfast.measures import OverlapPairs
+    >>> def overlap(r, k1, k2, d):
+    ...     return r / np.minimum(k1, k2)
+    >>> simpson = hf.Measure(name="simpson", form=OverlapPairs(overlap), range=(0, 1), undefined="an empty set")
+    >>> hf.stability([[1, 1, 0, 0], [1, 0, 0, 0]], simpson).value
+    1.0
     """
 
     name: str
@@ -277,24 +310,53 @@ class Measure:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
     similarity: Literal["correlation", "symmetrical_uncertainty"] | None = None
+    methods: str = ""
     reference: str = ""
+    cite: str | None = None
+
+    def __post_init__(self) -> None:
+        reference = self.reference or (REFERENCES[self.cite].short if self.cite else "")
+        object.__setattr__(self, "reference", reference)
+        object.__setattr__(self, "methods", _phrase(self.methods, self.name, reference))
+
+    @property
+    def about(self) -> About:
+        """The facts that are declared of everything with a name."""
+        needs = {"a similarity of features": self.similarity, "selections of one size": self.one_size}
+        needed = tuple(what for what, true in needs.items() if true)
+        return About(name=self.name, summary=self.summary, methods=self.methods, reference=self.cite, needs=needed)
 
     @property
     def label(self) -> str:
-        """The name, with the parameters that were chosen and can be written down."""
+        """The name with the parameters that were set, as in ``davis(alpha=0.5)``."""
         chosen = [(name, self.parameters[name]) for name in self.chosen]
         shown = ", ".join(f"{name}={value}" for name, value in chosen if isinstance(value, (int, float, str)))
         return f"{self.name}({shown})" if shown else self.name
 
     @property
     def has_strength(self) -> bool:
-        """Whether words like "excellent" apply: corrected for chance, of subsets, 1 at the most and for equal runs."""
+        """Whether words like "excellent" apply: corrected for chance, for subsets, with maximum 1 for equal runs."""
         return (
             self.kind == "subset" and self.properties.chance in ("yes", "one size") and self.range[1] == self.best == 1
         )
 
     def bind(self, **parameters: Any) -> "Measure":
         """Return the measure with some parameters set.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of the measure and their values.
+
+        Returns
+        -------
+        Measure
+            A copy with these parameters.
+
+        Raises
+        ------
+        ValueError
+            If the measure has no such parameter.
 
         Examples
         --------
@@ -310,16 +372,33 @@ class Measure:
         return replace(self, parameters={**self.parameters, **parameters}, chosen=chosen)
 
     def check_complete(self) -> None:
-        """Raise unless all parameters have values."""
+        """Raise unless all parameters have values.
+
+        Raises
+        ------
+        ValueError
+            If a parameter without default has no value.
+        """
         missing = [name for name, value in self.parameters.items() if value is REQUIRED]
         if missing:
             raise ValueError(
-                f"Expected a value for {missing[0]} of {self.name}, which has no default in the literature; "
-                f"give {missing[0]}=…"
+                f"{self.name} needs a value for {missing[0]}, which has no default in the literature; "
+                f"pass {missing[0]}=…"
             )
 
     def check_sizes(self, preferences: Preferences) -> None:
-        """Raise if the measure needs one size and the runs have several."""
+        """Raise if the measure needs one size and the runs have several.
+
+        Parameters
+        ----------
+        preferences : Preferences
+            The runs.
+
+        Raises
+        ------
+        ValueError
+            If the measure is defined for one size only and the runs have several.
+        """
         if self.one_size and self.kind == "subset":
             odd = np.flatnonzero(preferences.sizes != preferences.sizes[0])
             if odd.size:
@@ -329,3 +408,11 @@ class Measure:
                     "use nogueira, which allows all sizes. A selection may be smaller because fewer features carried "
                     "information."
                 )
+
+
+def _phrase(methods: str, name: str, reference: str) -> str:
+    """Return a phrase for a methods section that names its source: ``… (Kuncheva, 2007)``."""
+    if not methods:
+        return f"the measure {name} of {reference}" if reference else f"the measure {name}"
+    authors, _, year = reference.partition(")")[0].partition(" (")
+    return methods if not year or year in methods else f"{methods} ({authors}, {year})"

@@ -1,4 +1,4 @@
-"""Measures that let a similar feature stand in for a missing one.
+"""Measures of subsets in which a similar feature can stand in for a missing one.
 
 For two sets V and V′ of sizes k and k′, with A = V∖V′ and B = V′∖V, a *credit* counts the shared features and those of
 A and B that can stand in for each other; it is compared with the most it can be, its *ceiling*, and for adjusted
@@ -18,8 +18,9 @@ from holdfast.kernels.stand_ins import stand_in_counts
 from holdfast.measures import chance
 from holdfast.measures.chance import log_choose
 from holdfast.measures.pairs import PairValues, SetPairs, above_chance
-from holdfast.measures.record import Floats, Form, Measure, Tally, WholeTally, pair_roughness
+from holdfast.measures.record import Form, Measure
 from holdfast.measures.rows import ALL_PAIRS
+from holdfast.measures.tally import Floats, Tally, WholeTally, pair_roughness
 from holdfast.measures.whole import CorrectedWhole
 from holdfast.preferences import Preferences
 from holdfast.similarity import FeatureSimilarity
@@ -27,7 +28,7 @@ from holdfast.similarity import FeatureSimilarity
 Ints = NDArray[np.int64]
 
 ALL_USED = 4000
-"""Number of features up to which the similarities of all that were ever selected are held at a time."""
+"""Number of features ever selected up to which all their similarities are held in memory."""
 
 
 class Pairs(NamedTuple):
@@ -109,24 +110,24 @@ class Neighbors:
 
     def __init__(self, similarity: FeatureSimilarity, threshold: float):
         self.similarity = similarity.above(threshold)
-        kept = self.similarity.copy()
-        kept.setdiag(0)
-        kept.eliminate_zeros()
-        kept.sort_indices()
+        others = self.similarity.copy()
+        others.setdiag(0)
+        others.eliminate_zeros()
+        others.sort_indices()
         self.n_features = similarity.n_features
-        self.degree = np.diff(kept.indptr)
-        self.rows = kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data.astype(np.float64)
+        self.degree = np.diff(others.indptr)
+        self.rows = others.indptr.astype(np.int64), others.indices.astype(np.int32), others.data.astype(np.float64)
         self.expected: dict[Any, chance.Expectation] = {}
 
     @classmethod
     def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbors":
-        """Return the neighbors of a similarity, found once and kept with it."""
+        """Return the neighbors of a similarity, computed once and cached with it."""
         if not is_number(threshold) or not 0 < threshold <= 1:
             raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
-        kept: dict[float, Neighbors] = similarity.__dict__.setdefault("_neighbors", {})
-        if threshold not in kept:
-            kept[threshold] = cls(similarity, threshold)
-        return kept[threshold]
+        cached: dict[float, Neighbors] = similarity.__dict__.setdefault("_neighbors", {})
+        if threshold not in cached:
+            cached[threshold] = cls(similarity, threshold)
+        return cached[threshold]
 
     def pairs(self, sets: Preferences, first: Ints, second: Ints, credits: Sequence[Callable[..., Floats]]) -> Pairs:
         """Count what the given pairs of runs share, as far as these credits need it."""
@@ -142,15 +143,16 @@ class Neighbors:
         if key not in self.expected:
             shared = k1 * k2 / self.n_features
             if credit is one_way:
-                found = chance.Expectation(shared + self._covered(k1, k2))
+                expected = chance.Expectation(shared + self._covered(k1, k2))
             elif credit is both_ways:
-                found = chance.Expectation(shared + (self._covered(k1, k2) + self._covered(k2, k1)) / 2)
+                expected = chance.Expectation(shared + (self._covered(k1, k2) + self._covered(k2, k1)) / 2)
             else:
-                found = chance.pair_expectation(partial(self._of_pairs, credit), k1, k2, self.n_features, draws=draws)
-            self.expected[key] = found
+                values = partial(self._credit_of_pairs, credit)
+                expected = chance.pair_expectation(values, k1, k2, self.n_features, draws=draws)
+            self.expected[key] = expected
         return self.expected[key]
 
-    def _of_pairs(self, credit: Callable[[Pairs], Floats], sets: Preferences) -> Floats:
+    def _credit_of_pairs(self, credit: Callable[[Pairs], Floats], sets: Preferences) -> Floats:
         first = np.arange(0, sets.n_runs, 2)
         return credit(self.pairs(sets, first, first + 1, [credit]))
 
@@ -192,15 +194,13 @@ class StandInPairs(SetPairs):
         cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
     ) -> list[PairValues]:
         forms: list[Any] = [measure.form for measure in measures]
-        neighbors = [Neighbors.of(*_similarity_of(measure)) for measure in measures]
-        counted = {
-            each: each.pairs(
-                sets, first, second, [form.credit for form, own in zip(forms, neighbors, strict=True) if own is each]
-            )
-            for each in set(neighbors)
-        }
+        neighbors = [Neighbors.of(*_similarity_and_threshold(measure)) for measure in measures]
+        credits: dict[Neighbors, list[Any]] = {}
+        for form, own in zip(forms, neighbors, strict=True):
+            credits.setdefault(own, []).append(form.credit)
+        pairs = {own: own.pairs(sets, first, second, needed) for own, needed in credits.items()}
         return [
-            measure.form.compared(counted[own], own, measure)  # type: ignore[attr-defined]
+            measure.form.compared(pairs[own], own, measure)  # type: ignore[attr-defined]
             for measure, own in zip(measures, neighbors, strict=True)
         ]
 
@@ -213,7 +213,7 @@ class StandInPairs(SetPairs):
             return PairValues(self.credit(pairs) / self.ceiling(pairs))
 
 
-def _similarity_of(measure: Measure) -> tuple[FeatureSimilarity, float]:
+def _similarity_and_threshold(measure: Measure) -> tuple[FeatureSimilarity, float]:
     return measure.parameters["similarity"], measure.parameters["threshold"]
 
 
@@ -248,12 +248,12 @@ class MatchedPairs(SetPairs):
         if used.size <= ALL_USED:
             similarity, indices = _Block(similarity.matching_block(used, used)), place.astype(np.int32)
         runs = np.split(indices.astype(np.int64), indptr[1:-1])
-        blocks = (similarity.matching_block(runs[one], runs[two]) for one, two in zip(first, second, strict=True))
+        blocks = (similarity.matching_block(runs[a], runs[b]) for a, b in zip(first, second, strict=True))
         return PairValues(np.array([best_matching(block) for block in blocks]))
 
 
 class _Block(FeatureSimilarity):
-    """Similarities that are all there."""
+    """Similarities that are all in memory."""
 
     def __init__(self, matrix: Floats):
         self.matrix = matrix
@@ -286,28 +286,28 @@ class StandInCovariance(Form):
         return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
 
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
-        C, Z = Neighbors.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(*_similarity_and_threshold(measure)).similarity, preferences.to_sparse()
         n_runs, sizes = preferences.n_runs, preferences.sizes.astype(float)
         with_C = Z @ C
         own = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
         with_all = with_C @ preferences.counts
-        value = _one_less(
+        value = _one_minus_ratio(
             own.sum() - with_all.sum() / n_runs, C, sizes.sum(), (sizes**2).sum(), n_runs, preferences.n_features
         )
 
-        def without_each() -> Floats:
+        def leave_one_out() -> Floats:
             left = n_runs - 1
             scatter = own.sum() - own - (with_all.sum() - 2 * with_all + own) / max(1, left)
             moments = sizes.sum() - sizes, (sizes**2).sum() - sizes**2
-            return _one_less(scatter, C, *moments, left, preferences.n_features)
+            return _one_minus_ratio(scatter, C, *moments, left, preferences.n_features)
 
         def roughness() -> float:
             return pair_roughness(self.kernel(preferences, measure)) if n_runs <= ALL_PAIRS else np.nan
 
-        return WholeTally(float(value), without_each, find_roughness=roughness)
+        return WholeTally(float(value), leave_one_out, find_roughness=roughness)
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
-        C, Z = Neighbors.of(*_similarity_of(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(*_similarity_and_threshold(measure)).similarity, preferences.to_sparse()
         sizes = preferences.sizes.astype(float)
         n_runs, d = preferences.n_runs, preferences.n_features
         _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, d)
@@ -315,7 +315,7 @@ class StandInCovariance(Form):
             return np.asarray((Z @ C @ Z.T).todense()) / expected
 
     def corrected(self, measure: Measure) -> Form:
-        return CorrectedWhole(partial(_value_of, measure), measure.best)
+        return CorrectedWhole(partial(_evaluate, measure), measure.best)
 
 
 def _covariances(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: int) -> tuple[Any, Any]:
@@ -326,7 +326,7 @@ def _covariances(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d:
     return scatter / (n_runs - 1), np.where(np.abs(expected) > 1e-12 * trace, expected, 0.0)
 
 
-def _one_less(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: int) -> Any:
+def _one_minus_ratio(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: int) -> Any:
     if n_runs < 2:
         return np.full(np.shape(scatter), np.nan)
     observed, expected = _covariances(scatter, C, total, squares, n_runs, d)
@@ -334,5 +334,5 @@ def _one_less(scatter: Any, C: Any, total: Any, squares: Any, n_runs: int, d: in
         return np.where(expected == 0, np.nan, 1 - observed / expected)
 
 
-def _value_of(measure: Measure, preferences: Preferences, **parameters: Any) -> float:
+def _evaluate(measure: Measure, preferences: Preferences, **parameters: Any) -> float:
     return measure.form.tally(preferences, [measure.bind(**parameters)])[0].value()

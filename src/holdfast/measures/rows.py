@@ -1,4 +1,4 @@
-"""The form of measures of rankings and weights: means over pairs of rows."""
+"""Pairwise measures of rankings and weights: means over all pairs of runs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.measures.record import Floats, Form, Measure, PairTally, Tally, mean_over_pairs
+from holdfast.measures.record import Form, Measure
+from holdfast.measures.tally import Floats, PairTally, Tally, mean_over_pairs
 from holdfast.preferences import Preferences
 
 ALL_PAIRS = 100
-"""Number of runs up to which the correlation of every pair is looked at; beyond, only sums are taken."""
+"""Number of runs up to which the similarity of every pair is computed; beyond, only sums are."""
 
 
 @dataclass(frozen=True)
 class RowPairs(Form):
-    """The mean over all pairs of a similarity of two rows of ranks or weights.
+    """Form of measures that are the mean over all pairs of a similarity of two rankings or weightings.
 
-    ``sums(matrix, **parameters)`` returns a :class:`PairTally`, so that a similarity which need not look at every pair
-    does not have to.
+    Attributes
+    ----------
+    sums : callable
+        ``sums(matrix, **parameters)`` returns a :class:`PairTally`; it need not look at every pair.
+
+    See Also
+    --------
+    PairTally : Sums of similarities per run.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.measures import RowPairs
+    >>> isinstance(hf.MEASURES["spearman"].form, RowPairs)
+    True
     """
 
     sums: Callable[..., PairTally]
@@ -59,16 +73,16 @@ def correlation_sums(blocks: Iterable[Floats], lengths: Floats) -> PairTally:
     defined = lengths > 0
     scale = np.where(defined, 1 / np.where(defined, lengths, 1), 0)
     n_runs = lengths.size
-    with_all, every = np.zeros(n_runs), np.zeros((n_runs, n_runs) if n_runs <= ALL_PAIRS else (0, 0))
+    with_all, similarities = np.zeros(n_runs), np.zeros((n_runs, n_runs) if n_runs <= ALL_PAIRS else (0, 0))
     for block in blocks:
         units = block * scale[:, None]
         with_all += units @ units.sum(axis=0)
-        if every.size:
-            every += units @ units.T
-    if not every.size:
+        if similarities.size:
+            similarities += units @ units.T
+    if not similarities.size:
         return PairTally(2 * (with_all - defined), 2 * _others(defined))
-    every[~np.outer(defined, defined)] = np.nan
-    return PairTally(2 * (with_all - defined), 2 * _others(defined), _squares(every), matrix=every)
+    similarities[~np.outer(defined, defined)] = np.nan
+    return PairTally(2 * (with_all - defined), 2 * _others(defined), _squares(similarities), matrix=similarities)
 
 
 def _squares(matrix: Floats) -> float:
@@ -92,19 +106,19 @@ def distance_sums(matrix: Floats) -> tuple[Floats, Floats | None]:
 def pair_sums(n_runs: int, with_following: Callable[[int], Floats]) -> PairTally:
     """Sum symmetric similarities, given those of run ``i`` with the runs after it; ``nan`` is undefined."""
     sums, defined, squares = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64), 0.0
-    every = np.eye(n_runs) if n_runs <= ALL_PAIRS else None
+    similarities = np.eye(n_runs) if n_runs <= ALL_PAIRS else None
     for run in range(n_runs - 1):
         values = with_following(run)
         squares += 2 * float(values @ values)
-        if every is not None:
-            every[run, run + 1 :] = every[run + 1 :, run] = values
-        good = ~np.isnan(values)
-        values = np.where(good, values, 0)
+        if similarities is not None:
+            similarities[run, run + 1 :] = similarities[run + 1 :, run] = values
+        known = ~np.isnan(values)
+        values = np.where(known, values, 0)
         sums[run] += 2 * values.sum()
-        defined[run] += 2 * good.sum()
+        defined[run] += 2 * known.sum()
         sums[run + 1 :] += 2 * values
-        defined[run + 1 :] += 2 * good
-    return PairTally(sums, defined, squares, matrix=every)
+        defined[run + 1 :] += 2 * known
+    return PairTally(sums, defined, squares, matrix=similarities)
 
 
 def _others(defined: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -1,19 +1,29 @@
 """Measures by name, their correction for chance, and their properties as a table."""
 
-import difflib
 import html
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 
+from holdfast.declared import Registry
 from holdfast.measures.catalog import ROWS
 from holdfast.measures.record import Measure, Properties
 
 
-class MeasureTable(Mapping[str, Measure]):
-    """Measures by name; prints as a table.
+class MeasureTable(Registry[Measure]):
+    """Measures by name: a mapping that prints as a table and takes measures of your own.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        The measures to begin with.
+
+    See Also
+    --------
+    Measure : A measure and the facts about it.
+    properties : Which properties each measure has.
 
     Examples
     --------
@@ -27,23 +37,47 @@ class MeasureTable(Mapping[str, Measure]):
     """
 
     def __init__(self, measures: Iterable[Measure]):
-        self._measures = {measure.name: measure for measure in measures}
+        super().__init__("measure", measures, where="holdfast.MEASURES")
 
-    def __getitem__(self, name: str) -> Measure:
-        if name not in self._measures:
-            near = difflib.get_close_matches(str(name), self._measures, n=1)
-            guess = f"; did you mean {near[0]!r}?" if near else "."
-            raise KeyError(f"Expected the name of a measure, got {name!r}{guess} holdfast.MEASURES lists them.")
-        return self._measures[name]
+    def add(self, thing: Measure) -> Measure:
+        """Register a measure of your own, so that its name works wherever a measure is named.
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._measures)
+        Parameters
+        ----------
+        thing : Measure
+            A measure with a new name.
 
-    def __len__(self) -> int:
-        return len(self._measures)
+        Returns
+        -------
+        Measure
+            The same measure.
+
+        Raises
+        ------
+        ValueError
+            If it is not a measure, or its name is taken.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> import holdfast as hf
+        >>> _ = hf.MEASURES.add(replace(hf.MEASURES["jaccard"], name="tanimoto"))
+        >>> round(hf.stability([[1, 1, 0], [1, 0, 1]], "tanimoto").value, 3)
+        0.333
+        >>> hf.MEASURES.remove("tanimoto")
+        """
+        if not isinstance(thing, Measure):
+            raise ValueError(f"Expected a Measure to register, got {thing!r}.")
+        return super().add(thing)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per measure with everything that is known of it."""
+        """Return the facts about all measures, one row each.
+
+        Returns
+        -------
+        DataFrame
+            Kind, range, direction, summary, when it is undefined, parameters and reference of each measure.
+        """
         return pd.DataFrame([_row(measure) for measure in self.values()]).set_index("measure")
 
     def __repr__(self) -> str:
@@ -72,11 +106,27 @@ def _row(measure: Measure) -> dict[str, object]:
 
 
 MEASURES = MeasureTable(ROWS)
-"""All measures by name."""
+"""All measures by name; ``MEASURES.add(measure)`` registers one of your own."""
 
 
 def find_measure(measure: str | Measure) -> Measure:
-    """Return the measure of this name, or the measure itself."""
+    """Return the measure of this name; a :class:`Measure` is returned unchanged.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name of a measure, or a measure.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    ValueError
+        If there is no measure of this name.
+    """
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
@@ -88,12 +138,32 @@ def find_measure(measure: str | Measure) -> Measure:
 
 
 def corrected(measure: str | Measure) -> Measure:
-    """Return a measure of subsets corrected for chance: 0 is what random choice gives, 1 a perfect selection.
+    """Correct a measure of subsets for chance: 0 for random selections, 1 for a perfectly stable one.
 
     A pairwise measure is corrected pair by pair with its expectation for two random sets of these sizes, other measures
     once with their expectation for as many random sets as there are runs. The expectation is exact where that is
-    possible; else it is simulated, and the estimate's ``chance_error`` tells what that may cost. A measure that is
-    corrected exactly already is returned as it is.
+    possible; else it is simulated, and the estimate's ``chance_error`` is the standard error that this adds. A measure
+    that is corrected exactly already is returned unchanged.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name of a measure of subsets, or a measure of your own.
+
+    Returns
+    -------
+    Measure
+        The corrected measure.
+
+    Raises
+    ------
+    ValueError
+        If it is a measure of rankings or weights.
+
+    See Also
+    --------
+    stability : Its argument ``corrected=True`` does the same.
+    MEASURES : All measures by name.
 
     Examples
     --------
@@ -106,7 +176,7 @@ def corrected(measure: str | Measure) -> Measure:
     if plain.kind != "subset":
         raise ValueError(
             f"Expected a measure of subsets to correct for chance, got {plain.name}, a measure of {plain.kind}s; "
-            "cut the runs with .top(k) and take a measure of subsets."
+            "cut the runs with .top(k) and use a measure of subsets."
         )
     if plain.properties.chance == "yes":
         return plain
@@ -121,14 +191,24 @@ def corrected(measure: str | Measure) -> Measure:
         properties=replace(plain.properties, chance="yes", bounded="no"),
         published=None,
         validated=False,
+        methods=f"{plain.methods}, corrected for chance",
     )
 
 
 def properties() -> pd.DataFrame:
-    """Return which properties each measure has, and next to each what the literature ticks.
+    """Tabulate the properties of all measures, as they hold and as published.
 
     Columns named ``…, published`` hold the ticks of Table 2 of the 2018 paper (for ``pearson`` of the 2016 one); they
     are empty where nothing was published. Where the two differ, a test of holdfast shows the counter-example.
+
+    Returns
+    -------
+    DataFrame
+        One row per measure, two columns per property.
+
+    See Also
+    --------
+    Properties : The properties of one measure.
     """
     rows = []
     for measure in MEASURES.values():

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from holdfast.measures.record import Floats, PairTally
 from holdfast.measures.rows import correlation_sums
+from holdfast.measures.tally import Floats, PairTally
 
 
 def weight_correlation(weights: Floats) -> PairTally:

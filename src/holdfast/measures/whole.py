@@ -1,4 +1,4 @@
-"""Forms of measures that look at all runs at once: sums over features, and any function of the runs."""
+"""Measures of all runs at once: sums over features, and any function of the runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,18 +10,39 @@ from numpy.typing import NDArray
 
 from holdfast.measures import chance
 from holdfast.measures.pairs import overlap_matrix
-from holdfast.measures.record import FEW_RUNS, Floats, Form, Measure, Tally, WholeTally, mean_over_pairs, pair_roughness
+from holdfast.measures.record import FEW_RUNS, Form, Measure
+from holdfast.measures.tally import Floats, Tally, WholeTally, mean_over_pairs, pair_roughness
 from holdfast.preferences import Preferences
 
 
 @dataclass(frozen=True)
 class FeatureSum(Form):
-    """A function of a sum over features of a term in how often each was selected.
+    """Form of measures that are a function of a sum over features.
 
-    ``term(h, M)`` is taken for each feature selected in ``h`` of ``M`` runs; ``finish(total, q, M, d)`` makes the value
-    from the total, the number ``q`` of all selections, and the number ``d`` of features. ``finish`` must be linear in
-    the total, which makes the expectation under chance exact. ``from_overlap(overlap, size, d)``, if there is one, is
-    the same value from the mean overlap of two runs and the mean size.
+    The sum is over a term in how often each feature was selected.
+
+    Attributes
+    ----------
+    term : callable
+        ``term(h, M)`` of a feature that is selected in ``h`` of ``M`` runs.
+    finish : callable
+        ``finish(total, q, M, d)`` makes the value from the total, the number ``q`` of all selections, and the number
+        ``d`` of features. It must be linear in the total, which makes the expectation under chance exact.
+    from_overlap : callable or None
+        ``from_overlap(overlap, size, d)``, the same value from the mean overlap of two runs and the mean size.
+
+    See Also
+    --------
+    OverlapPairs : Means over pairs of a function of overlap and sizes.
+    Whole : Any function of all runs.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.measures import FeatureSum
+    >>> always = FeatureSum(lambda h, M: (h == M) * 1.0, lambda total, q, M, d: total / (q / M))
+    >>> hf.stability([[1, 1, 0], [1, 0, 1]], hf.Measure(name="always selected", form=always)).value
+    0.5
     """
 
     term: Callable[[Floats, Any], Floats]
@@ -36,12 +57,25 @@ class FeatureSum(Form):
     def _tally(self, times: NDArray[Any], preferences: Preferences) -> Tally:
         return WholeTally(
             self.value(times, preferences),
-            partial(self.without_each, times, preferences),
+            partial(self.leave_one_out, times, preferences),
             find_roughness=partial(self.roughness, times, preferences),
         )
 
     def value(self, times: NDArray[Any], preferences: Preferences) -> float:
-        """Return the value if ``times[h]`` features are selected ``h`` times (or are expected to be)."""
+        """Return the value for given, or expected, numbers of features per selection count.
+
+        Parameters
+        ----------
+        times : ndarray
+            Number of features that are selected 0, 1, … times.
+        preferences : Preferences
+            The runs.
+
+        Returns
+        -------
+        float
+            The value; ``nan`` if it is undefined.
+        """
         n_runs = preferences.n_runs
         if n_runs < 2:
             return np.nan
@@ -49,27 +83,51 @@ class FeatureSum(Form):
             total = times @ self.term(np.arange(times.size, dtype=float), n_runs)
             return float(self.finish(np.float64(total), int(preferences.sizes.sum()), n_runs, preferences.n_features))
 
-    def without_each(self, times: NDArray[Any], preferences: Preferences) -> Floats:
+    def leave_one_out(self, times: NDArray[Any], preferences: Preferences) -> Floats:
         """Return the values without each run, in time linear in the selections.
 
         A run that is left out lowers the count of every feature it selected by one.
+
+        Parameters
+        ----------
+        times : ndarray
+            Number of features that are selected 0, 1, … times.
+        preferences : Preferences
+            The runs.
+
+        Returns
+        -------
+        ndarray
+            One value per run that is left out.
         """
         n_left = preferences.n_runs - 1
         if n_left < 2:
             return np.full(preferences.n_runs, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             term = self.term(np.arange(n_left + 1, dtype=float), n_left)
-            kept = np.append(term, 0.0)  # a feature of all runs is lowered by each of them
+            unchanged = np.append(term, 0.0)  # a feature of all runs is lowered by each of them
             lowered = np.insert(term, 0, 0.0)
-            total = times @ kept + sum_over_selected(preferences, (lowered - kept)[preferences.counts])
+            total = times @ unchanged + sum_over_selected(preferences, (lowered - unchanged)[preferences.counts])
             selected = (preferences.sizes.sum() - preferences.sizes).astype(float)
             return np.asarray(self.finish(total, selected, n_left, preferences.n_features), dtype=float)
 
     def roughness(self, times: NDArray[Any], preferences: Preferences) -> float:
-        """The larger of two estimates of the roughness: from pairs of runs, if these are few, and from features.
+        """Estimate the roughness from pairs of runs, if these are few, and from features; the larger counts.
 
         The first sees features that move together. The second takes the curvature of the term, as if features were
         selected on their own, twice; it rests on more numbers.
+
+        Parameters
+        ----------
+        times : ndarray
+            Number of features that are selected 0, 1, … times.
+        preferences : Preferences
+            The runs.
+
+        Returns
+        -------
+        float
+            Variance of what a pair of runs adds beyond what its two runs add each.
         """
         n_runs, d, selected = preferences.n_runs, preferences.n_features, int(preferences.sizes.sum())
         h = np.arange(n_runs + 1, dtype=float)
@@ -79,9 +137,9 @@ class FeatureSum(Form):
         curvature = np.zeros(n_runs + 1)
         curvature[1:-1] = n_runs * (n_runs - 1) / 2 * (with_one - with_none) * np.diff(term, 2)
         variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
-        of_features = float(2 * times @ (curvature * variance) ** 2)
+        from_features = float(2 * times @ (curvature * variance) ** 2)
         kernel = self._kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
-        return of_features if kernel is None else max(of_features, pair_roughness(kernel))
+        return from_features if kernel is None else max(from_features, pair_roughness(kernel))
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
         return self._kernel(preferences)
@@ -124,7 +182,7 @@ def _above_chance(value: float, expected: float, best: float) -> float:
     return (value - expected) / (best - expected) if best != expected else np.nan
 
 
-def without_each(function: Callable[[Preferences], float], preferences: Preferences) -> Floats:
+def leave_one_out(function: Callable[[Preferences], float], preferences: Preferences) -> Floats:
     """Evaluate a function without each run in turn."""
     runs = np.arange(preferences.n_runs)
     if preferences.n_runs < 3:
@@ -134,7 +192,27 @@ def without_each(function: Callable[[Preferences], float], preferences: Preferen
 
 @dataclass(frozen=True)
 class Whole(Form):
-    """Any function ``function(preferences, **parameters)`` of all runs; ``nan`` where it is undefined."""
+    """Form of measures that are any function of all runs.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(preferences, **parameters)``; returns ``nan`` where it is undefined.
+
+    See Also
+    --------
+    FeatureSum : Sums over features, which are faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import holdfast as hf
+    >>> from holdfast.measures import Whole
+    >>> def core(runs):
+    ...     return float(np.mean(runs.frequency[runs.counts > 0] == 1))
+    >>> hf.stability([[1, 1, 0], [1, 0, 1]], hf.Measure(name="core", form=Whole(core))).value
+    0.3333333333333333
+    """
 
     function: Callable[..., float]
 
@@ -144,7 +222,7 @@ class Whole(Form):
 
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
         function = partial(self.function, **measure.parameters)
-        return WholeTally(function(preferences), partial(without_each, function, preferences))
+        return WholeTally(function(preferences), partial(leave_one_out, function, preferences))
 
     def corrected(self, measure: Measure) -> "CorrectedWhole":
         return CorrectedWhole(self.function, measure.best)
@@ -163,7 +241,7 @@ class CorrectedWhole(Whole):
         def corrected(runs: Preferences) -> float:
             return _above_chance(function(runs), self._expectation(function, runs, measure).value, self.best)
 
-        value, without = corrected(preferences), partial(without_each, corrected, preferences)
+        value, without = corrected(preferences), partial(leave_one_out, corrected, preferences)
         if np.isnan(value):
             return WholeTally(value, without)
         expected = self._expectation(function, preferences, measure)

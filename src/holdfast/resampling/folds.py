@@ -34,7 +34,7 @@ class Folds(Perturbation):
         name="folds",
         summary="Cross-validation: each fold is held out once, and the selector is fitted to the others.",
         methods="the {n} training sets of repeated cross-validation",
-        scope="this data set in folds, which share most of their rows: the interval is a rough guide",
+        scope="folds of this data set, which share most of their rows: the interval is a rough guide",
         caution=SHARED_ROWS,
     )
     design: ClassVar[Design] = "folds"
@@ -87,7 +87,7 @@ class NestedFolds(Perturbation):
         name="nested_folds",
         summary="Cross-validation inside each training set of a cross-validation: stability inside, scores outside.",
         methods="{n} inner folds of the training folds of a nested cross-validation",
-        scope="this data set in folds inside each training fold, which share most of their rows",
+        scope="folds inside each training fold of this data set, which share most of their rows",
         caution=SHARED_ROWS,
         reference="kalousis2005",
     )

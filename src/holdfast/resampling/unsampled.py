@@ -85,7 +85,7 @@ class NewSeeds(Perturbation):
         name="new_seeds",
         summary="Fit to all rows with a new random seed each time; nothing is held out.",
         methods="{n} repetitions on all rows with new random numbers",
-        scope="this data set as it is, by other seeds: chance in the selector alone, not in the data",
+        scope="other random seeds on this data set: chance in the selector alone, not in the data",
         caution="Resamples differ only by the selector's own random numbers, not by their data: this says nothing "
         "about other samples.",
     )

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from holdfast.io.estimators import read_selection
-from holdfast.preferences import Preferences, from_numbers
+from holdfast.io.selections import from_numbers
+from holdfast.preferences import Preferences
 
 
 def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferences:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import bind_parameters
+from holdfast.inference.evaluation import bind_parameters
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing
 

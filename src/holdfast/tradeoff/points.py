@@ -14,7 +14,8 @@ from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, block_values
-from holdfast.inference.estimate import StabilityEstimate, bind_similarity, convert_kind
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.evaluation import bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.footing import Footing

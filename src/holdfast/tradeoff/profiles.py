@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
-from holdfast.inference.estimate import bind_similarity, convert_kind
+from holdfast.inference.evaluation import bind_similarity, convert_kind
 from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation

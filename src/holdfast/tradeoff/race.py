@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from holdfast.inference.comparison import degrees_of_freedom
+from holdfast.inference.differences import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Jackknife
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
-from holdfast.inference.comparison import holm
+from holdfast.inference.differences import holm
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
 from holdfast.tradeoff.fronts import pareto_front
