@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-app check bench validate docs clean
+.PHONY: demo test test-app test-lowest test-gpu wheel-test check bench validate docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -16,6 +16,25 @@ test: .venv/dev
 test-app: .venv/dev
 	$(BIN)/python -m pytest -m browser -rs tests $(ARGS)
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 tests/test_properties.py tests/test_resampling.py tests/test_plots.py
+
+# The oldest versions that pyproject.toml allows; compiled kernels apart, as each version of numba replaces another's.
+test-lowest: export PIP_CONSTRAINT := constraints-lowest.txt
+test-lowest: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-lowest/kernels
+test-lowest: .venv-lowest/ready
+	.venv-lowest/bin/python -m holdfast.kernels
+	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+
+# What torch can run without a GPU. Apart from .venv: torch is large, and `make test` should not depend on whether it is there.
+test-gpu: .venv-gpu/ready
+	.venv-gpu/bin/python -c 'import torch; print("torch", torch.__version__)'
+	.venv-gpu/bin/python -m pytest -n 2 tests/test_lockstep.py tests/test_hybrid_rfe.py tests/test_ties.py $(ARGS)
+
+# The wheel, built from the source distribution, alone in an empty environment: imported, run, then with its command.
+wheel-test: .venv-build/ready
+	rm -rf dist .venv-wheel
+	.venv-build/bin/python -m build
+	$(PYTHON) -m venv .venv-wheel
+	.venv-build/bin/python tests/wheel.py dist .venv-wheel
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -35,7 +54,7 @@ docs: .venv/dev
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf .venv docs/_build docs/_generated
+	rm -rf .venv .venv-* dist docs/_build docs/_generated
 
 .venv/app: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -45,4 +64,20 @@ clean:
 
 .venv/dev: .venv/app
 	$(BIN)/pip install -qq -e '.[dev]'
+	@touch $@
+
+.venv-lowest/ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install -qq -e '.[test]'
+	@touch $@
+
+.venv-gpu/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-gpu
+	.venv-gpu/bin/pip install -qq -e '.[test,gpu]'
+	.venv-gpu/bin/python -m holdfast.kernels
+	@touch $@
+
+.venv-build/ready: constraints.txt
+	$(PYTHON) -m venv .venv-build
+	.venv-build/bin/pip install -qq build
 	@touch $@

@@ -112,6 +112,12 @@ def test_any_numbers_come_back(tmp_path_factory, ending, values, names):
     assert y.tolist() == frame["the target"].tolist()
 
 
+def test_steps_that_overflow_are_no_counting():
+    far = np.finfo(float).max
+    X, _ = hf.read_table(pd.DataFrame({"a": [-far, far] * 2, "ill": [0, 1] * 2}), "ill")
+    assert X["a"].tolist() == [-far, far] * 2
+
+
 ARFF = """% a comment
 @RELATION 'blood, mostly'
 @ATTRIBUTE 'white cells' NUMERIC

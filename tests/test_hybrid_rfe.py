@@ -109,9 +109,11 @@ def test_a_grid_is_taken_from_few_eliminations_and_scored_by_its_own_models():
         assert scored == pytest.approx(np.mean(alone.predict(X[split.test]) == y[split.test]))
 
 
-def test_lock_step_selects_the_same():
+@pytest.mark.parametrize("n_copies", [1, 3])  # copies of a column tie at every cut
+def test_lock_step_selects_the_same(n_copies):
     pytest.importorskip("torch", reason="torch is not installed")
     X, y = data(9)
+    X = np.tile(X, n_copies)
     grid = {"n_forced": [0, 2], "C": [0.1, 1.0], "shrinkage": [0.5]}
     found = [
         hf.Study(

@@ -1,4 +1,5 @@
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -254,12 +255,13 @@ def test_finals_that_are_given_up_raise():
 
 
 @pytest.mark.parametrize("xp", LIBRARIES)
-def test_the_folder_is_enough_where_nothing_but_the_library_is_installed(xp):
+def test_the_folder_is_enough_where_nothing_but_the_library_is_installed(xp, tmp_path):
+    shutil.copytree(Path(holdfast.__file__).parent / "kernels", tmp_path / "kernels")
     program = f"""
 import sys
 for name in ("scipy", "pandas", "numba", "sklearn", "holdfast"):
     sys.modules[name] = None
-sys.path.insert(0, {str(Path(holdfast.__file__).parent)!r})
+sys.path.insert(0, {str(tmp_path)!r})
 from kernels.lockstep import lockstep_elimination
 print(lockstep_elimination([[0, 1], [1, 0], [2, 1]], [-1, 1, 1], [1, 1, 1], [2, 1], xp={xp!r})[0].selected)
 """

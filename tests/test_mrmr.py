@@ -222,6 +222,7 @@ def test_unknown_words():
 # Information
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # from scikit-learn before 1.8
 @given(st.integers(1, 400), st.integers(1, 256), st.integers(1, 300), st.integers(1, 9), st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_information_is_that_of_scikit_learn(n, n_codes, n_classes, d, seed):

@@ -285,12 +285,19 @@ def test_a_cut():
 # Eliminations, step by step
 
 
-def lockstep(X, y, counts, sizes, tie_order=None):
-    (paths,) = lockstep_elimination(X, y, counts, sizes, tie_order=tie_order)
+def lockstep(X, y, counts, sizes, tie_order=None, xp="numpy"):
+    (paths,) = lockstep_elimination(X, y, counts, sizes, tie_order=tie_order, xp=xp)
     return Paths(*paths)
 
 
-@pytest.mark.parametrize("eliminate", [ridge_elimination, svm_elimination, lockstep], ids=lambda one: one.__name__)
+def lockstep_on_torch(X, y, counts, sizes, tie_order=None):
+    pytest.importorskip("torch", reason="torch is not installed")
+    return lockstep(X, y, counts, sizes, tie_order, xp="torch")
+
+
+@pytest.mark.parametrize(
+    "eliminate", [ridge_elimination, svm_elimination, lockstep, lockstep_on_torch], ids=lambda one: one.__name__
+)
 @pytest.mark.parametrize("n", [16, 60])
 def test_turns_are_the_order_of_columns(eliminate, n):
     """An elimination by turns is one by the lowest column of columns in the order of their turns."""

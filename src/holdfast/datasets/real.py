@@ -95,8 +95,10 @@ def listing() -> pd.DataFrame:
     Examples
     --------
     >>> from holdfast import datasets
-    >>> datasets.listing().loc["sonar", ["n_samples", "n_features", "n_classes"]].tolist()
-    [208, 60, 2]
+    >>> datasets.listing().loc[["sonar"], ["n_samples", "n_features", "n_classes"]]
+           n_samples  n_features  n_classes
+    name
+    sonar        208          60          2
     """
     rows = [
         {

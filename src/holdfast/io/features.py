@@ -47,7 +47,9 @@ def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _note_row_numbers(numbers: pd.DataFrame) -> list[str]:
-    counting = (np.diff(numbers.to_numpy(), axis=0) == 1).all(axis=0) & (len(numbers) > FEW_ROWS)
+    with np.errstate(over="ignore"):
+        steps = np.diff(numbers.to_numpy(), axis=0)
+    counting = (steps == 1).all(axis=0) & (len(numbers) > FEW_ROWS)
     note = "Kept {!r} as a feature, though it counts the rows; ignore= leaves it out."
     return [note.format(name) for name in numbers.columns[counting]]
 

@@ -13,6 +13,9 @@ from typing import Any, cast
 import pandas as pd
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".arff")
+_BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
+"""Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
 
 
 def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
@@ -61,8 +64,9 @@ def is_text(column: "pd.Series[Any]") -> bool:
 
 
 def as_number(entry: Any) -> Any:
-    """Return the entry as a float if it is a number, else unchanged; ``1_000`` is a name."""
-    if isinstance(entry, str) and "_" in entry:
+    """Return the entry as a float if it is a number, else as it is; 1_000 is a name, an array of one no number."""
+    is_array = bool(getattr(entry, "ndim", 0))
+    if is_array or (isinstance(entry, str) and "_" in entry):
         return entry
     with suppress(TypeError, ValueError, OverflowError):
         return float(entry)
@@ -100,7 +104,7 @@ def _delimited(path: Path, row: str, gaps: list[str]) -> pd.DataFrame:
 def parsed(path: Path, **options: Any) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file, the header's too."""
     with _decoded(path):
-        return pd.read_csv(path, sep=_separator(path), header=None, low_memory=False, **options)
+        return pd.read_csv(path, sep=_separator(path), header=None, low_memory=False, **EXACT, **options)
 
 
 def _separator(path: Path) -> str:
