@@ -168,5 +168,5 @@ def _reported_candidate(
 
 def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:
     if candidate is None:
-        return Information(untested="no resample has finished")
+        return Information(untested="no fit has succeeded")
     return carried_information(result, candidate, options.metric)
