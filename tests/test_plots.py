@@ -365,6 +365,15 @@ def test_a_map_is_drawn_from_its_data_alone():
     )
 
 
+def test_the_label_of_the_choice_covers_no_other_point():
+    def label(other_score):
+        columns = front(["far", "chosen one", "near"], stability=[0.3, 0.9, 0.85], score=[0.9, 0.9, other_score])
+        return plots.plot_pareto(columns).to_dict()["layer"][-1]["mark"]
+
+    assert (label(0.88)["align"], label(0.88)["dy"]) == ("right", -14)
+    assert (label(0.902)["align"], label(0.902)["dy"]) == ("right", 20)  # the label would be on the near one
+
+
 def test_known_intervals_of_scores_are_drawn_as_they_are():
     data = plots.pareto_data(front(score_low=0.1, score_high=[0.95, np.nan, 0.95]), level=0.9)
     assert data["score_low"].tolist() == [0.1] * 3

@@ -1,10 +1,12 @@
 """Pareto front of accuracy and stability: every candidate, and those that no other beats in both."""
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 460, 340
+CHARACTER = 6.5  # pixels of a label's character, on average
 MANY = 30
 """Number of candidates above which intervals are drawn only for those on the front."""
 NEEDED = {"candidate": str, "score": float, "stability": float}
@@ -144,12 +147,16 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _scale(data: pd.DataFrame, *columns: str) -> Any:
-    """Return a scale from the smallest to the largest number drawn, with a margin."""
+def _domain(data: pd.DataFrame, *columns: str) -> tuple[float, float]:
+    """Return the ends of an axis: the smallest and the largest number drawn, with a margin."""
     bold = data[data["on_front"] | data["chosen"]] if len(data) > MANY else data
     ends = finite_values(bold[list(columns)].to_numpy()) + finite_values(data[columns[0]])
     margin = max(0.04 * (max(ends) - min(ends)), 0.005)
-    return altair().Scale(domain=[min(ends) - margin, max(ends) + margin], nice=False, zero=False)
+    return min(ends) - margin, max(ends) + margin
+
+
+def _scale(data: pd.DataFrame, *columns: str) -> Any:
+    return altair().Scale(domain=list(_domain(data, *columns)), nice=False, zero=False)
 
 
 def _links(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
@@ -195,13 +202,27 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any) -> "li
 
 
 def _label(chosen: "alt.Chart", data: pd.DataFrame) -> "alt.Chart":
-    """Return the name of the chosen point, on the side where there is room."""
-    low, high = data["stability"].min(), data["stability"].max()
-    if data["stability"][data["chosen"]].iloc[0] < (low + high) / 2:
-        text = chosen.mark_text(align="left", dx=14, dy=-14, fontWeight=600)
-    else:
-        text = chosen.mark_text(align="right", dx=-14, dy=-14, fontWeight=600)
+    """Return the name of the chosen point, where it covers the fewest other points."""
+    place = int(np.flatnonzero(data["chosen"])[0])
+    x, y = _pixels(data, WIDTH, "stability", "low", "high"), _pixels(data, HEIGHT, "score", "score_low", "score_high")
+    away, above = x - x[place], y - y[place]
+    reach = 24 + CHARACTER * len(data["label"].iloc[place])
+
+    def cost(corner: tuple[int, int]) -> tuple[bool, int]:
+        side, dy = corner
+        leaves_the_plot = not 0 <= x[place] + side * reach <= WIDTH
+        covered = (side * away > 0) & (side * away < reach) & (np.abs(above + dy) < 12)
+        return leaves_the_plot, int(covered.sum())
+
+    side, dy = min(itertools.product((-1, 1), (-14, 20, -28, 34)), key=cost)
+    text = chosen.mark_text(align="left" if side > 0 else "right", dx=14 * side, dy=dy, fontWeight=600)
     return text.encode(text="label:N")
+
+
+def _pixels(data: pd.DataFrame, size: int, *columns: str) -> NDArray[np.float64]:
+    """Return where points are drawn, from the low end of an axis."""
+    low, high = _domain(data, *columns)
+    return (data[columns[0]].to_numpy(dtype=np.float64) - low) / (high - low) * size
 
 
 def _color(data: pd.DataFrame) -> Any:

@@ -155,5 +155,5 @@ def _reported_candidate(
 
 def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:
     if candidate is None:
-        return Information(untested="no resample has finished")
+        return Information(untested="no fit has succeeded")
     return compare_with_guessing(result, candidate, options.metric)

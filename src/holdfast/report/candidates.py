@@ -49,7 +49,7 @@ def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:
 
 def describe_stability(result: StudyResult, name: str | None, estimates: Estimates, level: float) -> Stability:
     """Return the stability of a candidate with its interval, or why there is none."""
-    estimate = "no candidate has finished a resample" if name is None else estimates[name]
+    estimate = "no fit has succeeded" if name is None else estimates[name]
     if name is None or isinstance(estimate, str):
         return Stability(
             measure=None, value=math.nan, low=math.nan, high=math.nan, strength=None, n_runs=0, reason=str(estimate),

@@ -187,7 +187,7 @@ def _few_resamples(findings: Findings) -> Cause | None:
     if not (stability.high - stability.low) / 2 > WIDE:
         return None
     needed = _needed(findings)
-    about = f"About {needed:,} resamples in all would give ± {NARROW:g}. " if needed else "More resamples narrow it. "
+    about = f"About {needed:,} resamples in all would give ± {NARROW:g}. " if needed else ""
     interval = f"{format_number(stability.low)} to {format_number(stability.high)}"
     return Cause(
         kind="few resamples",
@@ -196,7 +196,7 @@ def _few_resamples(findings: Findings) -> Cause | None:
             f"The {format_percent(findings.level)} interval is {interval} after "
             f"{format_count(stability.n_runs, 'resample')}."
         ),
-        help=f"{about}This narrows the interval; it does not make the selection more stable.",
+        help=f"{about}More resamples narrow the interval; they do not make the selection more stable.",
     )
 
 

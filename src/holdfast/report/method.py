@@ -87,10 +87,9 @@ def _sentences(findings: Findings) -> list[str]:
     families = format_count(len(result.families), "selector")
     names = ", ".join(shorten(name, 40) for name in result.families)
     sentences = [
-        f"The stability of feature selection was assessed with holdfast {__version__}.",
-        f"{_capitalize(format_count(len(result.candidates), 'candidate'))} ({families}: {names}) "
-        f"{'was' if len(result.candidates) == 1 else 'were'} fitted to {design_in_words(result)} ({shape}; random seed "
-        f"{seed}).",
+        f"The stability of feature selection was assessed with holdfast {__version__} for "
+        f"{format_count(len(result.candidates), 'candidate')} ({families}: {names}), fitted to "
+        f"{design_in_words(result)} ({shape}; random seed {seed}).",
     ]
     if stability.measure:
         measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
@@ -195,7 +194,3 @@ def _class_names(described: Any) -> list[str]:
             return [name for step in steps for name in _class_names(step[1])]
         return [str(path).rpartition(".")[2]]
     return [str(described).rpartition(".")[2]] if isinstance(described, str) else []
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -32,7 +32,7 @@ class Summary(ResultMixin):
     level : float
         Level of all intervals.
     candidate : str or None
-        The reported candidate; None if no candidate has finished a resample.
+        The reported candidate; None if no fit has succeeded.
     verdict : Verdict
         How stable, how certain, what to use, and what the number does not say.
     stability : Stability
@@ -85,15 +85,15 @@ class Summary(ResultMixin):
         if test.untested:
             return f"Whether the features carry information was not tested: {test.untested}."
         better = (
-            "the reported candidate is better than that."
+            "is better"
             if test.shown
-            else "the reported candidate is no better, as far as the resamples can tell."
+            else "is no better, as far as the resamples can tell"
             if test.guesses
-            else "the reported candidate was not shown to be better."
+            else "was not shown to be better"
         )
         return (
             f"Guessing without any feature ({test.strategy}) reaches {test.metric} {test.baseline:.3f} on the same "
-            f"rows, against {test.score:.3f}; {better}"
+            f"rows; the reported candidate reaches {test.score:.3f}, which {better}."
         )
 
     @property

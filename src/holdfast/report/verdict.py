@@ -107,7 +107,7 @@ def _how_stable(stability: Stability, level: float) -> str:
 def _what_to_use(findings: Findings, standing: Standing) -> str:
     features, information = findings.features, findings.information
     if findings.candidate is None or features is None:
-        return "There is nothing to use yet: no resample has finished."
+        return "There is nothing to use yet: no fit has succeeded."
     name = shorten(findings.candidate, 60)
     frequent = _frequent(features, findings.level)
     score, baseline = format_number(information.score), format_number(information.baseline)
@@ -202,7 +202,11 @@ def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
             "change."
         )
     failed = len(result.failures)
-    if failed:
+    if failed and not result.kinds:
+        cautions.append(
+            f"{'The only fit' if failed == 1 else f'All {failed:,} fits'} failed; the method section says why."
+        )
+    elif failed:
         better = "; if the data were the reason, the stability looks better than it is" if stability.n_runs else ""
         cautions.append(f"{format_count(failed, 'fit')} failed and {'is' if failed == 1 else 'are'} left out{better}.")
     return cautions
