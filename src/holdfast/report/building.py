@@ -13,7 +13,7 @@ from holdfast.report.candidates import Estimates, describe_stability, estimate_s
 from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
 from holdfast.report.findings import Findings, ReportOptions
-from holdfast.report.method import describe_common_measure, describe_method, references_of
+from holdfast.report.method import describe_common_measure, describe_method, list_references
 from holdfast.report.records import Tradeoff
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
@@ -86,7 +86,7 @@ def summarize(
         tradeoff=findings.tradeoff,
         causes=find_causes(findings),
         method=describe_method(findings),
-        references=references_of(result, findings.tradeoff, findings.stability),
+        references=list_references(findings),
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
+from holdfast.measures import find_measure
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
 from holdfast.report.findings import Findings
-from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Stability, Tradeoff
+from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Tradeoff
 from holdfast.report.references import references
 from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
@@ -17,13 +18,6 @@ from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
 MOST_FAILURES, MOST_WARNINGS = 10, 20
-
-MEASURES = {
-    "nogueira": "the measure of Nogueira, Sechidis and Brown (2018), which is corrected for chance (0: as agreement by "
-    "chance, 1: all runs select the same features)",
-    "spearman": "the mean rank correlation of the runs (Kalousis, Prados and Hilario, 2005)",
-    "weight_correlation": "the mean correlation of the runs' weights (Kalousis, Prados and Hilario, 2005)",
-}
 
 
 def describe_method(findings: Findings) -> Method:
@@ -47,16 +41,10 @@ def describe_method(findings: Findings) -> Method:
     )
 
 
-def references_of(result: StudyResult, tradeoff: Tradeoff, stability: Stability) -> tuple[Reference, ...]:
-    """What to cite, with what for: what the measure, the rule, the selectors and the perturbation refer to."""
-    used: dict[str | None, str] = {}
-    measure = (stability.measure or "").split("(")[0]
-    if measure in ("nogueira", ""):
-        used["nogueira2018"] = "the measure of stability"
-    if measure in ("spearman", "weight_correlation"):
-        used["kalousis2005"] = "the measure of stability"
-    if measure == "gulgezen":
-        used["gulgezen2009"] = "the measure of stability"
+def list_references(findings: Findings) -> tuple[Reference, ...]:
+    """Return what to cite, with what for: what measure, rule, selectors and perturbation refer to."""
+    result, tradeoff = findings.result, findings.tradeoff
+    used: dict[str | None, str] = {find_measure(findings.footing.measure).cite: "the measure of stability"}
     if tradeoff.rule and len(result.candidates) > 1:
         used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
     for about in (*result.records.selectors.values(), result.records.perturbation):
@@ -92,7 +80,7 @@ def _sentences(findings: Findings) -> list[str]:
         f"{design_in_words(result)} ({shape}; random seed {seed}).",
     ]
     if stability.measure:
-        measure = MEASURES.get(stability.measure.split("(")[0], f"the measure {stability.measure}")
+        measure = find_measure(findings.footing.measure).methods
         interval = f", with {format_percent(findings.level)} confidence intervals over the resamples"
         sentences.append(f"Stability was measured by {measure}{'' if math.isnan(stability.low) else interval}.")
         sentences += filter(None, [describe_common_measure(result, findings.footing)])
