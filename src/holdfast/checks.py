@@ -56,6 +56,28 @@ class PartialNames(Sequence[str]):
         return next((name for name in unnamed if len(self.seen) <= int(name[8:]) < self.total), None)
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array after making it read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def as_positions(chosen: Any, n: int) -> NDArray[np.int64]:
+    """Return what a slice, a mask or positions choose among n things, as positions."""
+    if not isinstance(chosen, slice):
+        chosen = np.atleast_1d(chosen)
+        chosen = chosen if chosen.size else chosen.astype(np.int64)
+    return np.arange(n)[chosen]
+
+
+def check_not_empty(**counts: int) -> None:
+    """Raise if there is none of a thing that is needed."""
+    for what, count in counts.items():
+        if count < 1:
+            needed = " and ".join(f"one {name}" for name in counts)
+            raise ValueError(f"Expected at least {needed}, got {count or 'zero'} {what}s; add a {what}.")
+
+
 def check_number_of_features(n_features: Any, argument: str = "n_features") -> int:
     """Return a number of features as an int; raise unless it is a whole number from 1 to 100 million."""
     if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:

@@ -1,6 +1,5 @@
 """``Preferences``: the subsets, rankings or weights that a feature selector gave in each of its runs."""
 
-import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +14,13 @@ from holdfast.checks import (
     Matrix,
     as_finite_floats,
     as_names,
+    as_positions,
     as_ranks,
+    check_not_empty,
     check_number_of_features,
     check_unique,
     find_names,
+    read_only,
     subsets_of_matrix,
     subsets_of_sets,
 )
@@ -80,11 +82,7 @@ class Preferences(ResultMixin):
 
     def __post_init__(self) -> None:
         self._freeze()
-        for what, number in (("run", self.n_runs), ("feature", self.n_features)):
-            if number < 1:
-                raise ValueError(
-                    f"Expected at least one run and one feature, got {number or 'zero'} {what}s; add a {what}."
-                )
+        check_not_empty(run=self.n_runs, feature=self.n_features)
         object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
         check_unique(self.names, self.n_features, "feature", "column", "features=")
         check_unique(self.labels, self.n_runs, "run", "run", "labels=")
@@ -233,17 +231,17 @@ class Preferences(ResultMixin):
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of features that each run selected."""
-        return _frozen(np.diff(self.lists()[1]))
+        return read_only(np.diff(self.lists()[1]))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """Number of runs in which each feature was selected."""
-        return _frozen(np.bincount(self.lists()[0], minlength=self.n_features))
+        return read_only(np.bincount(self.lists()[0], minlength=self.n_features))
 
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
         """Selection frequency of each feature: the share of runs that selected it."""
-        return _frozen(self.counts / self.n_runs)
+        return read_only(self.counts / self.n_runs)
 
     @property
     def density(self) -> float:
@@ -413,10 +411,7 @@ class Preferences(ResultMixin):
         Preferences
             The runs.
         """
-        if not isinstance(runs, slice):
-            runs = np.atleast_1d(runs)
-            runs = runs if runs.size else runs.astype(np.int64)
-        chosen = np.arange(self.n_runs)[runs]
+        chosen = as_positions(runs, self.n_runs)
         labels = None if self.labels is None else tuple(self.labels[run] for run in chosen)
         if self.values is not None:
             return replace(self, values=self.values[chosen], labels=labels)
@@ -433,9 +428,6 @@ class Preferences(ResultMixin):
         from holdfast.plots import plot_selection_map
 
         return plot_selection_map(self)
-
-    def _repr_html_(self) -> str:  # a table of runs × features may be large
-        return f"<p>{html.escape(repr(self))}</p>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Preferences):
@@ -455,8 +447,3 @@ class Preferences(ResultMixin):
             return text
         low, high = self.sizes.min(), self.sizes.max()
         return f"{text}, {low if low == high else f'{low} to {high}'} selected each"
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array

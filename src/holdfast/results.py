@@ -9,8 +9,8 @@ import pandas as pd
 
 from holdfast.serialization import to_plain
 
-SHOWN_ROWS = 20
-"""Rows of a table in a notebook; ``to_frame()`` has all."""
+SHOWN_ROWS, SHOWN_COLUMNS = 20, 40
+"""Rows of a table in a notebook, and columns above which there is none; ``to_frame()`` has all."""
 
 
 class ResultMixin:
@@ -46,7 +46,9 @@ class ResultMixin:
 
     def _repr_html_(self) -> str:
         """Return the view in notebooks: a line and the first rows of the table, all of it escaped."""
-        frame = self.to_frame()
+        title, frame = f"<p>{html.escape(self._title)}</p>", self.to_frame()
+        if frame.shape[1] > SHOWN_COLUMNS:
+            return f"<div>{title}</div>"
         hidden = len(frame) - SHOWN_ROWS
         more = f"<p>{hidden:,} more rows: see to_frame().</p>" if hidden > 0 else ""
         table = frame.head(SHOWN_ROWS).to_html(
@@ -56,7 +58,7 @@ class ResultMixin:
             na_rep="–",
             float_format="{:.3f}".format,
         )
-        return f"<div><p>{html.escape(self._title)}</p>{table}{more}</div>"
+        return f"<div>{title}{table}{more}</div>"
 
 
 def _fields(result: Any) -> Any:
