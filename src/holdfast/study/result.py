@@ -120,10 +120,12 @@ class StudyResult(StudyStabilities):
         rule : str
             Name of a rule: ``"accuracy"``, ``"one-se"``, ``"not-worse"``, ``"knee"``, ``"at-least"``, ``"weighted"``,
             or one of your own (see :func:`holdfast.tradeoff.choose`).
-        metric, measure, candidates, X
+        metric, measure, candidates
             As for :meth:`pareto`; bind parameters of the measure to it: ``MEASURES["gulgezen"].bind(…)``.
         level : float
             Level of the intervals, and of the tests of ``"not-worse"``.
+        X : matrix, optional
+            Samples × features, for measures that need a similarity of features.
         **parameters
             Parameters of the rule, such as ``stability`` of ``"at-least"`` or ``weight`` of ``"weighted"``.
 
@@ -301,10 +303,12 @@ class StudyResult(StudyStabilities):
         ----------
         candidates : iterable of str, optional
             Names of candidates; all by default.
-        measure, X, **parameters
-            Measure, data and parameters of the measure, as for :meth:`stability`.
+        measure : str or Measure, optional
+            What to measure, as for :meth:`stability`.
         metric, level
             The score, the study's first one by default, and the level of the intervals.
+        X, **parameters
+            Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
         Returns
         -------
@@ -332,10 +336,12 @@ class StudyResult(StudyStabilities):
             Parameter whose values are the conditions, such as ``size``, the number of features.
         of : str
             What is ranked: ``"stability"`` or the name of a score.
-        measure, **parameters
-            Measure and its parameters, as for :meth:`stability`.
+        measure : str or Measure, optional
+            What to measure, as for :meth:`stability`.
         fraction : float, optional
             Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
+        **parameters
+            Parameters of the measure.
 
         Returns
         -------
