@@ -226,7 +226,7 @@ def test_forest_data(study):
     columns = ["stability", "low", "high"]
     summary = study.summary(level=0.9)[columns]
     assert_frame_equal(told_of_study[columns].loc[summary.index], summary, check_names=False)
-    assert "no value for" in told_of_study["reason"]["all"]
+    assert "is undefined for" in told_of_study["reason"]["all"]
     assert told_of_study.index[-1] == "all"
 
 
