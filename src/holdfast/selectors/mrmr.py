@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from holdfast.declared import About
 from holdfast.kernels.discretize import equal_width_codes, given_codes
-from holdfast.kernels.information import Codes, Sample, information, sample_of
+from holdfast.kernels.information import Codes, Sample, information, make_sample
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, Selector, Ties
@@ -118,7 +118,7 @@ class MRMR(Selector):
             codes = equal_width_codes(X, self.n_bins, rows)
         else:
             codes = shared[:, rows]
-        return sample_of(codes, counts[rows]), target.values[rows]
+        return make_sample(codes, counts[rows]), target.values[rows]
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
