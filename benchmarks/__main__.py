@@ -66,8 +66,8 @@ def machine() -> str:
 def between_markers(page: str, text: str) -> str:
     """Return the page with what is between its markers replaced."""
     before, _, rest = page.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
+    _, end, after = rest.partition(END)
+    if not end:
         raise ValueError(f"Expected the lines {BEGIN} and {END} in {PAGE.name}, got a page without; put them back.")
     return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
 

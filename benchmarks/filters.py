@@ -14,7 +14,7 @@ from benchmarks import inputs, peers
 from benchmarks.timing import Row, agreed, best_time
 from holdfast.kernels.discretize import equal_width_codes
 from holdfast.kernels.mrmr import Paths, selection_paths
-from holdfast.kernels.relief import relief_weights, shared_ranges, weights_of
+from holdfast.kernels.relief import relief_weights, shared_ranges, weigh_features
 
 Floats = NDArray[np.float64]
 
@@ -27,11 +27,11 @@ def mrmr() -> Iterator[Row]:
     def ours(scheme: str = "mid", alphas: tuple[float, ...] = (0.5,)) -> Paths:
         return selection_paths(codes.T, y, everything, n_chosen, scheme=scheme, alphas=alphas, n_bins=None)
 
-    one = best_time(ours)
+    our_time = best_time(ours)
     part = best_time(partial(peers.mrmr_mid, codes, y, steps), at_least=2)
     yield Row(
         what=f"mRMR-MID, {n:,} × {d:,}, {n_chosen} features",
-        ours=one,
+        ours=our_time,
         peer=part / steps * n_chosen,
         peer_name=f"loop of mutual_info_score ({steps} steps, scaled)",
         equal=_same_path(ours(), codes, y, steps),
@@ -43,7 +43,7 @@ def mrmr() -> Iterator[Row]:
     yield Row(
         what=f"mRMR-MID_alpha, ten alphas, {n:,} × {d:,}, {n_chosen} features",
         ours=best_time(partial(ours, "mid_alpha", alphas)),
-        peer=one,
+        peer=our_time,
         peer_name="one alpha",
         equal=agreed(every.order[0] + 1, alone + 1),
         ratio_to_reach=1 / 3.5,
@@ -54,23 +54,23 @@ def relief() -> Iterator[Row]:
     n, d, part = 250, 15_000, 300
     X, y = inputs.classes(n, d)
     everything = np.ones(n)
-    some = np.ascontiguousarray(X[:, :part])
+    first_columns = np.ascontiguousarray(X[:, :part])
     peer_name = f"skrebate ({part} features, scaled)"
     yield Row(
         what=f"ReliefF, first fit, {n:,} × {d:,}",
         ours=best_time(partial(relief_weights, X, y, everything)),
-        peer=best_time(partial(peers.skrebate_weights, some, y), at_least=2) * d / part,
+        peer=best_time(partial(peers.skrebate_weights, first_columns, y), at_least=2) * d / part,
         peer_name=peer_name,
-        equal=_same_weights(relief_weights(some, y, everything)[0], peers.skrebate_weights(some, y)),
+        equal=_same_weights(relief_weights(first_columns, y, everything)[0], peers.skrebate_weights(first_columns, y)),
         ratio_to_reach=100,
     )
     shared = shared_ranges(X)
     half = np.random.default_rng(inputs.SEED).permutation(n) < n // 2
-    later = partial(weights_of, shared, y, half)
+    later = partial(weigh_features, shared, y, half)
     yield Row(
         what=f"ReliefF, a later subsample of {n // 2}, ranges of the full data, {n:,} × {d:,}",
         ours=best_time(later),
-        peer=best_time(partial(peers.skrebate_weights, some[half], y[half]), at_least=2) * d / part,
+        peer=best_time(partial(peers.skrebate_weights, first_columns[half], y[half]), at_least=2) * d / part,
         peer_name=peer_name,
         equal=_same_weights(later(), peers.relief(X[half] / np.ptp(X, axis=0), y[half], 10)),
         ratio_to_reach=3000,

@@ -25,12 +25,12 @@ X = rng.normal(size=(80, 200)) + np.where(np.arange(200) < 5, y[:, None], 0)
 selector = made.get(sys.argv[1], getattr(of, sys.argv[1]))()
 if "random_state" in selector.get_params(deep=False):
     selector.set_params(random_state=0)
-times, found = [], []
+times, supports = [], []
 for _ in range(2):
     begun = perf_counter()
-    found.append(clone(selector).fit(X, y).get_support().tolist())
+    supports.append(clone(selector).fit(X, y).get_support().tolist())
     times.append(perf_counter() - begun)
-assert found[0] == found[1]
+assert supports[0] == supports[1]
 print(json.dumps(times))
 """
 

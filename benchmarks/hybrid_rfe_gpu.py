@@ -169,14 +169,14 @@ class Machine:
         return float(min(0.5 * self.torch.cuda.mem_get_info()[0], 50e9))
 
     def description(self) -> dict[str, Any]:
-        told = {
+        facts = {
             "device": self.device, "processor": platform.processor(), "cores": os.cpu_count(),
             "python": platform.python_version(), "numpy": np.__version__, "torch": self.torch.__version__,
         }  # fmt: skip
         if self.device == "cuda":
-            facts = self.torch.cuda.get_device_properties(0)
-            told |= {"gpu": facts.name, "gpu_bytes": facts.total_memory, "cuda": self.torch.version.cuda}
-        return told
+            gpu = self.torch.cuda.get_device_properties(0)
+            facts |= {"gpu": gpu.name, "gpu_bytes": gpu.total_memory, "cuda": self.torch.version.cuda}
+        return facts
 
     def seconds(self, call: Callable[[], Any]) -> tuple[float, Any]:
         """Time of a call until the device is done, with its result; with half the memory if there was too little."""
@@ -260,8 +260,8 @@ def compared(data: Data, selected: NDArray[np.int64], references: Path | None) -
     with np.load(path) as file:
         settings, expected = [Setting(*s) for s in json.loads(str(file["settings"]))], file["selected"]
     n = min(expected.shape[1], selected.shape[1])
-    found = selected[[SPEED.index(setting) for setting in settings], :n]
-    equal = (found == expected[:, :n]).all(axis=2)
+    sets = selected[[SPEED.index(setting) for setting in settings], :n]
+    equal = (sets == expected[:, :n]).all(axis=2)
     return {
         "equal_share": float(equal.mean()),
         "compared_paths": int(equal.size),
@@ -273,18 +273,20 @@ def protocol(machine: Machine, data: Data, folder: Path, block: int) -> dict[str
     """Every setting's accuracy and stability; from the results of an earlier start where there are any."""
     settings, rows, seconds, again = protocol_settings(), [], 0.0, 0
     for number, start in enumerate(range(0, len(settings), block)):
-        some = settings[start : start + block]
+        block_settings = settings[start : start + block]
         path = folder / f"{data.name}-{number:03d}.json"
-        done = read_block(path, data, some)
+        done = read_block(path, data, block_settings)
         if done is None:
-            elapsed, done = machine.seconds(lambda some=some: evaluated(machine, data, some))  # type: ignore[misc]
-            done |= {"seconds": elapsed, "key": block_key(data, some)}
+            elapsed, done = machine.seconds(
+                lambda block_settings=block_settings: evaluated(machine, data, block_settings)
+            )  # type: ignore[misc]
+            done |= {"seconds": elapsed, "key": block_key(data, block_settings)}
             path.with_suffix(".part").write_text(json.dumps(done))
             os.replace(path.with_suffix(".part"), path)
-            say(f"  {data.name}, settings {start} to {start + len(some) - 1}: {elapsed:.2f} s")
+            say(f"  {data.name}, settings {start} to {start + len(block_settings) - 1}: {elapsed:.2f} s")
         else:
             again += 1
-            say(f"  {data.name}, settings {start} to {start + len(some) - 1}: done before")
+            say(f"  {data.name}, settings {start} to {start + len(block_settings) - 1}: done before")
         rows += done["rows"]
         seconds += done["seconds"]
     failed = [row for row in rows if "error" in row]
@@ -384,7 +386,7 @@ def main(given: Sequence[str] | None = None) -> int:
         report["data"][name] = figures
         report["wall_seconds"] = time.perf_counter() - start
         report["seconds"] = sum(
-            each.get("seconds", 0) + each.get("load_seconds", 0) for each in report["data"].values()
+            figures.get("seconds", 0) + figures.get("load_seconds", 0) for figures in report["data"].values()
         )
         chosen.out.write_text(json.dumps(report, indent=1))
     if chosen.mode == "protocol":

@@ -58,8 +58,8 @@ def main() -> None:
     for name in TIMED if chosen.references else ():
         start = perf_counter()
         write_reference(load(chosen.out / f"{name}.npz", chosen.references), chosen.out / f"{name}_reference.npz")
-        each = (perf_counter() - start) / len(SPEED) / chosen.references
-        print(f"{name}_reference.npz, {1000 * each:.1f} ms per path", flush=True)
+        seconds = (perf_counter() - start) / len(SPEED) / chosen.references
+        print(f"{name}_reference.npz, {1000 * seconds:.1f} ms per path", flush=True)
 
 
 if __name__ == "__main__":

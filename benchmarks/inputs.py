@@ -79,7 +79,7 @@ def sets_of_many_sizes(size: Size) -> Lists:
 
 
 def swapping_sets(size: Size) -> Lists:
-    """Select one feature from each neighbourhood: four in five times one of the same three, else any of it."""
+    """Select one feature from each neighborhood: four in five times one of the same three, else any of it."""
     rng = np.random.default_rng(SEED)
     width = size.features // size.selected
     shape = size.runs, size.selected

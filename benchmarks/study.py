@@ -87,8 +87,8 @@ def _peak_megabytes(n: int, store: Path) -> float:
         "from pathlib import Path; from benchmarks.study import _data, _study; "
         f"_study({n}).run(*_data(), store={str(store)!r}); print(Path('/proc/self/status').read_text())"
     )
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return float(re.search(r"VmHWM:\s*(\d+) kB", told.stdout)[1]) / 1000  # type: ignore[index]
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(re.search(r"VmHWM:\s*(\d+) kB", done.stdout)[1]) / 1000  # type: ignore[index]
 
 
 def _least_wall_time(call: Callable[[], Any], times: int = 5) -> tuple[float, Any]:
@@ -96,9 +96,9 @@ def _least_wall_time(call: Callable[[], Any], times: int = 5) -> tuple[float, An
     least = np.inf
     for _ in range(times):
         begun = perf_counter()
-        found = call()
+        result = call()
         least = min(least, perf_counter() - begun)
-    return least, found
+    return least, result
 
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {

@@ -38,7 +38,7 @@ def peak_megabytes(call: Callable[[], Any]) -> float:
 
 
 def agreed(ours: Any, peer: Any, tolerance: float = 1e-9) -> str:
-    """Tell how far two results are apart at most, each beside its size; raise if that is more than rounding."""
+    """Return how far two results are apart at most, each beside its size; raise if that is more than rounding."""
     ours, peer = np.asarray(ours, dtype=float), np.asarray(peer, dtype=float)
     difference = float(np.max(np.abs(ours - peer) / np.abs(peer)))
     if not difference <= tolerance:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from holdfast.kernels.discretize import equal_width_codes, mdl_codes, sort_columns
-from holdfast.kernels.information import information, sample_of
+from holdfast.kernels.information import information, make_sample
 
 # Equal width
 
@@ -99,7 +99,7 @@ def test_mdl_of_continuous_features(n_classes):
     codes = mdl_codes(sort_columns(X), y)
     assert codes.tolist() == [slow_mdl(x, y).tolist() for x in X.T]
     assert codes[0].max() == 0 < codes[-1].max()
-    gain = information(sample_of(codes), y)
+    gain = information(make_sample(codes), y)
     np.testing.assert_allclose(gain, [mutual_info_score(code, y) for code in codes], atol=1e-13)
     assert gain[0] == 0
 

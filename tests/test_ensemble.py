@@ -14,7 +14,7 @@ from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.ensemble import exponential, less_mean_rank, listed
+from holdfast.selectors.ensemble import exponential, less_mean_rank, share_listed
 from holdfast.selectors.wrapping import INNER
 
 
@@ -69,12 +69,12 @@ def test_the_bootstrap_draws_within_classes_where_there_are_classes():
 def test_tied_features_share_ranks_and_places():
     weights = Selection("weighting", np.array([3.0, 1, 1, 1, 0]))
     assert less_mean_rank(weights, 5, 2).tolist() == [-1, -3, -3, -3, -5]
-    assert listed(weights, 5, 2) == pytest.approx([1, 1 / 3, 1 / 3, 1 / 3, 0])
-    assert listed(Selection("ranking", np.array([2.0, 1, 3])), 3, 2).tolist() == [1, 1, 0]
+    assert share_listed(weights, 5, 2) == pytest.approx([1, 1 / 3, 1 / 3, 1 / 3, 0])
+    assert share_listed(Selection("ranking", np.array([2.0, 1, 3])), 3, 2).tolist() == [1, 1, 0]
     assert exponential(weights, 5, 2)[0] == pytest.approx(np.exp(-0.5))
     subset = Selection.subset([1, 4])
     assert less_mean_rank(subset, 5, 2).tolist() == [-4, -1.5, -4, -4, -1.5]
-    assert listed(subset, 5, 1).tolist() == [0, 1, 0, 0, 1]
+    assert share_listed(subset, 5, 1).tolist() == [0, 1, 0, 0, 1]
 
 
 def test_the_order_does_not_depend_on_how_many_are_kept():

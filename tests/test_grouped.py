@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.selection import FewerFeaturesWarning
-from holdfast.selectors.grouped import grouped
+from holdfast.selectors.grouped import group_features
 from holdfast.similarity import Correlation, SymmetricalUncertainty
 
 
@@ -44,18 +44,18 @@ def test_components_one_by_one_give_the_clusters_of_all(linkage, threshold, kind
     for seed in range(3):
         X, _ = data(seed, n=25, d=24, noise=0.5 + seed / 2)
         similarity = kind(X)
-        assert grouped(similarity, threshold, linkage).labels.tolist() == whole(similarity, threshold, linkage)
+        assert group_features(similarity, threshold, linkage).labels.tolist() == whole(similarity, threshold, linkage)
 
 
 def test_medoids_are_most_alike_to_their_group():
     X, _ = data()
     similarity = Correlation(X)
-    groups = grouped(similarity, 0.7)
+    groups = group_features(similarity, 0.7)
     for label, chosen in enumerate(groups.representatives):
         members = np.flatnonzero(groups.labels == label)
         alike = similarity.block(members, members).mean(axis=1)
         assert members[np.argmax(alike.round(9))] == chosen
-    first = grouped(similarity, 0.7, representative="first")
+    first = group_features(similarity, 0.7, representative="first")
     assert first.representatives.tolist() == [np.flatnonzero(first.labels == one)[0] for one in range(5)]
 
 
@@ -158,7 +158,7 @@ class Watched(Correlation):
 def test_no_matrix_of_all_features_is_made(monkeypatch):
     monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 2000)
     alike = Watched(data(d=200)[0])
-    grouped(alike, 0.9)
+    group_features(alike, 0.9)
     assert alike.largest <= 2000
 
 
@@ -167,10 +167,13 @@ def test_no_matrix_of_all_features_is_made(monkeypatch):
     [
         ({"threshold": 0}, "Expected threshold above 0 and at most 1, got 0"),
         ({"linkage": "ward"}, "Expected linkage to be 'complete' or 'average' or 'single', got 'ward'"),
-        ({"similarity": "cosine"}, "Expected similarity to be 'correlation' or 'uncertainty', got 'cosine'"),
+        (
+            {"similarity": "cosine"},
+            "Expected similarity to be 'correlation' or 'symmetrical_uncertainty', got 'cosine'",
+        ),
         ({"representative": "mean"}, "Expected representative to be 'medoid' or 'first', got 'mean'"),
         ({"base": RandomForestClassifier(2)}, "which only orders them; wrap it, as SelectFromModel does"),
-        ({"base": of.AnovaF}, "make one of it by calling the class"),
+        ({"base": of.AnovaF}, "call the class to make an object of it"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(given, message):
@@ -202,9 +205,9 @@ def test_more_linked_features_than_memory_holds_are_refused(monkeypatch):
 
 def test_components_are_found_block_by_block(monkeypatch):
     X = np.random.default_rng(1).normal(size=(12, 40))
-    whole = grouped(Correlation(X), 0.5, "single")
+    whole = group_features(Correlation(X), 0.5, "single")
     monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 90)
-    by_block = grouped(Correlation(X), 0.5, "single")
+    by_block = group_features(Correlation(X), 0.5, "single")
     _, component = connected_components(Correlation(X).above(0.5), directed=False)
     assert by_block.labels.tolist() == whole.labels.tolist() == numbered_by_first(component)
 

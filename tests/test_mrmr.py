@@ -6,7 +6,7 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 from holdfast.kernels.discretize import equal_width_codes
-from holdfast.kernels.information import information, sample_of, uncertainty
+from holdfast.kernels.information import information, make_sample, uncertainty
 from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
 
 
@@ -64,7 +64,7 @@ def same(one, two):
 def test_paths_are_the_slow_definition(scheme, alpha, n_classes):
     X, y = made(n_classes=n_classes)
     codes = equal_width_codes(X, 10)
-    ours = selection_path(sample_of(codes), y, 12, scheme=scheme, alphas=[alpha])
+    ours = selection_path(make_sample(codes), y, 12, scheme=scheme, alphas=[alpha])
     order, relevance, redundancy = slow_path(codes.T, y, 12, scheme, alpha)
     assert ours.order[0].tolist() == order
     np.testing.assert_allclose(ours.relevance[0], relevance, atol=1e-13)
@@ -88,8 +88,8 @@ def test_paths_of_weighted_rows_are_those_of_repeated_rows(sample, scheme, rando
     rows = np.repeat(np.arange(y.size), counts)
     random.shuffle(rows)
     name, alpha = scheme
-    weighted = selection_path(sample_of(codes, counts), y, 4, scheme=name, alphas=[alpha])
-    repeated = selection_path(sample_of(codes[:, rows]), y[rows], 4, scheme=name, alphas=[alpha])
+    weighted = selection_path(make_sample(codes, counts), y, 4, scheme=name, alphas=[alpha])
+    repeated = selection_path(make_sample(codes[:, rows]), y[rows], 4, scheme=name, alphas=[alpha])
     assert same(weighted, repeated)
     assert weighted.order[0].tolist() == slow_path(codes[:, rows].T, y[rows], 4, name, alpha)[0]
 
@@ -107,8 +107,8 @@ def test_many_resamples_are_each_alone(bins, scheme):
 
 def test_bins_of_the_split_and_of_all_rows():
     taken = np.repeat(np.arange(80), COUNTS[0])
-    split = selection_path(sample_of(equal_width_codes(X[taken], 10)), Y[taken], 5)
-    full = selection_path(sample_of(equal_width_codes(X, 10)[:, taken]), Y[taken], 5)
+    split = selection_path(make_sample(equal_width_codes(X[taken], 10)), Y[taken], 5)
+    full = selection_path(make_sample(equal_width_codes(X, 10)[:, taken]), Y[taken], 5)
     assert same(split, [a[0] for a in selection_paths(X, Y, COUNTS, 5)])
     assert same(full, [a[0] for a in selection_paths(X, Y, COUNTS, 5, bins="full")])
     codes = equal_width_codes(X, 10).T
@@ -116,7 +116,7 @@ def test_bins_of_the_split_and_of_all_rows():
 
 
 def test_alphas_share_their_work_and_nothing_else():
-    sample = sample_of(equal_width_codes(X, 10))
+    sample = make_sample(equal_width_codes(X, 10))
     alphas = np.linspace(0, 1, 7)
     together = selection_path(sample, Y, 8, scheme="mid_alpha", alphas=alphas)
     for place, alpha in enumerate(alphas):
@@ -159,9 +159,9 @@ def test_only_relevant_features_and_ties_by_their_turn():
     noisy = y.copy()
     noisy[:4] = 1 - noisy[:4]
     codes = np.array([y * 0, y, y, noisy, np.tile([0, 1], 20)], np.uint8)
-    assert selection_path(sample_of(codes), y, 3).order.tolist() == [[1, 0, 2]]
+    assert selection_path(make_sample(codes), y, 3).order.tolist() == [[1, 0, 2]]
     turns = np.array([0, 3, 1, 2, 4])
-    path = selection_path(sample_of(codes), y, 5, relevant_only=True, tie_order=turns)
+    path = selection_path(make_sample(codes), y, 5, relevant_only=True, tie_order=turns)
     assert path.order.tolist() == [[2, 3, 1]]
     assert (path.relevance > 0).all()
 
@@ -170,23 +170,23 @@ def test_no_redundancy_in_the_quotient():
     y = np.tile([0, 0, 1, 1], 4)
     noise = np.tile([0, 1, 0, 1], 4)  # independent of y, and of y itself as a feature
     codes = np.array([noise, noise * 0, y, np.repeat([0, 1], 8) | y], np.uint8)
-    path = selection_path(sample_of(codes), y, 4, scheme="miq")
+    path = selection_path(make_sample(codes), y, 4, scheme="miq")
     assert path.order.tolist() == [[2, 3, 0, 1]]  # V / W = V / V = 1, then 0 / 0 twice: by column
     assert path.redundancy[0, 2:].tolist() == [0, 0]
     both = np.array([np.tile([0, 1, 0, 1], 4), np.tile([0, 0, 1, 1], 4), np.tile([0, 0, 1, 1], 4)], np.uint8)
     sum_of = both[0] + both[1]  # tells of both, and they are independent: V > 0, W = 0
-    assert selection_path(sample_of(both), sum_of, 2, scheme="miq").order.tolist() == [[0, 1]]
+    assert selection_path(make_sample(both), sum_of, 2, scheme="miq").order.tolist() == [[0, 1]]
 
 
 def test_features_that_tell_nothing_come_by_column():
-    path = selection_path(sample_of(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 10)
+    path = selection_path(make_sample(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 10)
     assert path.order.tolist() == [[0, 1, 2, 3]]
     assert not path.relevance.any()
-    assert selection_path(sample_of(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 0).order.shape == (1, 0)
+    assert selection_path(make_sample(np.zeros((4, 9), np.uint8)), np.arange(9) % 2, 0).order.shape == (1, 0)
 
 
 def test_scores_along_an_order():
-    sample = sample_of(equal_width_codes(X, 10), COUNTS[0])
+    sample = make_sample(equal_width_codes(X, 10), COUNTS[0])
     path = selection_path(sample, Y, 12, scheme="miq")
     assert same(score_path(sample, Y, path.order[0]), (path.relevance[0], path.redundancy[0]))
     relevance, redundancy = score_path(sample, Y, [7, 2])
@@ -199,7 +199,7 @@ def test_codes_that_no_byte_holds_are_refused():
     with pytest.raises(ValueError, match="Expected codes, whole numbers from 0 to 255, for n_bins=None, got 2"):
         selection_paths(codes, np.arange(40) % 2, np.ones(40), 2, n_bins=None)
     with pytest.raises(ValueError, match="Expected codes from 0 to 255, got 8 to 298"):
-        sample_of(codes.T)
+        make_sample(codes.T)
 
 
 def test_as_many_bins_as_there_can_be_are_the_slow_definition():
@@ -207,7 +207,7 @@ def test_as_many_bins_as_there_can_be_are_the_slow_definition():
     codes = equal_width_codes(X, 256)
     assert codes.max() == 255
     order, relevance, _ = slow_path(codes.T, y, 4, "mid")
-    path = selection_path(sample_of(codes), y, 4)
+    path = selection_path(make_sample(codes), y, 4)
     assert path.order[0].tolist() == order
     np.testing.assert_allclose(path.relevance[0], relevance, atol=1e-13)
 
@@ -229,15 +229,15 @@ def test_information_is_that_of_scikit_learn(n, n_codes, n_classes, d, seed):
     rng = np.random.default_rng(seed)
     codes, y = rng.integers(0, n_codes, (d, n)), rng.integers(0, n_classes, n)
     expected = [mutual_info_score(x, y) for x in codes]
-    np.testing.assert_allclose(information(sample_of(codes), y), expected, atol=1e-12)
+    np.testing.assert_allclose(information(make_sample(codes), y), expected, atol=1e-12)
 
 
 def test_information_is_symmetric_and_knows_no_order_to_the_last_bit():
     codes = equal_width_codes(X, 10)
-    sample, shuffled = sample_of(codes), np.random.default_rng(3).permutation(80)
+    sample, shuffled = make_sample(codes), np.random.default_rng(3).permutation(80)
     matrix = np.array([information(sample, x) for x in codes])
     assert (matrix == matrix.T).all()
-    assert (matrix == np.array([information(sample_of(codes[:, shuffled]), x[shuffled]) for x in codes])).all()
+    assert (matrix == np.array([information(make_sample(codes[:, shuffled]), x[shuffled]) for x in codes])).all()
 
 
 def test_symmetrical_uncertainty_with_the_class():
@@ -249,5 +249,5 @@ def test_symmetrical_uncertainty_with_the_class():
         return 2 * mutual_info_score(x, Y[rows]) / sum(entropies)
 
     expected = [slow(x) for x in codes[:, rows]]
-    np.testing.assert_allclose(uncertainty(sample_of(codes, COUNTS[0]), Y), expected, atol=1e-12)
-    assert uncertainty(sample_of(codes * 0), Y * 0).tolist() == [0] * 12
+    np.testing.assert_allclose(uncertainty(make_sample(codes, COUNTS[0]), Y), expected, atol=1e-12)
+    assert uncertainty(make_sample(codes * 0), Y * 0).tolist() == [0] * 12

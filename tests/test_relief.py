@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.kernels import relief
-from holdfast.kernels.relief import relief_weights, shared_ranges, weights_of
+from holdfast.kernels.relief import relief_weights, shared_ranges, weigh_features
 
 
 def slow_relief(X, y, k, low_high=None):
@@ -146,7 +146,7 @@ def test_constant_features_and_large_offsets():
 def test_ranges_travel_between_processes():
     ranges = shared_ranges(X)
     copies = ranges._replace(**{name: getattr(ranges, name).copy() for name in ranges._fields})
-    assert (weights_of(copies, Y, COUNTS[0]) == weights_of(ranges, Y, COUNTS[0])).all()
+    assert (weigh_features(copies, Y, COUNTS[0]) == weigh_features(ranges, Y, COUNTS[0])).all()
     kernels = relief._offer, relief._tile_keys, relief._add_differences
     assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1]
 

@@ -27,7 +27,7 @@ from holdfast.selectors.error_bounds import (
     threshold_for,
     unimodal_factor,
 )
-from holdfast.selectors.stability_selection import Times, first_of
+from holdfast.selectors.stability_selection import SelectionCounts, take_first
 from holdfast.selectors.wrapping import INNER
 
 # The bounds
@@ -211,11 +211,11 @@ def test_ties_do_not_favour_low_columns():
 
 def test_the_first_features():
     worse = np.array([1.0, 2, 2, 2, 5, 5])
-    assert sorted(first_of(worse, 4, 0)) == [0, 1, 2, 3]
-    assert sorted(first_of(worse, 5, 0)) == [0, 1, 2, 3]
-    assert first_of(worse, 6, 0).tolist() == [0, 1, 2, 3, 4, 5]
-    assert {tuple(sorted(first_of(worse, 2, seed))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
-    assert first_of(np.array([np.inf, 0, np.inf]), None, 0).tolist() == [1]
+    assert sorted(take_first(worse, 4, 0)) == [0, 1, 2, 3]
+    assert sorted(take_first(worse, 5, 0)) == [0, 1, 2, 3]
+    assert take_first(worse, 6, 0).tolist() == [0, 1, 2, 3, 4, 5]
+    assert {tuple(sorted(take_first(worse, 2, seed))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
+    assert take_first(np.array([np.inf, 0, np.inf]), None, 0).tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_feature_is_stable_if_one_lambda_selects_it_often_and_q_is_of_the_unio
 
 
 def test_half_of_the_halves_at_one_lambda_and_half_at_another_are_a_half():
-    times = Times.none(2, 3)
+    times = SelectionCounts.none(2, 3)
     for half in range(10):
         times.add([np.array([half % 2]), np.array([1 - half % 2, 2])])
     assert (times.counts / times.n).tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 1.0]]
@@ -328,7 +328,7 @@ def test_q_and_lambdas_together_count_the_first_q_to_enter():
     sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
     for split, path in zip(halves(60, 5), sets, strict=True):
         entry = np.where(path.any(axis=0), path.argmax(axis=0), np.inf)
-        path[:, np.setdiff1d(np.arange(20), first_of(entry, 3, split.seed, never=np.inf))] = False
+        path[:, np.setdiff1d(np.arange(20), take_first(entry, 3, split.seed, never=np.inf))] = False
         assert path.any(axis=0).sum() == min(3, np.isfinite(entry).sum())
     assert fitted.path_probabilities_.tolist() == shares_by_lambda(sets)
     assert fitted.path_probabilities_.sum(axis=1).max() <= 3
@@ -337,8 +337,8 @@ def test_q_and_lambdas_together_count_the_first_q_to_enter():
 
 def test_places_among_the_last_to_enter_are_drawn_if_every_feature_enters():
     entry = np.array([0.0, 1, 1, 1])
-    assert {tuple(sorted(first_of(entry, 2, seed, never=np.inf))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
-    assert first_of(np.array([0.0, np.inf, np.inf, np.inf]), 2, 0, never=np.inf).tolist() == [0]
+    assert {tuple(sorted(take_first(entry, 2, seed, never=np.inf))) for seed in range(30)} == {(0, 1), (0, 2), (0, 3)}
+    assert take_first(np.array([0.0, np.inf, np.inf, np.inf]), 2, 0, never=np.inf).tolist() == [0]
 
 
 @pytest.mark.parametrize("q", [None, 3])
@@ -592,8 +592,8 @@ def test_a_class_of_one_row():
         ({"resampling": "folds"}, "Expected resampling to be 'pairs', 'subsamples', 'bootstrap' or a perturbation"),
         ({"resampling": hf.Noise(3)}, "Expected resampling that draws rows"),
         ({"n_resamples": 0}, "Expected n_resamples to be a whole number of at least 1"),
-        ({"base": SelectKBest}, "make one of it by calling the class"),
-        ({"base": SVC()}, "Expected an estimator with a support"),
+        ({"base": SelectKBest}, "call the class to make an object of it"),
+        ({"base": SVC()}, "SVC has no support, ranking, coefficients or importances"),
         ({"base": SelectFromModel(LogisticRegression(), threshold=-1)}, "selects no more than q=4, got 20 features"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What one fit preferred, and what a selector offers that can fit many resamples together."""
+"""What one fit selects or ranks, ties at a cut, and the interface of selectors that fit many resamples together."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TIES = 2  # what a random stream is for
 
 
 class FewerFeaturesWarning(UserWarning):
-    """Fewer features carry information than were asked for; ``note`` says so without numbers, to be counted."""
+    """Fewer features carry information than should be selected; ``note`` says so without numbers, to be counted."""
 
     def __init__(self, message: str, note: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.in
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What one fit preferred.
+    """What one fit gives: a subset, a ranking or weights of features, with the model that it fitted.
 
     Attributes
     ----------
@@ -94,18 +94,18 @@ class Selection:
 
 
 def fewer_note(rule: str) -> str:
-    """Tell that a selection is smaller than asked for; without numbers, so that resamples are counted together."""
+    """Say that a selection is smaller than wanted; without numbers, so that resamples are counted together."""
     return f"fewer features than asked for carry information, and only those were selected (without: {rule})"
 
 
 @runtime_checkable
 class RefitsMany(Protocol):
-    """A selector that fits many resamples, and many of its settings, in one piece of work."""
+    """Interface of a selector that fits many resamples, and many of its settings, together."""
 
     def prepare(self, X: NDArray[np.float64], y: NDArray[Any], settings: Sequence[dict[str, Any]]) -> Any:
         """Compute what all resamples share (Gram matrix, codes, distances), without labels of held-out rows.
 
-        If it has a further parameter ``groups``, it is told the group of each row in a study with groups.
+        If it has a further parameter ``groups``, it gets the group of each row in a study with groups.
         """
         ...
 
@@ -119,7 +119,7 @@ class RefitsMany(Protocol):
     ) -> Iterator[Sequence["Selection | Exception"]]:
         """Yield, for each split, what each setting selected, or the error that stopped it.
 
-        ``settings`` are all or some of those that ``prepare`` was given.
+        ``settings`` are all or some of those of ``prepare``.
 
         Equal to cloning the selector, setting its parameters and fitting it to the rows of the split, one by one.
         """

@@ -14,9 +14,9 @@ def main() -> None:
     layout = intersections.plan(indices, indptr, 3)
     for start, shared in intersections.intersection_blocks(layout):
         intersections.group_pairs(start, shared, np.zeros(2, np.int64), 1, 3)
-    one = np.zeros(1, np.int64)
+    first = np.zeros(1, np.int64)
     neighbors = np.array([0, 1, 1, 1]), np.array([2], np.int32), np.ones(1)
-    stand_ins.stand_in_counts(indices, indptr, one, one + 1, neighbors, 3, matching=True, greedy=True)
+    stand_ins.stand_in_counts(indices, indptr, first, first + 1, neighbors, 3, matching=True, greedy=True)
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
 
@@ -24,7 +24,7 @@ def main() -> None:
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     counts, signs = np.ones((1, 4)), 2.0 * y - 1
     mrmr.selection_paths(X, y, counts, 2)
-    information.information(information.sample_of(discretize.mdl_codes(discretize.sort_columns(X), y)), y)
+    information.information(information.make_sample(discretize.mdl_codes(discretize.sort_columns(X), y)), y)
     for ranges in ("split", "full"):
         relief.relief_weights(X, y, counts, ranges=ranges)
     ridge.ridge_elimination(X, signs)

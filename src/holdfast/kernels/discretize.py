@@ -194,7 +194,7 @@ def _best_cut(before, low, high, entries):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pays(low, cut, high, entries, unit):  # type: ignore[no-untyped-def]
-    """Whether the gain is more than the price of telling the cut."""
+    """Whether the gain is more than the cost of describing the cut."""
     n, n_whole, k_whole = _entropy(low, high, entries)
     left, n_left, k_left = _entropy(low, cut, entries)
     right, n_right, k_right = _entropy(cut, high, entries)

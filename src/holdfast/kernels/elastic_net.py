@@ -80,21 +80,21 @@ def elastic_net_paths(
 ) -> Paths:
     """Solve every resample at every lambda.
 
-    ``y`` is -1 and 1 for the logistic family. Row m of ``counts`` (M × n) tells how often, or with which weight, each
+    ``y`` is -1 and 1 for the logistic family. Row m of ``counts`` (M × n) says how often, or with which weight, each
     row of ``X`` is in resample m. ``lambdas`` are shared (L) or per resample (M × L), in any order; by default each
     resample has its own ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4
     if X has more rows than columns, else 1e-2).
     """
-    X, y, counts = _checked(X, y, counts, family, l1_ratio)
+    X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
     power = column_units(X)
     X = frozen(X / power, np.float64)
-    given = None if lambdas is None else _checked_lambdas(lambdas, len(counts))
+    shared = None if lambdas is None else _check_lambdas(lambdas, len(counts))
     ratio = (1e-4 if X.shape[0] > X.shape[1] else 1e-2) if lambda_min_ratio is None else lambda_min_ratio
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
     parts = []
     for m, c in enumerate(counts):
         ready = _standardize(X, y, c, family, m, room)
-        own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if given is None else given[m]
+        own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
         parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
     indices = np.concatenate(ids)
@@ -115,21 +115,21 @@ def largest_lambdas(
     X: ArrayLike, y: ArrayLike, counts: ArrayLike, *, family: Family, l1_ratio: float = 1.0
 ) -> NDArray[np.float64]:
     """Least lambda of each resample at which no column has a weight."""
-    X, y, counts = _checked(X, y, counts, family, l1_ratio)
+    X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
     X = frozen(X / column_units(X), np.float64)
     room = np.empty(X.shape[1] * _padded(X.shape[0]))
     ready = (_standardize(X, y, c, family, m, room) for m, c in enumerate(counts))
-    return np.array([one.largest * one.y_scale / l1_ratio for one in ready])
+    return np.array([resample.largest * resample.y_scale / l1_ratio for resample in ready])
 
 
-# What is given
+# Checks
 
 
 class NothingVariesError(ValueError):
     """No column of a resample varies with y, so that none enters a path."""
 
 
-def _checked(
+def _check_rows(
     X: ArrayLike, y: ArrayLike, counts: ArrayLike, family: Family, l1_ratio: float
 ) -> tuple[Floats, Floats, Floats]:
     X, y, counts = frozen(X, np.float64), frozen(y, np.float64), frozen(counts, np.float64)
@@ -150,13 +150,13 @@ def _checked(
     return X, y, counts
 
 
-def _checked_lambdas(lambdas: ArrayLike, n_resamples: int) -> Floats:
-    given = np.array(lambdas, dtype=np.float64)
-    if given.ndim not in (1, 2) or not given.size or (given.ndim == 2 and len(given) != n_resamples):
-        raise ValueError(f"Expected lambdas (L,) or ({n_resamples}, L), got shape {given.shape}.")
-    if not (np.isfinite(given).all() and (given > 0).all()):
-        raise ValueError(f"Expected positive, finite lambdas, got {given.min():g} to {given.max():g}.")
-    return np.broadcast_to(given, (n_resamples, given.shape[-1]))
+def _check_lambdas(lambdas: ArrayLike, n_resamples: int) -> Floats:
+    values = np.array(lambdas, dtype=np.float64)
+    if values.ndim not in (1, 2) or not values.size or (values.ndim == 2 and len(values) != n_resamples):
+        raise ValueError(f"Expected lambdas (L,) or ({n_resamples}, L), got shape {values.shape}.")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"Expected positive, finite lambdas, got {values.min():g} to {values.max():g}.")
+    return np.broadcast_to(values, (n_resamples, values.shape[-1]))
 
 
 def _default_lambdas(ready: _Standardized, l1_ratio: float, n_lambdas: int, ratio: float, resample: int) -> Floats:
@@ -245,14 +245,14 @@ def _fine_grid(falling: Floats, largest: float, l1_ratio: float, y_scale: float)
     above = np.maximum(np.concatenate([[np.log(largest) if largest > 0 else logs[0]], logs[:-1]]), logs)
     n_steps = np.maximum(1, np.ceil((above - logs) / -np.log(FINEST_RATIO) - 1e-9)).astype(np.int64)
     last = np.cumsum(n_steps) - 1
-    down = np.arange(last[-1] + 1) - np.repeat(last, n_steps)  # 0 at a lambda that was asked for, below 0 before it
+    down = np.arange(last[-1] + 1) - np.repeat(last, n_steps)  # 0 at a lambda to record, below 0 before it
     times = np.repeat(logs, n_steps) - down * np.repeat((above - logs) / n_steps, n_steps)
-    asked = down == 0
+    recorded = down == 0
     level = np.exp(times)
-    level[asked] = falling
+    level[recorded] = falling
     l1, l2 = level * l1_ratio, level * y_scale * (1 - l1_ratio)
-    tolerance = np.where(asked, np.maximum(TOLERANCE * l1, ROUNDING), PASSING * l1)
-    return np.array([times, l1, l2, tolerance, asked])
+    tolerance = np.where(recorded, np.maximum(TOLERANCE * l1, ROUNDING), PASSING * l1)
+    return np.array([times, l1, l2, tolerance, recorded])
 
 
 def _new_record(n_lists: int, n_entries: int) -> Record:
@@ -294,10 +294,10 @@ def _add_products(columns, sizes, ids, coefficients, out):  # type: ignore[no-un
 
 @summing_kernel
 def _standardize_columns(X, rows, weights, slope, columns, means, scales):  # type: ignore[no-untyped-def]
-    """Fill in the standardized columns of some rows, zeros if constant; return the largest product with slope."""
+    """Fill in the standardized columns of these rows, zeros if constant; return the largest product with slope."""
     d, n = columns.shape
     largest = 0.0
-    for first in range(0, d, 32):  # some columns at a time: whole lines of the cache
+    for first in range(0, d, 32):  # 32 columns at a time: whole lines of the cache
         last = min(first + 32, d)
         for i in range(rows.size):
             for j in range(first, last):

@@ -133,7 +133,7 @@ def _make_root_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
 
 @summing_step
 def factor(model, v, l2):  # type: ignore[no-untyped-def]
-    """Factor the model on the support of v, from where it changed; tell whether no column depends on those before.
+    """Factor the model on the support of v, from where it changed; return whether no column depends on those before.
 
     A support larger than the data has rows is solved through l2 + Zᵀ Z, where Z are the model's rows.
     """
@@ -188,7 +188,7 @@ def _factor_dual(model, n, l2):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _eliminate(L, i):  # type: ignore[no-untyped-def]
-    """Turn row i of a matrix into that of its factor; tell whether its pivot is more than rounding."""
+    """Turn row i of a matrix into that of its factor; return whether its pivot is more than rounding."""
     row, pivot = L[i], L[i, i]
     for j in range(i):
         row[j] = (row[j] - dot(row[:j], L[j, :j])) * L[j, j]
@@ -279,7 +279,7 @@ def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore
 
 @summing_step
 def _go_to_optimum(model, pull, l1, l2, v, moved, x, dual):  # type: ignore[no-untyped-def]
-    """Go to the optimum on the support, or as far as the first weight that reaches zero; tell whether all the way."""
+    """Go to the optimum on the support, or as far as the first weight that reaches zero; return whether all the way."""
     for i in range(model.counts[SUPPORT]):
         k = model.support[i]
         already = moved[k] if model.counts[GRAM] else dot(model.rows[k], moved)
@@ -313,7 +313,7 @@ def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _go(model, n, farthest, x, v, moved):  # type: ignore[no-untyped-def]
-    """Add x to the first n weights of the support, as far as the first that reaches zero; tell whether none does."""
+    """Add x to the first n weights of the support, as far as the first that reaches zero; return whether none does."""
     length, first = farthest, -1
     for i in range(n):
         w = v[model.support[i]]

@@ -84,7 +84,7 @@ def _violations(data, point, work, l1, l2):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _scan(data, point, work, level):  # type: ignore[no-untyped-def]
-    """Bring in the columns whose gradient exceeds level, and all that tie with them; tell whether there were any.
+    """Bring in the columns whose gradient exceeds level, and all that tie with them; return whether there were any.
 
     Standardized columns have weighted norm 1, so no gradient moves further than r does in the inverse weights' norm.
     """
@@ -150,7 +150,7 @@ def _drop_zeros(work):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no-untyped-def]
-    """Move all weights with their signs held, by conjugate gradients; tell whether that could be done."""
+    """Move all weights with their signs held, by conjugate gradients; return whether that could be done."""
     w = work.w[: work.size[0]]
     if not factor(model, w, l2):
         return False
@@ -205,7 +205,7 @@ def _turn(data, point, work, model, step, l1, l2):  # type: ignore[no-untyped-de
 
 @summing_step
 def _step_by_model(data, point, work, model, step, l1, l2, tolerance):  # type: ignore[no-untyped-def]
-    """Move to the minimum of the model, where weights may come and go; tell whether that could be done."""
+    """Move to the minimum of the model, where weights may come and go; return whether that could be done."""
     n, surplus = work.size[0], point.numbers[SURPLUS]
     for k in range(n):
         step.pull[k] = work.g[k] - model.mean[k] * surplus
@@ -223,7 +223,7 @@ def _step_by_model(data, point, work, model, step, l1, l2, tolerance):  # type: 
 
 @summing_step
 def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-def]
-    """Take the step, halved until the objective does not rise; tell whether it was taken."""
+    """Take the step, halved until the objective does not rise; return whether it was taken."""
     w, delta = work.w[: work.size[0]], step.delta
     start = point.numbers[LOSS] + _penalty(w, delta, 0.0, l1, l2)
     loss, surplus, falls = 0.0, 0.0, False
@@ -260,7 +260,7 @@ def _penalty(w, delta, length, l1, l2):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _solve_at(data, point, work, model, step, l1, l2, tolerance):  # type: ignore[no-untyped-def]
-    """Go to the optimum at one lambda; tell whether it was reached."""
+    """Go to the optimum at one lambda; return whether it was reached."""
     step.numbers[OLD_SQUARE], last = 0, np.inf
     _scan(data, point, work, l1 + tolerance)
     for _ in range(MAX_STEPS):

@@ -1,6 +1,6 @@
 """Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
 
-One pass (:func:`class_moments`) serves all of them. It is a product of matrices on centered data, and where that would
+One pass (:func:`class_moments`) is enough for all. It is a product of matrices on centered data, and where that would
 lose digits, because a class hardly varies beside its distance from the center, the two passes of the definition.
 """
 
@@ -48,7 +48,7 @@ def centered(X: Floats) -> Centered:
 def class_moments(data: Centered, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
     """Weighted moments of each class.
 
-    ``y`` holds classes, whole numbers from 0; a class that has no row is left out. ``counts`` tells how often each row
+    ``y`` holds classes, whole numbers from 0; a class that has no row is left out. ``counts`` says how often each row
     counts, once unless given.
     """
     labels = np.asarray(y)
@@ -129,7 +129,7 @@ def anova_f(moments: Moments) -> Floats:
 
 
 def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
-    """Fill in some moments of a class: the mean beside its first row, then the deviations from that."""
+    """Fill in the moments of a class for these columns: the mean beside its first row, then the deviations from it."""
     rows = np.flatnonzero(weights)
     first = values[rows[0], columns]
     beside = values[np.ix_(rows, columns)] - first

@@ -35,7 +35,7 @@ class LogTable(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Discrete features of some samples, with how often each sample counts."""
+    """Discrete features of a sample, with how often each of its rows counts."""
 
     codes: Codes
     counts: NDArray[np.uint32]
@@ -48,7 +48,7 @@ class Sample(NamedTuple):
         return self.table.entries[-1]
 
 
-def sample_of(codes: Codes, counts: ArrayLike | None = None) -> Sample:
+def make_sample(codes: Codes, counts: ArrayLike | None = None) -> Sample:
     """Prepare features × samples codes; ``counts`` are whole numbers, one per sample, 1 unless given."""
     if codes.dtype != np.uint8 and codes.size and not 0 <= codes.min() <= codes.max() <= 255:
         raise ValueError(f"Expected codes from 0 to 255, got {codes.min()} to {codes.max()}.")
@@ -76,7 +76,7 @@ def uncertainty(sample: Sample, labels: ArrayLike) -> NDArray[np.float64]:
 
 def symmetrical_uncertainty(codes: Codes, rows: Ints, columns: Ints) -> NDArray[np.float64]:
     """2·I(x; y) / (H(x) + H(y)) for each feature of ``rows`` with each of ``columns``; 0 if both are constant."""
-    sample = sample_of(codes[columns])
+    sample = make_sample(codes[columns])
     return np.array([uncertainty(sample, codes[row]) for row in rows]).reshape(rows.size, columns.size)
 
 

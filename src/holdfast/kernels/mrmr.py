@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.discretize import equal_width_codes, given_codes
-from holdfast.kernels.information import Codes, Sample, information, sample_of
+from holdfast.kernels.information import Codes, Sample, information, make_sample
 from holdfast.kernels.tolerances import TIE
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ def selection_paths(
     paths = []
     for own in np.atleast_2d(counts):
         rows = np.flatnonzero(own)
-        sample = sample_of(codes_of(rows), own[rows])
+        sample = make_sample(codes_of(rows), own[rows])
         paths.append(selection_path(sample, labels[rows], n_features, scheme=scheme, alphas=alphas))
     return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
 

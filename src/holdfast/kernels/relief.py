@@ -64,14 +64,14 @@ def relief_weights(
     Returns
     -------
     array of shape (resamples, d)
-        See :func:`weights_of`.
+        See :func:`weigh_features`.
     """
     if ranges not in ("split", "full"):
         raise ValueError(f"Expected ranges 'split' or 'full', got {ranges!r}.")
     values = frozen(X, np.float64)
     shared = shared_ranges(values) if ranges == "full" else None
     resamples = np.atleast_2d(counts)
-    return np.stack([weights_of(shared or split_ranges(values, own), y, own, n_neighbors) for own in resamples])
+    return np.stack([weigh_features(shared or split_ranges(values, own), y, own, n_neighbors) for own in resamples])
 
 
 def split_ranges(X: Floats, counts: ArrayLike) -> Ranges:
@@ -92,7 +92,7 @@ def shared_ranges(X: Floats) -> Ranges:
     return ranges._replace(keys=frozen(keys, np.uint32))
 
 
-def weights_of(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int = 10) -> Floats:
+def weigh_features(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int = 10) -> Floats:
     r"""Weigh all features on one resample: every row is compared with its nearest rows of each class.
 
     A row of class c lowers the weight of a feature by its mean |difference| / range to the nearest rows of c, and
@@ -115,7 +115,7 @@ def weights_of(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int
     nearest = _nearest(ranges, rows, labels, n_neighbors)
     pairs = _pairs(nearest, labels, np.asarray(counts)[rows].astype(np.int64))
     sums = np.zeros(ranges.X.shape[1])
-    _add_differences(frozen(ranges.X, np.float64), rows, *_grouped(*pairs, rows.size), sums)
+    _add_differences(frozen(ranges.X, np.float64), rows, *_group_pairs(*pairs, rows.size), sums)
     return sums / np.where(ranges.width > 0, ranges.width, 1)
 
 
@@ -170,7 +170,7 @@ def _influence(labels: Ints, counts: Ints) -> Floats:
     return influence * (counts / counts.sum())[:, None]
 
 
-def _grouped(first: Ints, second: Ints, shares: Floats, n_rows: int) -> tuple[Ints, Ints, Floats]:
+def _group_pairs(first: Ints, second: Ints, shares: Floats, n_rows: int) -> tuple[Ints, Ints, Floats]:
     """Add up what falls on the same two rows: pointers by the lower row, the higher row, the share."""
     codes, place = np.unique(np.minimum(first, second) * n_rows + np.maximum(first, second), return_inverse=True)
     pointers = np.searchsorted(codes, np.arange(n_rows + 1) * n_rows).astype(np.int64)
@@ -179,7 +179,7 @@ def _grouped(first: Ints, second: Ints, shares: Floats, n_rows: int) -> tuple[In
 
 @kernel
 def _scaled(X, low, width, rows, start, stop, scaled):  # type: ignore[no-untyped-def]
-    """Some features of some rows, divided by their ranges: features × rows, the features that are missing 0."""
+    """Divide features start to stop of these rows by their ranges: features × rows, 0 where a feature is constant."""
     scaled[stop - start :] = 0.0
     for place in range(rows.size):
         for feature in range(start, stop):
@@ -219,13 +219,13 @@ def _tile_keys(X, low, width, first, second, finest, same, keys):  # type: ignor
 def _offer(keys, first, second, first_place, second_place, labels, nearest):  # type: ignore[no-untyped-def]
     """Offer every row of each side to every row of the other as a neighbor."""
     for row in range(first.size):
-        one = first_place + row
+        place = first_place + row
         for other in range(row + 1 if first_place == second_place else 0, second.size):
-            two = second_place + other
+            other_place = second_place + other
             key = np.uint64(keys[first[row], second[other]])
-            if key > 0 or labels[one] != labels[two]:
-                _insert(nearest[one, labels[two]], key << np.uint64(32) | np.uint64(two))
-                _insert(nearest[two, labels[one]], key << np.uint64(32) | np.uint64(one))
+            if key > 0 or labels[place] != labels[other_place]:
+                _insert(nearest[place, labels[other_place]], key << np.uint64(32) | np.uint64(other_place))
+                _insert(nearest[other_place, labels[place]], key << np.uint64(32) | np.uint64(place))
 
 
 @kernel

@@ -36,7 +36,7 @@ def stand_in_counts(
     """Count for the runs ``first[p]`` and ``second[p]`` of each pair p; one row per pair, :data:`COLUMNS` wide.
 
     ``neighbors`` are the rows (pointers, features, similarities) of the thresholded similarity without its diagonal.
-    ``matching`` and ``greedy`` tell whether those two, the costly ones, are wanted; else they stay ``nan``.
+    ``matching`` and ``greedy`` say whether to compute these two, the costly ones; else they stay ``nan``.
     """
     out = np.full((first.size, len(COLUMNS)), np.nan)
     _count(indices, indptr, first, second, *neighbors, n_features, matching, greedy, out)
@@ -178,14 +178,14 @@ def _count(indices, indptr, first, second, ptr, nbr, sim, n_features, matching, 
         for y in other:
             in_second[y] = True
             shared += in_first[y]
-        one = _one_way(own, other, in_first, in_second, ptr, nbr, sim)
-        two = _one_way(other, own, in_second, in_first, ptr, nbr, sim)
+        forth = _one_way(own, other, in_first, in_second, ptr, nbr, sim)
+        back = _one_way(other, own, in_second, in_first, ptr, nbr, sim)
         row = out[pair]
         row[0], row[1], row[2], row[5], row[6], row[7], row[8] = (
-            shared, one[0], two[0], one[1], two[1], one[2], two[2],
+            shared, forth[0], back[0], forth[1], back[1], forth[2], back[2],
         )  # fmt: skip
         if matching or greedy:
-            x_of, y_of, s_of = _edges(own, in_first, in_second, ptr, nbr, sim, one[3])
+            x_of, y_of, s_of = _edges(own, in_first, in_second, ptr, nbr, sim, forth[3])
             if matching:
                 row[3] = _maximum_matching(x_of, y_of, mate, reached_from, place_of)
             if greedy:

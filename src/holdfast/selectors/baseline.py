@@ -59,7 +59,7 @@ class RandomSelector(Selector):
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Preference]:
-        return [one._preference(shared, X, target, counts, seed) for one in selectors]  # every size draws its own
+        return [selector._preference(shared, X, target, counts, seed) for selector in selectors]  # each size draws anew
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         rng = np.random.default_rng(seed)

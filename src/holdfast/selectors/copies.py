@@ -1,4 +1,4 @@
-"""Columns that are the same to a linear model, up to shift, scale and sign: which of them has a weight is arbitrary."""
+"""Copies of columns, up to shift, scale and sign: to a linear model it is arbitrary which of them has the weight."""
 
 from typing import NamedTuple
 

@@ -32,7 +32,7 @@ def ranks_of(order: NDArray[Any]) -> Floats:
 
 
 class _LinearSVM(FitsTogether):
-    """What both share: columns scaled by split or in full, one machine per class where there are more than two."""
+    """A linear support vector machine, one for each class against the rest if there are more than two."""
 
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
     C: float
@@ -118,8 +118,8 @@ class LinearSVMWeights(_LinearSVM):
             squares[machine.resamples] += fit.weight**2
         informative = (squares > 0) & varying(X, resamples)
         return [
-            [Preference("weighting", tied(row), informative=own)] * len(selectors)
-            for row, own in zip(squares, informative, strict=True)
+            [Preference("weighting", tied(row), informative=mask)] * len(selectors)
+            for row, mask in zip(squares, informative, strict=True)
         ]
 
 
@@ -204,7 +204,7 @@ class SVMRFE(_LinearSVM):
     def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Preference | Exception]]:
-        smallest = max(1, min(one._wanted_size(X.shape[1]) for one in selectors))
+        smallest = max(1, min(selector._wanted_size(X.shape[1]) for selector in selectors))
         sizes = elimination_sizes(X.shape[1], smallest, self.drop)
         data, machines = X if shared is None else shared, one_against_rest(target, resamples)
         turns, informative = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
@@ -212,32 +212,35 @@ class SVMRFE(_LinearSVM):
             paths = svm_elimination(
                 data, machines[0].labels, resamples.counts, sizes=sizes, C=self.C, scale=self.scale, tie_order=turns
             )
-            found, informative = orders(paths, turns), informative & (paths.weight != 0)
+            order, informative = orders(paths, turns), informative & (paths.weight != 0)
         else:
-            each = np.broadcast_to(turns, informative.shape)
-            found = np.array(
-                [self._together(data, machines, run, own, sizes, each[run]) for run, own in enumerate(resamples.counts)]
+            all_turns = np.broadcast_to(turns, informative.shape)
+            order = np.array(
+                [
+                    self._eliminate_by_machines(data, machines, resample, counts, sizes, all_turns[resample])
+                    for resample, counts in enumerate(resamples.counts)
+                ]
             )
         return [
-            [Preference("ranking", ranks_of(order), informative=own)] * len(selectors)
-            for order, own in zip(found, informative, strict=True)
+            [Preference("ranking", ranks_of(columns), informative=mask)] * len(selectors)
+            for columns, mask in zip(order, informative, strict=True)
         ]
 
-    def _together(
+    def _eliminate_by_machines(
         self,
         X: Floats,
         machines: Sequence[BinaryProblem],
-        run: int,
+        resample: int,
         counts: Ints,
         sizes: Ints,
         turns: NDArray[np.int32],
     ) -> Ints:
-        """The order of an elimination by several machines at once."""
+        """The order of an elimination by summed squared weights of several machines, one for each class."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
         for size in [*sizes[1:], 0]:
             squares = np.zeros(columns.size)
             for machine in machines:
-                if machine.resamples[run]:
+                if machine.resamples[resample]:
                     fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                     squares += fit.weight[0] ** 2
             order = np.lexsort((turns[columns], -tied(squares)))

@@ -1,4 +1,4 @@
-"""Many rankings, one order: a selector fitted to resamples, and what they agree on."""
+"""Ensemble feature selection: rankings of a selector on many resamples, put together to one order."""
 
 from typing import Any, ClassVar, Literal
 
@@ -26,14 +26,13 @@ USUAL = dict.fromkeys(("bootstrap", "subsamples", "pairs"), 50)
 
 
 class EnsembleSelector(ResamplingWrapper):
-    r"""Fit a selector to many resamples and keep the features that are best overall.
+    r"""Ensemble feature selection: fit a selector to many resamples and keep the features that are best overall.
 
-    Every feature gets a score over the resamples: minus its mean rank (``"mean_rank"``, complete linear aggregation;
-    Saeys, Abeel and Van de Peer, 2008; Abeel et al., 2010), the share of resamples in which it is among the best
-    ``depth`` (``"frequency"``), or the mean of :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``;
-    Haury, Gestraud and Vert, 2011). Tied features share their mean rank, and the places left in a list; a base without
-    an order ranks all that it selects before all others. Of features with equal scores, those that are kept are drawn.
-    Copies of a row, and rows of one group, are drawn together.
+    Every feature gets a score over the resamples: minus its mean rank (``"mean_rank"``, complete linear aggregation),
+    the share of resamples in which it is among the best ``depth`` (``"frequency"``), or the mean of
+    :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``). Tied features share their mean rank,
+    and the places left in a list; a base without an order ranks all that it selects before all others. Of features
+    with equal scores, those that are kept are drawn. Copies of a row, and rows of one group, are drawn together.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ class EnsembleSelector(ResamplingWrapper):
         ``n_features`` tells how far features are ordered, where that matters: MRMR orders no more than that, and an
         elimination goes no further and orders what is left by weight.
     n_features : int
-        How many to keep. All sizes come from one fit.
+        Number of features to select. All sizes come from one fit.
     n_resamples : int
         How many resamples, or pairs of them.
     resampling : {"bootstrap", "subsamples", "pairs"} or perturbation
@@ -54,7 +53,7 @@ class EnsembleSelector(ResamplingWrapper):
     depth : int
         Length of the lists that ``"frequency"`` counts, and scale of ``"exponential"``.
     random_state : int, optional
-        Seed of the resamples and of the base. In a study, each run gets its own unless this is set.
+        Seed of the resamples and of the base. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
@@ -63,7 +62,15 @@ class EnsembleSelector(ResamplingWrapper):
     ranking_ : ndarray
         Rank of every feature by its score, 1 is best; equal scores share their mean rank.
     support_ : ndarray of bool
-        Which features are kept.
+        Which features are selected.
+
+    See Also
+    --------
+    StabilitySelection : How often features are selected on halves, with a bound on false ones.
+
+    References
+    ----------
+    Saeys, Abeel and Van de Peer (2008); Abeel et al. (2010); Haury, Gestraud and Vert (2011).
 
     Examples
     --------
@@ -130,7 +137,7 @@ def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:
     return -mean_ranks(selection, n_features)
 
 
-def listed(selection: Selection, n_features: int, depth: int) -> Floats:
+def share_listed(selection: Selection, n_features: int, depth: int) -> Floats:
     """Which features are in the list of the best; tied ones share the places left."""
     worse = worse_first(selection, n_features)
     if selection.kind == "subset":
@@ -144,4 +151,4 @@ def exponential(selection: Selection, n_features: int, depth: int) -> Floats:
     return np.exp(-mean_ranks(selection, n_features) / depth)
 
 
-SCORES = {"mean_rank": less_mean_rank, "frequency": listed, "exponential": exponential}
+SCORES = {"mean_rank": less_mean_rank, "frequency": share_listed, "exponential": exponential}

@@ -4,7 +4,7 @@ With :math:`d` features, :math:`q` selected in each half of the data and a thres
 halves, features that noise alone selects are selected with a probability of at most :math:`\theta = q / d` in a half.
 Both halves of a pair then select such a feature in a share of pairs with mean :math:`\theta^2` at most, and the feature
 passes the threshold only if that share is at least :math:`2\tau - 1`. How often a share of small mean can be so large
-is all that the bounds tell: for any distribution (Markov's inequality), a unimodal one, or one that is r-concave.
+is what the bounds are about: for any distribution (Markov's inequality), a unimodal one, or one that is r-concave.
 """
 
 import math
@@ -19,7 +19,10 @@ from scipy.optimize import brentq, minimize_scalar
 Bound = Literal["mb", "unimodal", "r-concave"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 SLACK = 1e-9  # thresholds and numbers of resamples are decimal numbers to the user
-FLATTEST, STEEPEST = 1e-12, 1e12  # slopes of r-concave laws that are flat, or have all mass at 0, but for rounding
+FLATTEST, STEEPEST = (
+    1e-12,
+    1e12,
+)  # slopes of r-concave distributions: flat, or all at 0, but for rounding
 
 
 def expected_false(threshold: float, q: float, n_features: int, *, bound: Bound, n_pairs: int) -> float:
@@ -53,8 +56,8 @@ def expected_false(threshold: float, q: float, n_features: int, *, bound: Bound,
         shaped = n_features * theta**2 * unimodal_factor(on_grid(threshold, n_pairs), theta, n_pairs)
     elif bound == "r-concave":
         shaped = n_features * r_concave_share(on_grid(threshold, n_pairs), theta, n_pairs)
-    found = min(plain, shaped)
-    return math.nan if math.isinf(found) else min(found, float(n_features))
+    bounded = min(plain, shaped)
+    return math.nan if math.isinf(bounded) else min(bounded, float(n_features))
 
 
 def on_grid(threshold: float, n_pairs: int) -> float:
@@ -85,18 +88,19 @@ def r_concave_share(threshold: float, theta: float, n_pairs: int) -> float:
 
 @lru_cache(maxsize=4096)
 def largest_tail(mean: float, least: int, n: int, power: float) -> float:
-    r"""The largest P(X ≥ least) over r-concave laws on 0, …, n of this mean or less, r = -1 / ``power``.
+    r"""The largest P(X ≥ least) over r-concave distributions on 0, …, n of this mean or less, r = -1 / ``power``.
 
-    A law is r-concave if its :math:`f^r` is convex. The tail is largest for :math:`f(i) \propto (1 + c i)^{1/r}` on
-    0, …, k with a smaller value at k + 1, which the mean fixes (Shah and Samworth, 2013, appendix); k and the slope c
-    are searched. 1, which always holds, is returned for ``least`` up to twice the mean, where a law need not fall.
+    A distribution is r-concave if its :math:`f^r` is convex. The tail is largest for
+    :math:`f(i) \propto (1 + c i)^{1/r}` on 0, …, k with a smaller value at k + 1, which the mean fixes (Shah and
+    Samworth, 2013, appendix); k and the slope c are searched. For ``least`` up to twice the mean, where a distribution
+    need not fall, 1 is returned, which always holds.
     """
     if least <= max(0.0, 2 * mean):
         return 1.0
     if mean == 0:
         return 0.0
     best = 0.0
-    slope = 0.0  # flat laws on 0, ..., k have this mean or less, as k ≤ 2 mean
+    slope = 0.0  # flat distributions on 0, ..., k have this mean or less, as k ≤ 2 mean
     for k in range(math.floor(2 * mean), n + 1):
         steeper = _slope(mean, k + 1, power) if k < n else slope
         if k + 1 >= least:
@@ -107,17 +111,17 @@ def largest_tail(mean: float, least: int, n: int, power: float) -> float:
     return best
 
 
-def _law(slope: float, k: int, power: float) -> NDArray[np.float64]:
+def _distribution(slope: float, k: int, power: float) -> NDArray[np.float64]:
     return np.asarray((1 + slope * np.arange(k + 1)) ** -power, dtype=np.float64)
 
 
 def _mean(slope: float, k: int, power: float) -> float:
-    law = _law(slope, k, power)
-    return float(np.arange(k + 1) @ law / law.sum())
+    f = _distribution(slope, k, power)
+    return float(np.arange(k + 1) @ f / f.sum())
 
 
 def _slope(mean: float, k: int, power: float) -> float:
-    """The slope that gives a law on 0, …, k this mean, within what can be told from flat and from a point."""
+    """The slope that gives a distribution on 0, …, k this mean, within what can be told from flat and from a point."""
     if _mean(FLATTEST, k, power) <= mean:
         return FLATTEST
     if _mean(STEEPEST, k, power) >= mean:
@@ -126,20 +130,20 @@ def _slope(mean: float, k: int, power: float) -> float:
 
 
 def _tail(slope: float, mean: float, k: int, least: int, power: float) -> float:
-    """P(X ≥ least) of the law on 0, …, k with so much at k + 1 that it has this mean."""
-    law = _law(slope, k, power)
-    total = (k + 1 - np.arange(k + 1)) @ law / (k + 1 - mean)
-    return float(1 - law[:least].sum() / total)
+    """P(X ≥ least) of the distribution on 0, …, k with so much at k + 1 that it has this mean."""
+    f = _distribution(slope, k, power)
+    total = (k + 1 - np.arange(k + 1)) @ f / (k + 1 - mean)
+    return float(1 - f[:least].sum() / total)
 
 
 def _best_between(low: float, high: float, mean: float, k: int, least: int, power: float) -> float:
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda log: -_tail(math.exp(log), mean, k, least, power),
         bounds=(math.log(low), math.log(high)),
         method="bounded",
         options={"xatol": 1e-9},
     )
-    return max(-float(found.fun), 0.0)
+    return max(-float(optimum.fun), 0.0)
 
 
 def threshold_for(q: float, pfer: float, n_features: int, *, bound: Bound, n_pairs: int) -> float:

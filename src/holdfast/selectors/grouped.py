@@ -1,4 +1,4 @@
-"""Correlated features as one: groups found inside the split, a selector on one representative of each."""
+"""Groups of correlated features, clustered inside the split, and a selector on a representative of each."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from holdfast.declared import About
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, TakesGroups
 from holdfast.selectors.rows import Floats, Ints, Target
-from holdfast.selectors.wrapping import Wrapper, fitted, noted_fewer, read, worse_first
+from holdfast.selectors.wrapping import Wrapper, collect_fewer_notes, fitted, read, worse_first
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
 
 Linkage = Literal["complete", "average", "single"]
@@ -34,11 +34,11 @@ MOST_LINKED = 20_000
 
 
 class GroupedSelector(TakesGroups, Wrapper):
-    """Group features that are alike, and let a selector choose among one representative of each group.
+    """Cluster correlated features into groups, and let a selector choose among a representative of each group.
 
     Correlated features stand in for each other, so that a selector picks now this one, now that one: a stability that
-    compares features one by one calls this unstable. Groups hold still (Yu, Ding and Loscalzo, 2008). They are found by
-    hierarchical clustering on the training rows alone. Selections of representatives are best compared by a measure
+    compares features one by one calls this unstable. Groups are more stable. They come from hierarchical clustering on
+    the training rows alone. Selections of representatives are best compared by a measure
     that knows which features are alike; see :mod:`holdfast.similarity`.
 
     A constant feature is alike to none. Similarities are computed in blocks, and only features that are linked to each
@@ -76,6 +76,17 @@ class GroupedSelector(TakesGroups, Wrapper):
     ranking_ : ndarray
         Rank of every feature, 1 is best, if the base has an order: features of one group share that of their group if
         ``members``, else all but the representatives share the last.
+
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    holdfast.similarity.Correlation : The similarity, for measures that let similar features stand in.
+
+    References
+    ----------
+    Yu, Ding and Loscalzo (2008).
 
     Examples
     --------
@@ -151,9 +162,9 @@ class GroupedSelector(TakesGroups, Wrapper):
         X, y = X[rows], target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
         turns = tie_order(X.shape[1], seed)
-        groups = grouped(alike, self.threshold, self.linkage, self.representative, turns)
+        groups = group_features(alike, self.threshold, self.linkage, self.representative, turns)
         row_groups = None if shared is None else shared[rows]
-        with noted_fewer() as notes:
+        with collect_fewer_notes() as notes:
             base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
         chosen = np.zeros(groups.representatives.size, dtype=bool)
         chosen[_selected(base)] = True
@@ -199,7 +210,7 @@ class Groups:
         return ranks
 
 
-def grouped(
+def group_features(
     similarity: FeatureSimilarity,
     threshold: float,
     linkage: Linkage = "complete",
@@ -214,16 +225,16 @@ def grouped(
     Examples
     --------
     >>> import numpy as np
-    >>> from holdfast.selectors.grouped import grouped
+    >>> from holdfast.selectors.grouped import group_features
     >>> from holdfast.similarity import GivenSimilarity
     >>> alike = GivenSimilarity(np.array([[1, 0.9, 0.2], [0.9, 1, 0.8], [0.2, 0.8, 1]]))
-    >>> grouped(alike, 0.8, "complete").labels, grouped(alike, 0.8, "single").labels
+    >>> group_features(alike, 0.8, "complete").labels, group_features(alike, 0.8, "single").labels
     (array([0, 0, 1]), array([0, 0, 0]))
     """
     component = _components(similarity, threshold)
     dense = linkage != "single" or representative == "medoid"
     _check_linked(int(np.bincount(component).max()) if dense else 1, component.size, threshold)
-    labels, found = np.empty(component.size, dtype=np.int64), 0
+    labels, n_groups = np.empty(component.size, dtype=np.int64), 0
     representatives: dict[int, int] = {}
     by_component = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
     for columns in by_component:
@@ -231,16 +242,16 @@ def grouped(
         inside = _clusters(block, threshold, linkage)
         for cluster in range(inside.max() + 1):
             places = np.flatnonzero(inside == cluster)
-            labels[columns[places]] = found
+            labels[columns[places]] = n_groups
             inner = columns[places]
             own = inner if turns is None else turns[inner]
             center = _center(block[np.ix_(places, places)], own) if representative == "medoid" else 0
-            representatives[found] = int(inner[center])
-            found += 1
-    first, numbered = np.unique(labels, return_index=True)[1], np.empty(found, dtype=np.int64)
-    numbered[np.argsort(first)] = np.arange(found)
-    in_order = np.empty(found, dtype=np.int64)
-    in_order[numbered] = [representatives[label] for label in range(found)]
+            representatives[n_groups] = int(inner[center])
+            n_groups += 1
+    first, numbered = np.unique(labels, return_index=True)[1], np.empty(n_groups, dtype=np.int64)
+    numbered[np.argsort(first)] = np.arange(n_groups)
+    in_order = np.empty(n_groups, dtype=np.int64)
+    in_order[numbered] = [representatives[label] for label in range(n_groups)]
     return Groups(numbered[labels], in_order)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from holdfast.declared import About
 from holdfast.kernels.discretize import Sorted, equal_width_codes, mdl_codes, sort_columns
-from holdfast.kernels.information import information, sample_of, uncertainty
+from holdfast.kernels.information import information, make_sample, uncertainty
 from holdfast.selectors.base import Ties
 from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.weighing import Filter, learned_on
@@ -72,7 +72,7 @@ class InformationGain(Filter):
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         codes = mdl_codes(shared, target.values, counts)
-        return information(sample_of(codes, counts), target.values)
+        return information(make_sample(codes, counts), target.values)
 
 
 class SymmetricalUncertaintyFilter(Filter):
@@ -148,4 +148,4 @@ class SymmetricalUncertaintyFilter(Filter):
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
         rows = np.flatnonzero(counts)
         codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
-        return uncertainty(sample_of(codes, counts[rows]), target.values[rows])
+        return uncertainty(make_sample(codes, counts[rows]), target.values[rows])

@@ -1,4 +1,4 @@
-"""Linear models that predict from some of the columns they are given."""
+"""Linear models on selected columns: classifier, regressor, and prediction by a selector's own model."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class LinearRule(BaseEstimator):
-    """Intercepts and weights of some columns; one row of weights for two classes or numbers, one per class for more."""
+    """Intercepts and weights of selected columns: one row for two classes or numbers, one per class for more."""
 
     def __init__(self, columns: NDArray[Any], coef: Floats, intercept: Floats) -> None:
         self.columns, self.coef, self.intercept = columns, np.atleast_2d(coef), np.atleast_1d(intercept)
@@ -60,9 +60,9 @@ class LinearClassifier(ClassifierMixin, LinearRule):
         values = self.values(X)
         if values.ndim == 1:
             return np.column_stack([expit(-values), expit(values)])
-        each = expit(values)
-        total = each.sum(axis=1, keepdims=True)
-        return np.where(total > 0, each / np.where(total > 0, total, 1), softmax(values, axis=1))
+        separate = expit(values)
+        total = separate.sum(axis=1, keepdims=True)
+        return np.where(total > 0, separate / np.where(total > 0, total, 1), softmax(values, axis=1))
 
 
 def _has_model(selector: Any) -> bool:

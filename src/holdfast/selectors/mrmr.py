@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from holdfast.declared import About
 from holdfast.kernels.discretize import equal_width_codes, given_codes
-from holdfast.kernels.information import Codes, Sample, information, sample_of
+from holdfast.kernels.information import Codes, Sample, information, make_sample
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, Selector, Ties
@@ -19,35 +19,57 @@ Scheme = Literal["mid", "miq", "mid_alpha"]
 
 
 class MRMR(Selector):
-    r"""Choose features one after the other: much information about the class, little shared with those chosen before.
+    r"""Minimum redundancy, maximum relevance (mRMR): features with much information about the class, little shared.
 
-    With the relevance V of a feature and its mean redundancy W with those chosen, the next feature has the largest
-    V - W (``"mid"``), V / W (``"miq"``) or αV - (1 - α)W (``"mid_alpha"``; Gulgezen, Cataltepe and Yu, 2009).
-    Features of relevance 0 are never chosen.
+    Features are chosen one after the other, with a relevance V, the information about the class, and a redundancy W,
+    the mean information shared with those chosen before. Features of relevance 0 are never chosen.
 
     Parameters
     ----------
-    n_features : int
-        How many to choose, at most. All sizes come from one fit.
-    scheme : {"mid", "miq", "mid_alpha"}
-        What is to be largest.
-    alpha : float
-        Weight of the relevance in ``"mid_alpha"``; many values share their work.
-    n_bins : int or None
-        Equal-width bins for each feature, from 2 to 256; None if X holds codes, whole numbers from 0 to 255.
-    bins : {"split", "full"}
+    n_features : int, default 10
+        Number of features to choose, at most. All sizes come from one fit.
+    scheme : {"mid", "miq", "mid_alpha"}, default "mid"
+        The next feature has the largest V - W, V / W, or αV - (1 - α)W.
+    alpha : float, default 0.5
+        Weight α of the relevance in ``"mid_alpha"``, from 0 to 1; many values share their work.
+    n_bins : int or None, default 10
+        Number of bins of equal width for each feature, from 2 to 256; None if X holds codes, whole numbers from 0 to
+        255.
+    bins : {"split", "full"}, default "split"
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
-    ties, random_state
-        As for :class:`Variance`, at each step; published results took the lowest column.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to choose at each step: drawn at random, or the lowest column, as published
+        results did. ``"auto"`` draws where there is a seed, as in every study.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
     order_ : ndarray
         Chosen columns in the order of their choice.
-    relevance_, redundancy_ : ndarray
-        V and W at each step.
-    ranking_ : ndarray
-        Rank of every feature; those not chosen share the last one.
+    relevance_ : ndarray
+        V at each step.
+    redundancy_ : ndarray
+        W at each step, 0 at the first.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature; those not chosen share the last.
+    informative_ : ndarray of bool
+        Which features have a relevance above 0.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    InformationGain : Information about the class, one feature at a time.
+    holdfast.similarity.SymmetricalUncertainty : Shared information of features, for measures of stability.
+
+    Notes
+    -----
+    V = I(x; y) and W = mean of I(x; x′) over the features x′ chosen before, in nats, on discretized features.
+
+    References
+    ----------
+    Peng, Long and Ding (2005); Gulgezen, Cataltepe and Yu (2009) for ``"mid_alpha"`` and its stability.
 
     Examples
     --------
@@ -96,7 +118,7 @@ class MRMR(Selector):
             codes = equal_width_codes(X, self.n_bins, rows)
         else:
             codes = shared[:, rows]
-        return sample_of(codes, counts[rows]), target.values[rows]
+        return make_sample(codes, counts[rows]), target.values[rows]
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
@@ -104,18 +126,20 @@ class MRMR(Selector):
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Preference]:
-        alphas = sorted({float(one.alpha) for one in selectors})
+        alphas = sorted({float(selector.alpha) for selector in selectors})
         if self.scheme == "mid_alpha" and not 0 <= alphas[0] <= alphas[-1] <= 1:
             raise ValueError(f"Expected alpha from 0 to 1, got {alphas[0] if alphas[0] < 0 else alphas[-1]:g}.")
-        longest = max(1, *(one._wanted_size(X.shape[1]) for one in selectors))
+        longest = max(1, *(selector._wanted_size(X.shape[1]) for selector in selectors))
         sample, labels = self._sample(shared, X, target, counts)
         relevance, turns = information(sample, labels), tie_order(X.shape[1], self._tie_seed(seed))
         paths = selection_path(
             sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, relevant_only=True,
             tie_order=turns,
         )  # fmt: skip
-        found = [_make_preference(*parts, informative=relevance > 0) for parts in zip(*paths, strict=True)]
-        return [found[alphas.index(float(one.alpha)) if len(found) > 1 else 0] for one in selectors]
+        preferences = [_make_preference(*path, informative=relevance > 0) for path in zip(*paths, strict=True)]
+        if len(preferences) == 1:
+            return preferences * len(selectors)
+        return [preferences[alphas.index(float(selector.alpha))] for selector in selectors]
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Relevance and mean redundancy at each step along an order of columns given by you."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from holdfast.declared import About
-from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weights_of
+from holdfast.kernels.relief import Ranges, shared_ranges, split_ranges, weigh_features
 from holdfast.selectors.base import Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 from holdfast.selectors.weighing import ROUNDING, Filter, learned_on
@@ -99,4 +99,4 @@ class ReliefF(Filter):
         if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
             raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
         ranges = split_ranges(X, counts) if shared is None else shared
-        return weights_of(ranges, target.values, counts, self.n_neighbors)
+        return weigh_features(ranges, target.values, counts, self.n_neighbors)

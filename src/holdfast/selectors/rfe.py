@@ -27,54 +27,77 @@ CRITERIA = {"variance": Variance, "golub": Golub}
 
 
 class HybridRFE(Predicts, FitsTogether):
-    r"""Recursive feature elimination that keeps the best features of a stable filter (Hamer and Dupont, 2020).
+    r"""Recursive feature elimination (logistic RFE) that keeps the best features of a stable filter, for two classes.
 
     The ``n_forced`` best features by a univariate criterion are never dropped; the elimination chooses features that
     complete them. More forced features make the selection more stable, at a cost in accuracy that may be small. Without
-    any it is plain RFE; with all of them forced it is the filter. For two classes.
-
-    Each fit minimizes :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
-    :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others; the intercept is not penalized.
+    any it is plain RFE; with all of them forced it is the filter.
 
     Parameters
     ----------
-    n_features : int
-        How many to keep, at most: constant features are not kept. All sizes come from one elimination.
-    n_forced : int
+    n_features : int, default 20
+        Number of features to select, at most: constant features are never selected. All sizes come from one
+        elimination.
+    n_forced : int, default 0
         How many of them the criterion forces; at most ``n_features``, and no feature that tells it nothing.
-    criterion : {"variance", "golub"}, filter, or array
+    criterion : {"variance", "golub"}, filter, or array, default "variance"
         What ranks features for forcing, on the data as they are, unscaled: a name, a filter such as
         ``GolubVariance(lambda_v=0.5)``, or a number for each feature.
-    C : float
+    C : float, default 1.0
         Weight of the loss in the elimination.
-    shrinkage : float
+    shrinkage : float, default 1.0
         Factor of the forced features' weights in the penalty, above 0 and at most 1; below 1 they are shrunk less.
     C_final : float, optional
         Weight of the loss in the model on the selected features, which predicts; ``C`` by default.
-    drop : float
+    drop : float, default 0.2
         Share of the remaining features that is dropped in each step, at least one feature; from 1 on, their number.
-    fit_intercept, standardize : bool
-        Whether models have an intercept, and columns of mean 0 and standard deviation 1. The algorithm as printed is
-        ``fit_intercept=False, standardize=False, drop=1``.
-    scale : {"split", "full"}
+    fit_intercept : bool, default True
+        Whether models have an intercept; it is not penalized.
+    standardize : bool, default True
+        Whether models see columns of mean 0 and standard deviation 1; the criterion never does.
+    scale : {"split", "full"}, default "split"
         Whether columns are standardized by the split's rows, or by all rows; then the Gram matrix is shared.
-    complement : {"hybrid", "independent"}
+    complement : {"hybrid", "independent"}, default "hybrid"
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).
-    device : {"cpu", "cuda", "torch"}
+    device : {"cpu", "cuda", "torch"}, default "cpu"
         Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU
         or (to try it) on the processor. The selected sets are the same.
-    ties, random_state
-        As for :class:`Variance`, at each step and for forcing.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to force, and to keep at each step: drawn at random, or the lowest columns.
+        ``"auto"`` draws where there is a seed, as in every study, and takes the lowest columns in a plain fit.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
-    ranking_ : ndarray
-        1 for the last feature to fall.
-    forced_ : ndarray
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each feature, 1 for the last to fall.
+    forced_ : ndarray of int
         Columns that were forced.
     model_ : object
-        The model on the selected features.
+        The model on the selected features, which ``predict`` uses.
+    classes_ : ndarray
+        The two classes.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    SVMRFE : Elimination by a support vector machine, for any number of classes.
+    Variance, Golub, GolubVariance : Criteria for forcing.
+
+    Notes
+    -----
+    Each fit minimizes :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
+    :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others. The λ of the paper is 1 / (2 C). The
+    algorithm as printed there is ``fit_intercept=False, standardize=False, drop=1``.
+
+    References
+    ----------
+    Hamer and Dupont (2020).
 
     Examples
     --------
@@ -126,7 +149,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     @property
     def shared_parameters(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Parameters of which one piece of work serves all values; in lock-step, settings run side by side."""
+        """Parameters of which one elimination gives the results for all values; in lock-step, more of them."""
         return ("n_features", "C_final", *(() if self.device == "cpu" else ("C", "shrinkage", "n_forced")))
 
     @property
@@ -165,129 +188,149 @@ class HybridRFE(Predicts, FitsTogether):
         data, labels = (X - shared.shift) / shared.unit, _labels(target, resamples)
         turns, vary = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
         eliminations = []
-        for some in _alike(selectors):
-            forced = some[0]._forced(shared, X, target, resamples)
-            sound = [one for one in some if one._wanted_size(X.shape[1]) >= one.n_forced]
-            eliminations.append((Ready(data, labels, target, resamples, forced, turns, shared), sound))
-        found: dict[int, list[Preference]] = {}
-        for (ready, sound), (order, weighed) in zip(eliminations, self._all_orders(eliminations), strict=True):
-            found |= {id(one): one._finals(ready, order, vary & weighed) for one in sound}
+        for group in _group_by_elimination(selectors):
+            forced = group[0]._mask_forced(shared, X, target, resamples)
+            valid = [selector for selector in group if selector._wanted_size(X.shape[1]) >= selector.n_forced]
+            eliminations.append(Elimination(Inputs(data, labels, target, resamples, forced, turns, shared), valid))
+        preferences: dict[int, list[Preference]] = {}
+        for (inputs, valid), (order, weighed) in zip(eliminations, self._order_features(eliminations), strict=True):
+            preferences |= {id(selector): selector._with_models(inputs, order, vary & weighed) for selector in valid}
         return [
-            [found[id(one)][run] if id(one) in found else one._too_many() for one in selectors]
-            for run in range(len(resamples.seeds))
+            [
+                preferences[id(selector)][resample] if id(selector) in preferences else selector._too_many_forced()
+                for selector in selectors
+            ]
+            for resample in range(len(resamples.seeds))
         ]
 
-    def _too_many(self) -> ValueError:
+    def _too_many_forced(self) -> ValueError:
         return ValueError(
             f"Expected at most n_features={self.n_features} forced features, got n_forced={self.n_forced}; force fewer."
         )
 
-    def _forced(self, shared: Any, X: Floats, target: Target, resamples: Resamples) -> NDArray[np.bool_]:
+    def _mask_forced(self, shared: Any, X: Floats, target: Target, resamples: Resamples) -> NDArray[np.bool_]:
         """Which features each resample forces: the best by the criterion, of those that it tells anything of."""
         n, d = self.n_forced, X.shape[1]
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise ValueError(f"Expected n_forced to be a whole number of at least 0, got {n!r}.")
         forced = np.zeros((len(resamples.seeds), d), dtype=bool)
         filter_ = self._filter()
-        for run, (counts, own) in enumerate(zip(*resamples, strict=True)):
+        for resample, (counts, own) in enumerate(zip(*resamples, strict=True)):
             seed = self._tie_seed(own)
             if n and filter_ is not None:
-                found = filter_._preference(shared.criterion, X, target, counts, seed)
-                forced[run, filter_._take_best(found, min(n, d), seed).values] = True
+                preference = filter_._preference(shared.criterion, X, target, counts, seed)
+                forced[resample, filter_._take_best(preference, min(n, d), seed).values] = True
             elif n:
-                forced[run, Selection("weighting", self._given(d)).top(n, random_state=seed).values] = True
+                forced[
+                    resample, Selection("weighting", self._numbers_for_forcing(d)).top(n, random_state=seed).values
+                ] = True
         return forced
 
-    def _given(self, n_features: int) -> Floats:
+    def _numbers_for_forcing(self, n_features: int) -> Floats:
         numbers = np.asarray(self.criterion, dtype=np.float64)
         if numbers.shape != (n_features,):
             raise ValueError(f"Expected a number for each of {n_features} features, got shape {numbers.shape}.")
         return numbers
 
-    def _all_orders(self, eliminations: Sequence["Elimination"]) -> list[tuple[NDArray[Any], Mask]]:
+    def _order_features(self, eliminations: Sequence["Elimination"]) -> list[tuple[NDArray[Any], Mask]]:
         """For each elimination, the features of each resample, from the last to the first to fall, and which weigh."""
         if self.complement not in ("hybrid", "independent"):
             raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
         if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        turns, found = eliminations[0][0].turns, dict[int, tuple[NDArray[Any], Mask]]()
-        for sizes, places in _schedules(eliminations, self).items():
-            some = [eliminations[place] for place in places]
-            paths = self._one_by_one(some, sizes) if self.device == "cpu" else self._side_by_side(some, sizes)
-            found |= {place: (orders(path, turns), path.weight != 0) for place, path in zip(places, paths, strict=True)}
-        nothing = np.empty((len(eliminations[0][0].forced), 0), np.int64)
-        ordered = [found.get(place, (nothing, nothing > 0)) for place in range(len(eliminations))]
+        eliminate = self._eliminate_compiled if self.device == "cpu" else self._eliminate_in_lockstep
+        turns, ordered = eliminations[0].inputs.turns, dict[int, tuple[NDArray[Any], Mask]]()
+        for sizes, places in _group_by_sizes(eliminations, self).items():
+            paths = eliminate([eliminations[place] for place in places], sizes)
+            ordered |= {
+                place: (orders(path, turns), path.weight != 0) for place, path in zip(places, paths, strict=True)
+            }
+        nothing = np.empty((len(eliminations[0].inputs.forced), 0), np.int64)
+        results = [ordered.get(place, (nothing, nothing > 0)) for place in range(len(eliminations))]
         if self.complement == "hybrid":
-            return ordered
+            return results
         return [
-            (_forced_first(order, ready.forced), weighed | ready.forced)
-            for (order, weighed), (ready, _) in zip(ordered, eliminations, strict=True)
+            (_forced_first(order, inputs.forced), weighed | inputs.forced)
+            for (order, weighed), (inputs, _) in zip(results, eliminations, strict=True)
         ]
 
-    def _one_by_one(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
-        """Compiled for this processor."""
+    def _eliminate_compiled(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
+        """One elimination after the other, compiled for this processor."""
         together = self.complement == "hybrid"
         return [
-            self._fits(
-                ready, sound[0].C, sizes=sizes, forced=ready.forced if together else None,
-                shrinkage=sound[0].shrinkage if together else 1.0, tie_order=ready.turns,
+            self._solve(
+                inputs, valid[0].C, sizes=sizes, forced=inputs.forced if together else None,
+                shrinkage=valid[0].shrinkage if together else 1.0, tie_order=inputs.turns,
             )
-            for ready, sound in eliminations
+            for inputs, valid in eliminations
         ]  # fmt: skip
 
-    def _side_by_side(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
-        """In lock-step over resamples and settings."""
-        ready, together = eliminations[0][0], self.complement == "hybrid"
+    def _eliminate_in_lockstep(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
+        """All eliminations in lock-step over resamples and settings, on a device."""
+        inputs, together = eliminations[0][0], self.complement == "hybrid"
         return lockstep_elimination(
-            ready.data, ready.labels, ready.resamples.counts, sizes, C=[sound[0].C for _, sound in eliminations],
-            forced=np.array([each.forced for each, _ in eliminations]) if together else None,
-            shrinkage=[sound[0].shrinkage if together else 1.0 for _, sound in eliminations],
-            intercept=self.fit_intercept, scale=ready.shared.kernel_scale, tie_order=ready.turns, xp="torch",
+            inputs.data, inputs.labels, inputs.resamples.counts, sizes, C=[valid[0].C for _, valid in eliminations],
+            forced=np.array([elimination.inputs.forced for elimination in eliminations]) if together else None,
+            shrinkage=[valid[0].shrinkage if together else 1.0 for _, valid in eliminations],
+            intercept=self.fit_intercept, scale=inputs.shared.kernel_scale, tie_order=inputs.turns, xp="torch",
             device="cuda" if self.device == "cuda" else "cpu", memory=DEVICE_BYTES if self.device == "cuda" else 2e9,
         )  # fmt: skip
 
-    def _fits(self, ready: "Ready", C: float, **how: Any) -> Paths:
-        scale = ready.shared.kernel_scale
+    def _solve(self, inputs: "Inputs", C: float, **options: Any) -> Paths:
+        scale = inputs.shared.kernel_scale
         return ridge_elimination(
-            ready.data, ready.labels, ready.resamples.counts, C=C, intercept=self.fit_intercept, scale=scale, **how
+            inputs.data,
+            inputs.labels,
+            inputs.resamples.counts,
+            C=C,
+            intercept=self.fit_intercept,
+            scale=scale,
+            **options,
         )
 
-    def _finals(self, ready: "Ready", order: NDArray[Any], informative: Mask) -> list[Preference]:
-        """What each resample found, with the model on the selected features."""
-        wanted = self._wanted_size(ready.data.shape[1])
+    def _with_models(self, inputs: "Inputs", order: NDArray[Any], informative: Mask) -> list[Preference]:
+        """The preference of each resample, with the model on the features that are selected."""
+        wanted = self._wanted_size(inputs.data.shape[1])
         if not wanted:
             return [Preference("ranking", ranks_of(row)) for row in order]
-        selected = [np.sort(row[own[row]][:wanted]) for row, own in zip(order, informative, strict=True)]
+        selected = [np.sort(row[mask[row]][:wanted]) for row, mask in zip(order, informative, strict=True)]
         models: dict[int, LinearClassifier] = {}
         for size in {columns.size for columns in selected}:
-            runs = [run for run, columns in enumerate(selected) if columns.size == size]
-            models |= self._models(ready, runs, np.array([selected[run] for run in runs]))
+            numbers = [resample for resample, columns in enumerate(selected) if columns.size == size]
+            models |= self._fit_models(inputs, numbers, np.array([selected[resample] for resample in numbers]))
         preferences = []
-        for run, own in enumerate(informative):
-            model = models[run]
-            extras = {"model_": model, "forced_": np.flatnonzero(ready.forced[run]), "classes_": model.classes_}
-            preferences.append(Preference("ranking", ranks_of(order[run]), model, extras, own))
+        for resample, mask in enumerate(informative):
+            model = models[resample]
+            extras = {"model_": model, "forced_": np.flatnonzero(inputs.forced[resample]), "classes_": model.classes_}
+            preferences.append(Preference("ranking", ranks_of(order[resample]), model, extras, mask))
         return preferences
 
-    def _models(self, ready: "Ready", runs: list[int], selected: NDArray[Any]) -> dict[int, LinearClassifier]:
-        """The models of some resamples on equally many features each."""
-        shift, unit, part = ready.shared.shift, ready.shared.unit, ready._replace(resamples=ready.resamples.take(runs))
+    def _fit_models(self, inputs: "Inputs", numbers: list[int], selected: NDArray[Any]) -> dict[int, LinearClassifier]:
+        """Fit the models of these resamples, on equally many features each."""
+        shift, unit, part = (
+            inputs.shared.shift,
+            inputs.shared.unit,
+            inputs._replace(resamples=inputs.resamples.take(numbers)),
+        )
         if not selected.size:
             none = selected[0], np.zeros(0)
-            return {run: LinearClassifier(*none, self._prior(ready, run), ready.classes(run)) for run in runs}
-        fits = self._fits(part, self.C if self.C_final is None else self.C_final, columns=selected)
+            return {
+                resample: LinearClassifier(*none, self._log_odds(inputs, resample), inputs.classes(resample))
+                for resample in numbers
+            }
+        fits = self._solve(part, self.C if self.C_final is None else self.C_final, columns=selected)
         models = {}
-        for run, columns, coef, intercept in zip(runs, selected, fits.coef, fits.intercept, strict=True):
+        for resample, columns, coef, intercept in zip(numbers, selected, fits.coef, fits.intercept, strict=True):
             with np.errstate(over="ignore", invalid="ignore"):  # the model refuses weights that are not finite
                 coef = coef / unit[columns]
                 intercept = intercept - coef @ shift[columns]
-            models[run] = LinearClassifier(columns, coef, intercept, ready.classes(run))
+            models[resample] = LinearClassifier(columns, coef, intercept, inputs.classes(resample))
         return models
 
-    def _prior(self, ready: "Ready", run: int) -> Floats:
+    def _log_odds(self, inputs: "Inputs", resample: int) -> Floats:
         """The intercept of a model without features: the logarithm of the odds."""
-        counts = ready.resamples.counts[run]
-        odds = counts[ready.labels > 0].sum() / counts[ready.labels < 0].sum()
+        counts = inputs.resamples.counts[resample]
+        odds = counts[inputs.labels > 0].sum() / counts[inputs.labels < 0].sum()
         return np.log([odds if self.fit_intercept else 1.0])
 
 
@@ -300,8 +343,8 @@ class Shared(NamedTuple):
     kernel_scale: Scale
 
 
-class Ready(NamedTuple):
-    """Resamples ready to be fitted."""
+class Inputs(NamedTuple):
+    """What an elimination of all resamples is given."""
 
     data: Floats
     labels: Floats
@@ -311,31 +354,35 @@ class Ready(NamedTuple):
     turns: NDArray[np.int32]  # of each column among equally good ones, for all or each of the resamples
     shared: Shared
 
-    def classes(self, run: int) -> NDArray[Any]:
+    def classes(self, resample: int) -> NDArray[Any]:
         """The two classes of a resample."""
         assert self.target.classes is not None
-        return self.target.classes[self.target.present(self.resamples.counts[run])]
+        return self.target.classes[self.target.present(self.resamples.counts[resample])]
 
 
-Elimination = tuple[Ready, Sequence[HybridRFE]]
+class Elimination(NamedTuple):
+    """An elimination of all resamples, and the selectors that take their results from it."""
+
+    inputs: Inputs
+    selectors: list[Any]
 
 
-def _alike(selectors: Sequence[HybridRFE]) -> list[list[Any]]:
-    """Selectors that one elimination serves, together."""
+def _group_by_elimination(selectors: Sequence[HybridRFE]) -> list[list[Any]]:
+    """Put selectors together that take their results from one elimination."""
     groups: dict[Any, list[Any]] = {}
-    for one in selectors:
-        groups.setdefault((one.C, one.shrinkage, one.n_forced), []).append(one)
+    for selector in selectors:
+        groups.setdefault((selector.C, selector.shrinkage, selector.n_forced), []).append(selector)
     return list(groups.values())
 
 
-def _schedules(eliminations: Sequence[Elimination], selector: HybridRFE) -> dict[tuple[int, ...], list[int]]:
-    """Places of the eliminations that pass the same sizes; those that nobody wants are left out."""
+def _group_by_sizes(eliminations: Sequence[Elimination], selector: HybridRFE) -> dict[tuple[int, ...], list[int]]:
+    """Places of the eliminations that pass the same sizes; those without a selector are left out."""
     schedules: dict[tuple[int, ...], list[int]] = {}
-    for place, (ready, sound) in enumerate(eliminations):
-        if sound:
-            n_features = ready.data.shape[1]
-            alone = 0 if selector.complement == "hybrid" else sound[0].n_forced
-            smallest = max(1, min(one._wanted_size(n_features) for one in sound) - alone)
+    for place, (inputs, valid) in enumerate(eliminations):
+        if valid:
+            n_features = inputs.data.shape[1]
+            alone = 0 if selector.complement == "hybrid" else valid[0].n_forced
+            smallest = max(1, min(each._wanted_size(n_features) for each in valid) - alone)
             sizes = elimination_sizes(n_features, smallest, selector.drop)
             schedules.setdefault(tuple(sizes.tolist()), []).append(place)
     return schedules

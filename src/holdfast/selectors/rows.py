@@ -1,4 +1,4 @@
-"""What a fit is given: the target, how often each row counts, and the groups of rows."""
+"""Rows of a fit: the target, how often each row counts, groups of rows, two-class problems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Target:
 
 
 class Resamples(NamedTuple):
-    """How often each resample takes each row (resamples × rows), and the seed of each; None if nobody gave one."""
+    """How often each resample takes each row (resamples × rows), and the seed of each; None if there is none."""
 
     counts: Ints
     seeds: Sequence[int | None]

@@ -30,7 +30,7 @@ USUAL = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
 
 
 class StabilitySelection(ResamplingWrapper):
-    r"""Select the features that a large share of subsamples select (Meinshausen and Bühlmann, 2010).
+    r"""Stability selection: the features that a large share of subsamples select, with a bound on false ones.
 
     On each half of the rows the base selects its best ``q`` features, or a set for each of ``penalty_strengths``. A
     feature is selected if its selection probability, the share of halves that select it, is at least ``threshold``,
@@ -38,11 +38,11 @@ class StabilitySelection(ResamplingWrapper):
     (:mod:`holdfast.selectors.error_bounds`). Give two of ``threshold``, ``q`` and ``pfer``, the bound, and the third
     follows.
 
-    Over several penalty_strengths a feature's probability is the largest of those at each lambda, not the share of
-    halves that select it at any of them: selected by half of the halves at one lambda and by the others at another,
-    it has 0.5, not 1. Only the bound goes by the union: its ``q`` is the mean number of features that a half selects
-    at any lambda. With ``q`` and ``penalty_strengths`` both given, each half's sets are restricted to the first ``q``
-    features that enter along ``penalty_strengths``, so that ``q`` bounds the union.
+    Over several strengths a feature's probability is the largest of those at each, not the share of halves that select
+    it at any of them: selected by half of the halves at one strength and by the others at another, it has 0.5, not one.
+    Only the bound goes by the union: its ``q`` is the mean number of features that a half selects at any strength. With
+    ``q`` and ``penalty_strengths`` both given, each half's sets are restricted to the first ``q`` features that enter
+    along ``penalty_strengths``, so that ``q`` bounds the union.
 
     Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favored; features
     tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
@@ -74,7 +74,7 @@ class StabilitySelection(ResamplingWrapper):
         Meinshausen and Bühlmann's bound, or a smaller one for complementary pairs (Shah and Samworth, 2013), if the
         share of pairs in which both halves select a noise feature has one mode, or an r-concave distribution.
     random_state : int, optional
-        Seed of the resamples and of the base. In a study, each run gets its own unless this is set.
+        Seed of the resamples and of the base. In a study each resample has its own, unless this is set.
 
     Attributes
     ----------
@@ -90,6 +90,23 @@ class StabilitySelection(ResamplingWrapper):
         ``nan`` if none is known.
     error_bound_reason_ : str
         Why no bound is known; empty if one is.
+
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    EnsembleSelector : One order of features from those on resamples.
+    holdfast.selectors.error_bounds : The bounds, as functions.
+
+    Notes
+    -----
+    The bound of Meinshausen and Bühlmann is :math:`q^2 / ((2\tau - 1) d)` for a threshold :math:`\tau` and :math:`d`
+    features.
+
+    References
+    ----------
+    Meinshausen and Bühlmann (2010); Shah and Samworth (2013).
 
     Examples
     --------
@@ -163,10 +180,10 @@ class StabilitySelection(ResamplingWrapper):
         return self._path() or [{}]
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        (found,) = self._preferences_by_setting([self], shared, X, target, counts, seed)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        (preference,) = self._preferences_by_setting([self], shared, X, target, counts, seed)
+        if isinstance(preference, Exception):
+            raise preference
+        return preference
 
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
@@ -174,56 +191,56 @@ class StabilitySelection(ResamplingWrapper):
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
         splits = inner_splits(resampling, shared, counts, target.values, seed)
         d, theory = X.shape[1], Theory.of(resampling, splits, shared, counts)
-        sizes = [attempted(one._size, d, theory) for one in selectors]
+        sizes = [attempt(selector._size, d, theory) for selector in selectors]
         wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
-        times = self._times(shared, X, target, splits, list(wanted)) if wanted else {}
+        counted = self._count_selections(shared, X, target, splits, list(wanted)) if wanted else {}
         return [
-            size if isinstance(size, Exception) else attempted(one._told, times[size], size, theory)
-            for one, size in zip(selectors, sizes, strict=True)
+            size if isinstance(size, Exception) else attempt(selector._select_stable, counted[size], size, theory)
+            for selector, size in zip(selectors, sizes, strict=True)
         ]
 
-    def _times(
+    def _count_selections(
         self, shared: Any, X: Floats, target: Target, splits: Sequence[Split], sizes: Sequence[int | None]
-    ) -> dict[int | None, "Times"]:
-        """How often each feature is selected, at each lambda, for each size."""
+    ) -> dict[int | None, "SelectionCounts"]:
+        """Count how often each feature is selected, at each penalty strength, for each size."""
         path, d = self._path(), X.shape[1]
-        times = {size: Times.none(max(1, len(path)), d) for size in sizes}
-        for together in [sizes] if path else self._same_fit(sizes):
-            asked = path or self._sized(together)
-            preferred = self._preferred(shared, X, target, splits, asked, cut=bool(path))
+        counted = {size: SelectionCounts.none(max(1, len(path)), d) for size in sizes}
+        for fit_sizes in [sizes] if path else self._sizes_by_fit(sizes):
+            settings = path or self._sized(fit_sizes)
+            preferred = self._preferred(shared, X, target, splits, settings, cut=bool(path))
             for split, selections in zip(splits, preferred, strict=True):
-                for size, sets in zip(together, self._sets(selections, together, d, split.seed), strict=True):
-                    times[size].add(sets)
-        return times
+                for size, sets in zip(fit_sizes, self._sets(selections, fit_sizes, d, split.seed), strict=True):
+                    counted[size].add(sets)
+        return counted
 
     def _sets(
         self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int, seed: int
     ) -> list[list[Ints]]:
-        """For each size, the features that a resample selects at each lambda."""
+        """For each size, the features that a resample selects at each penalty strength."""
         if self.penalty_strengths is None:
             worse = self._worse(selections, sizes, n_features)
-            return [[first_of(one, size, seed)] for one, size in zip(worse, sizes, strict=True)]
-        path = [set_of(selection) for selection in selections]
-        entry = entries(path, n_features)
-        first = [first_of(entry, size, seed, never=np.inf) for size in sizes]
+            return [[take_first(order, size, seed)] for order, size in zip(worse, sizes, strict=True)]
+        path = [selected_columns(selection) for selection in selections]
+        entry = find_entries(path, n_features)
+        first = [take_first(entry, size, seed, never=np.inf) for size in sizes]
         return [[np.intersect1d(columns, entered) for columns in path] for entered in first]
 
     def _worse(self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int) -> list[Floats]:
         """For each size, a number for every feature that is larger for worse ones."""
-        each = list(selections) * (len(sizes) // len(selections))
-        for size, selection in zip(sizes, each, strict=True):
+        by_size = list(selections) * (len(sizes) // len(selections))
+        for size, selection in zip(sizes, by_size, strict=True):
             check_size(selection, size, self.base)
-        return [worse_first(selection, n_features) for selection in each]
+        return [worse_first(selection, n_features) for selection in by_size]
 
-    def _same_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
-        """Sizes that one fit of the base serves, together."""
+    def _sizes_by_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
+        """Put sizes together that come from one fit of the base."""
         apart = isinstance(self.base, Selector) and "n_features" not in self.base.shared_parameters
         return [[size] for size in sizes] if apart else [sizes]
 
     def _sized(self, sizes: Sequence[int | None]) -> list[Setting]:
-        """The base's settings for these sizes; one for all if it cannot be told."""
-        told = "n_features" in self.base.get_params(deep=False)
-        return [{"n_features": size} for size in sizes] if told else [{}]
+        """The base's settings for these sizes; one for all if it has no number of features."""
+        has_size = "n_features" in self.base.get_params(deep=False)
+        return [{"n_features": size} for size in sizes] if has_size else [{}]
 
     # Threshold, q and PFER
 
@@ -260,9 +277,9 @@ class StabilitySelection(ResamplingWrapper):
         if self.q is not None and (isinstance(self.q, bool) or not isinstance(self.q, (int, np.integer)) or self.q < 1):
             raise ValueError(f"Expected q to be a whole number of at least 1, got {self.q!r}.")
 
-    def _told(self, times: "Times", size: int | None, theory: "Theory") -> Preference:
-        """Everything that follows from how often each feature was selected."""
-        q, d = times.mean_size if size is None else size, times.counts.shape[1]
+    def _select_stable(self, counted: "SelectionCounts", size: int | None, theory: "Theory") -> Preference:
+        """Select the features that were selected often enough, with the bound on false ones."""
+        q, d = counted.mean_size if size is None else size, counted.counts.shape[1]
         threshold = self.threshold
         if threshold is None:
             assert self.pfer is not None
@@ -272,7 +289,7 @@ class StabilitySelection(ResamplingWrapper):
             false = expected_false(float(threshold), q, d, bound=self.bound, n_pairs=theory.n_pairs)
             if math.isnan(false):
                 reason = f"the {self.bound} bound holds only for thresholds above 1/2, not for {threshold:g}"
-        share, most = times.counts / times.n, times.counts.max(axis=0)
+        share, most = counted.counts / counted.n, counted.counts.max(axis=0)
         extras = {
             "selection_probabilities_": share.max(axis=0),
             "path_probabilities_": share,
@@ -283,19 +300,19 @@ class StabilitySelection(ResamplingWrapper):
             "error_bound_": false,
             "error_bound_reason_": reason,
         }
-        return Preference("subset", np.flatnonzero(most >= threshold * times.n - SLACK), extras=extras)
+        return Preference("subset", np.flatnonzero(most >= threshold * counted.n - SLACK), extras=extras)
 
 
 @dataclass(eq=False)
-class Times:
-    """How often each feature was selected in so many resamples.
+class SelectionCounts:
+    """How often each feature was selected in n resamples.
 
     Attributes
     ----------
     counts : ndarray of int
-        How many resamples selected each feature at each lambda (penalty_strengths × features).
+        How many resamples selected each feature at each penalty strength (strengths × features).
     united : int
-        Sizes of the resamples' unions over penalty_strengths, summed.
+        Sizes of the resamples' unions over penalty strengths, summed.
     n : int
         Number of resamples.
     """
@@ -305,12 +322,12 @@ class Times:
     n: int = 0
 
     @classmethod
-    def none(cls, n_penalty_strengths: int, n_features: int) -> "Times":
+    def none(cls, n_penalty_strengths: int, n_features: int) -> "SelectionCounts":
         """Before the first resample."""
         return cls(np.zeros((n_penalty_strengths, n_features), dtype=np.int64))
 
     def add(self, sets: Sequence[Ints]) -> None:
-        """Count one more resample: the columns that it selects at each lambda."""
+        """Count one more resample: the columns that it selects at each penalty strength."""
         for counts, columns in zip(self.counts, sets, strict=True):
             counts[columns] += 1
         self.united += np.unique(np.concatenate(sets)).size
@@ -318,7 +335,7 @@ class Times:
 
     @property
     def mean_size(self) -> float:
-        """Mean number of features that a resample selected at any lambda."""
+        """Mean number of features that a resample selected at any penalty strength."""
         return self.united / self.n
 
 
@@ -342,7 +359,7 @@ class Theory:
 
     @classmethod
     def of(cls, resampling: Perturbation, splits: Sequence[Split], shared: Inner, counts: Ints) -> "Theory":
-        """Tell by how rows were drawn."""
+        """Look up what is known, by how rows were drawn."""
         if isinstance(resampling, Halves):
             return cls("subsamples")
         if isinstance(resampling, ComplementaryPairs):
@@ -355,15 +372,15 @@ class Theory:
         return cls("subsamples", reason=more if 2 * largest > n else "")
 
 
-def attempted(call: Callable[..., T], *given: Any) -> T | Exception:
-    """What a call returns, or the error that stopped it."""
+def attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:
+    """Return what a call returns, or the error that stopped it."""
     try:
-        return call(*given)
+        return function(*arguments)
     except Exception as error:
         return error
 
 
-def entries(path: Sequence[Ints], n_features: int) -> Floats:
+def find_entries(path: Sequence[Ints], n_features: int) -> Floats:
     """The place on a path of sets at which each feature is first selected; infinite for those that never are."""
     entry = np.full(n_features, np.inf)
     for place in reversed(range(len(path))):
@@ -371,7 +388,7 @@ def entries(path: Sequence[Ints], n_features: int) -> Floats:
     return entry
 
 
-def set_of(selection: Selection) -> Ints:
+def selected_columns(selection: Selection) -> Ints:
     """The selected columns: those with a weight, if there are weights."""
     if selection.kind == "ranking":
         raise ValueError(
@@ -389,7 +406,7 @@ def check_size(selection: Selection, size: int | None, base: Any) -> None:
         )
 
 
-def first_of(worse: Floats, size: int | None, random_state: int, never: float | None = None) -> Ints:
+def take_first(worse: Floats, size: int | None, random_state: int, never: float | None = None) -> Ints:
     """The best features, given a number that is larger for worse ones and infinite for those that never count.
 
     A place among tied ones is drawn at random. Where the last place falls among those of the value ``never`` (tied for

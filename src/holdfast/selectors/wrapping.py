@@ -27,7 +27,7 @@ INNER = 0  # what a random stream is for
 
 
 class Wrapper(Selector):
-    """A selector around another one, ``base``: a selector of holdfast, or any scikit-learn estimator."""
+    """A selector around a ``base``: a selector of holdfast, or any scikit-learn estimator."""
 
     base: Any
 
@@ -38,7 +38,7 @@ class Wrapper(Selector):
         if isinstance(self.base, type) or not hasattr(self.base, "fit") or not hasattr(self.base, "get_params"):
             raise ValueError(
                 f"Expected a selector or scikit-learn estimator as base, got {self.base!r}"
-                + ("; make one of it by calling the class." if isinstance(self.base, type) else ".")
+                + ("; call the class to make an object of it." if isinstance(self.base, type) else ".")
             )
         return self.base
 
@@ -125,7 +125,7 @@ class ResamplingWrapper(TakesGroups, Wrapper):
         for split, selections in zip(splits, results, strict=True):
             for selection in selections:
                 if isinstance(selection, Exception):
-                    raise _told(selection, base, split, y) from selection
+                    raise _name_resample(selection, base, split, y) from selection
             yield selections  # type: ignore[misc]
 
 
@@ -181,13 +181,13 @@ def fitted(
 
 
 @contextmanager
-def noted_fewer() -> Iterator[list[str]]:
-    """Take down what fits say of features without information; other warnings go their way."""
+def collect_fewer_notes() -> Iterator[list[str]]:
+    """Collect the notes of warnings about features without information; other warnings are passed on."""
     notes: list[str] = []
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield notes
-    for warning in heard:
+    for warning in caught:
         if isinstance(warning.message, FewerFeaturesWarning):
             notes.append(warning.message.note)
         else:
@@ -199,16 +199,17 @@ def read(estimator: Any, *, ordered: bool) -> Selection:
     return read_selection(estimator, [f"x{column}" for column in range(estimator.n_features_in_)], ordered=ordered)
 
 
-def _told(error: Exception, base: Any, split: Split, y: NDArray[Any]) -> Exception:
-    """The error of a base, with the resample that it came from."""
+def _name_resample(error: Exception, base: Any, split: Split, y: NDArray[Any]) -> Exception:
+    """Return the error of a base with the name of the resample that it came from."""
     if not isinstance(error, ValueError):
         return error
     few = "; draw within classes, as ComplementaryPairs(stratify=True) does" if _one_class(y[split.rows], y) else ""
     return ValueError(f"{type(base).__name__} cannot be fitted to {split.label}: {str(error).rstrip('.')}{few}.")
 
 
-def _one_class(some: NDArray[Any], every: NDArray[Any]) -> bool:
-    return np.unique(some).size == 1 < np.unique(every).size
+def _one_class(drawn: NDArray[Any], whole: NDArray[Any]) -> bool:
+    """Whether a resample has one class only where the data have more."""
+    return np.unique(drawn).size == 1 < np.unique(whole).size
 
 
 def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
@@ -250,7 +251,9 @@ def inner_splits(
 
 def _on_rows(split: Split, rows: Ints) -> Split:
     if split.change is not None:
-        raise ValueError("Expected resampling that draws rows, such as Bootstrap, got one that changes their values.")
+        raise ValueError(
+            "Expected resampling that draws rows, such as Bootstrap, got a perturbation that changes their values."
+        )
     drawn, times = np.unique(rows[split.train], return_counts=True)
     return replace(split, rows=drawn, counts=times)
 
@@ -293,7 +296,7 @@ def _listed(names: dict[str, int]) -> str:
 
 
 def worse_first(selection: Selection, n_features: int) -> Floats:
-    """A number for every feature that is larger for a worse one; equal for ties, and for all that are not selected.
+    """Return a number for every feature, larger for worse ones; equal for ties, and for all that are not selected.
 
     Features without information are infinitely bad.
     """
