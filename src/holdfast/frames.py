@@ -68,7 +68,7 @@ def is_text(column: "pd.Series[Any]") -> bool:
 
 def as_number(entry: Any) -> Any:
     """Return the entry as a float if it is a number, else as it is; 1_000 is a name, an array of one no number."""
-    if (isinstance(entry, str) and "_" in entry) or getattr(entry, "ndim", 0):
+    if (isinstance(entry, str) and "_" in entry) or getattr(entry, "ndim", 0) > 0:
         return entry
     with suppress(TypeError, ValueError, OverflowError):
         return float(entry)
