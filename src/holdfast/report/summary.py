@@ -102,13 +102,38 @@ class Summary:
             return "There is little to explain: the selection is stable."
         return "The numbers of this study point to no particular cause."
 
+    def __repr__(self) -> str:
+        return "\n".join([self.verdict.headline, *self.verdict.sentences])
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form."""
+        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
+
+        Returns
+        -------
+        dict
+            What :meth:`from_dict` reads and :meth:`json_schema` describes.
+        """
         return {"schema": SCHEMA, **to_plain(self)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Summary":
-        """Return the summary that :meth:`to_dict` wrote; every value is checked."""
+        """Return the summary that :meth:`to_dict` wrote, with every value checked.
+
+        Parameters
+        ----------
+        record : dict
+            What :meth:`to_dict` returned, or a JSON reader read.
+
+        Returns
+        -------
+        Summary
+            The same summary.
+
+        Raises
+        ------
+        ValueError
+            If it has another schema, or a value of the wrong type; the message names its place.
+        """
         fields = dict(record)
         schema = fields.pop("schema", None)
         if schema != SCHEMA:
@@ -117,5 +142,11 @@ class Summary:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of :meth:`to_dict`, with a description of every field."""
+        """Return the JSON Schema of :meth:`to_dict`, with a description of every field.
+
+        Returns
+        -------
+        dict
+            A JSON Schema, draft 2020-12.
+        """
         return json_schema(cls, title="Summary of a holdfast study", schema=SCHEMA)
