@@ -200,6 +200,11 @@ def test_a_report_needs_no_study(study, hostile):
             assert render(again, format) == render(summary, format)
 
 
+def test_a_summary_reads_as_its_verdict(study):
+    verdict = summarize(study).verdict
+    assert repr(summarize(study)).splitlines() == [verdict.headline, *verdict.sentences]
+
+
 def test_the_map_is_that_of_the_study(study):
     summary = summarize(study)
     expected = plot_selection_map(study, summary.candidate, order="frequency").to_dict()

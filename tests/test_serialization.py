@@ -4,12 +4,16 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
 
+import holdfast
+from holdfast.cli import app
 from holdfast.serialization import from_plain, json_schema, to_json, to_plain
 
 
@@ -99,3 +103,16 @@ def test_the_schema_describes_and_fits():
     assert schema["$defs"]["Inner"]["properties"]["error"]["description"] == "A number and its error."
     for wrong in ({"schema": "whole/2"}, {"kind": "c"}, {"pair": ["n"]}, {"main": 3}, {"more": 1}, {"right": None}):
         assert not validator.is_valid({**right, **wrong})
+
+
+def test_commands_write_json_in_one_place_only():
+    for path in sorted((Path(holdfast.__file__).parent / "cli").glob("*.py")):
+        assert "json.dumps" not in path.read_text(encoding="utf-8"), f"{path.name}: use print_json"
+
+
+def test_an_undefined_stability_is_null_on_the_command_line(tmp_path):
+    (tmp_path / "runs.csv").write_text("a,b\n1,1\n1,1\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["measure", str(tmp_path / "runs.csv"), "--json"])
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert '"value": null' in done.stdout, record

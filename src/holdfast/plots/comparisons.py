@@ -30,6 +30,10 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
         ``first``, ``second``, ``difference`` (stability of the first minus that of the second), its interval ``low``
         and ``high``, the corrected p-value ``p_holm``, and ``significant`` at the level of the comparisons.
 
+    See Also
+    --------
+    plot_comparisons : Draws them.
+
     Examples
     --------
     >>> import holdfast as hf
@@ -69,6 +73,15 @@ def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
     ----------
     comparisons : Comparisons
         From :func:`holdfast.compare_many` or :meth:`StudyResult.compare`.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    comparison_data : The numbers behind it.
 
     Examples
     --------

@@ -55,6 +55,10 @@ def convergence_data(
     DataFrame
         ``n_runs``, ``stability``, ``low``, ``high``, and ``reason`` why one of them is undefined.
 
+    See Also
+    --------
+    plot_convergence : Draws them.
+
     Examples
     --------
     >>> from holdfast import plots
@@ -110,10 +114,34 @@ def plot_convergence(
     step: int | None = None,
     **parameters: Any,
 ) -> "alt.LayerChart":
-    """Draw how the stability settles as resamples are added; parameters as for :func:`convergence_data`.
+    """Draw how the stability and its interval settle as resamples are added.
 
     It shows what more resamples would bring. Stopping as soon as the interval looks narrow enough would lose its
     coverage; :func:`holdfast.runs_needed` plans the number.
+
+    Parameters
+    ----------
+    source : Preferences, 0/1 matrix, or StudyResult
+        Preferences of each resample.
+    candidate : str, optional
+        Which candidate of a study; the only one by default.
+    measure : str or Measure, optional
+        What to measure; the usual one for this kind of preference by default.
+    level : float
+        Level of the intervals.
+    step : int, optional
+        Number of resamples from one point to the next; 5 by default, more if there were over 40 points.
+    **parameters
+        As for :func:`holdfast.stability`.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    convergence_data : The numbers behind it.
 
     Examples
     --------

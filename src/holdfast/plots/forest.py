@@ -40,8 +40,10 @@ def forest_data(
         What to show; for a study, every candidate.
     level : float
         Level of the intervals.
-    measure, **parameters
-        What to measure, for a study (see :meth:`StudyResult.stability`).
+    measure : str or Measure, optional
+        What to measure, for a study; the usual one by default.
+    **parameters
+        As for :meth:`StudyResult.stability`, for a study.
 
     Returns
     -------
@@ -49,6 +51,10 @@ def forest_data(
         ``name``, ``measure``, ``stability``, ``low``, ``high``, ``n_runs``, ``strength`` (in words, where they apply),
         ``reason`` (why something is undefined) and ``letters`` (of Comparisons: selections that share a letter do not
         differ significantly).
+
+    See Also
+    --------
+    plot_forest : Draws them.
 
     Examples
     --------
@@ -67,11 +73,6 @@ def forest_data(
     ]
     data = pd.DataFrame(rows, columns=COLUMNS[:-1])
     data["letters"] = [estimates.letters[name] if isinstance(estimates, Comparisons) else "" for name in data["name"]]
-    return sort_by_stability(data)
-
-
-def sort_by_stability(data: pd.DataFrame) -> pd.DataFrame:
-    """Sort the rows of a forest plot: the most stable first, undefined ones last."""
     upwards = all(higher_is_better(name) for name in data["measure"].dropna())
     return data.sort_values("stability", ascending=not upwards, kind="stable", na_position="last", ignore_index=True)
 
@@ -110,10 +111,30 @@ def _row(name: str, estimate: StabilityEstimate | None, interval: Interval, reas
 def plot_forest(
     estimates: Estimates, *, level: float = 0.95, measure: str | Measure | None = None, **parameters: Any
 ) -> "alt.LayerChart":
-    """Draw stabilities with their intervals, the most stable on top; parameters as for :func:`forest_data`.
+    """Draw stabilities with their intervals as a forest plot, the most stable on top.
 
     The bands poor, intermediate to good and excellent (cut at 0.40 and 0.75) are drawn where they apply: for measures
     of subsets that are corrected for chance.
+
+    Parameters
+    ----------
+    estimates : StabilityEstimate, mapping from name to StabilityEstimate, Comparisons, or StudyResult
+        What to show; for a study, every candidate.
+    level : float
+        Level of the intervals.
+    measure : str or Measure, optional
+        What to measure, for a study; the usual one by default.
+    **parameters
+        As for :meth:`StudyResult.stability`, for a study.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    forest_data : The numbers behind it.
 
     Examples
     --------

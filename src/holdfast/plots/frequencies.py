@@ -38,6 +38,10 @@ def frequency_data(
     DataFrame
         The most frequent first: ``feature``, ``count``, ``frequency``, ``low``, ``high``.
 
+    See Also
+    --------
+    plot_frequencies : Draws them.
+
     Examples
     --------
     >>> from holdfast import plots
@@ -57,7 +61,27 @@ def frequency_data(
 def plot_frequencies(
     source: Source, candidate: str | None = None, *, level: float = 0.95, most: int = 30
 ) -> "alt.LayerChart":
-    """Draw how often each feature was selected, with its interval; parameters as for :func:`frequency_data`.
+    """Draw how often each feature was selected, with its interval.
+
+    Parameters
+    ----------
+    source : Preferences of subsets, 0/1 matrix, or StudyResult
+        What each resample selected.
+    candidate : str, optional
+        Which candidate of a study; the only one by default.
+    level : float
+        Level of the intervals.
+    most : int
+        Number of features to return.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    frequency_data : The numbers behind it.
 
     Examples
     --------

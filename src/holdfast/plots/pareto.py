@@ -46,6 +46,10 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     DataFrame
         All columns above.
 
+    See Also
+    --------
+    plot_pareto : Draws them.
+
     Examples
     --------
     >>> from holdfast import plots
@@ -88,6 +92,15 @@ def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.9
         Name of the score, with its unit if it has one; the metric of a study, else ``"score"``.
     level : float
         Level of the intervals.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    pareto_data : The numbers behind it.
 
     Examples
     --------

@@ -26,6 +26,15 @@ def profile_data(profile: Any) -> pd.DataFrame:
         (its interval), ``baseline`` (stability of random selection), ``knot`` (True at sizes after which features enter
         almost at random) and ``selector``.
 
+    Returns
+    -------
+    DataFrame
+        ``selector``, ``size``, ``stability``, ``low``, ``high``, ``baseline`` and ``knot``.
+
+    See Also
+    --------
+    plot_profile : Draws them.
+
     Examples
     --------
     >>> from holdfast import plots
@@ -59,6 +68,15 @@ def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
         As for :func:`profile_data`.
     level : float
         Level of the intervals, for the text.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    profile_data : The numbers behind it.
 
     Examples
     --------

@@ -34,6 +34,10 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     Path
         The file.
 
+    See Also
+    --------
+    themed : The same chart for a dark background.
+
     Examples
     --------
     >>> import pathlib, tempfile

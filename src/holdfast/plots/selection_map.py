@@ -100,6 +100,10 @@ def selection_map_data(
     -------
     SelectionMap
 
+    See Also
+    --------
+    plot_selection_map : Draws them.
+
     Examples
     --------
     >>> import holdfast as hf
@@ -257,9 +261,33 @@ def plot_selection_map(
     X: Matrix | None = None,
     blocks: Sequence[Any] | None = None,
 ) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw which resample selected which feature, with frequencies on top; parameters as :func:`selection_map_data`.
+    """Draw which resample selected which feature, with the frequencies on top.
 
     A stable selection looks like a barcode: the same columns in every row.
+
+    Parameters
+    ----------
+    source : Preferences of subsets, 0/1 matrix, or StudyResult
+        What each resample selected.
+    candidate : str, optional
+        Which candidate of a study; the only one by default.
+    order : {"file", "frequency", "correlation"}
+        Features as they stand in the file, the most frequent first, or correlated ones side by side.
+    show : {"selected", "all"}
+        Only features that were ever selected, or all.
+    X : matrix, optional
+        Samples × features, for ``order="correlation"``.
+    blocks : sequence, optional
+        A name for each resample: those of one name stand together. A study knows them (outer fold, pair, repeat).
+
+    Returns
+    -------
+    altair.VConcatChart or altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    selection_map_data : The numbers behind it.
 
     Examples
     --------

@@ -44,16 +44,22 @@ def setting_data(
         Name of the setting, such as ``"C"``, ``"alpha"`` or ``"size"``.
     score : str, optional
         Which score of the study; its first by default.
-    measure, **parameters
-        What to measure (see :meth:`StudyResult.stability`).
+    measure : str or Measure, optional
+        What to measure; the usual one by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
+    **parameters
+        As for :meth:`StudyResult.stability`.
 
     Returns
     -------
     DataFrame
         ``line`` (the family, and what else its candidates set), ``candidate``, ``setting`` (the value), ``quantity``
         (stability, the score's name, number selected), ``value``, ``low`` and ``high``.
+
+    See Also
+    --------
+    plot_setting : Draws them.
 
     Examples
     --------
@@ -122,9 +128,33 @@ def plot_setting(
     level: float = 0.95,
     **parameters: Any,
 ) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw stability, score and number of selected features against a setting; parameters as for :func:`setting_data`.
+    """Draw stability, score and number of selected features against a setting.
 
     Numbers that grow by factors get a logarithmic axis; settings that are not numbers stand side by side.
+
+    Parameters
+    ----------
+    source : StudyResult, or columns
+        A study; or a table with the columns returned here (``low`` and ``high`` may be missing).
+    setting : str
+        Name of the setting, such as ``"C"``, ``"alpha"`` or ``"size"``.
+    score : str, optional
+        Which score of the study; its first by default.
+    measure : str or Measure, optional
+        What to measure; the usual one by default.
+    level : float
+        Level of the intervals. For the number of selected features, the range of that share of the resamples.
+    **parameters
+        As for :meth:`StudyResult.stability`.
+
+    Returns
+    -------
+    altair.VConcatChart or altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    setting_data : The numbers behind it.
 
     Examples
     --------

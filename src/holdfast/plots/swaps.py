@@ -43,6 +43,10 @@ def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X
         negative correlation of their selection); ``p_value`` and whether it is ``clear`` (at most 5 % after
         Bonferroni's correction for all pairs examined); and ``correlation`` of the features, if X is given.
 
+    See Also
+    --------
+    plot_swaps : Draws them.
+
     Examples
     --------
     >>> from holdfast import plots
@@ -95,9 +99,29 @@ def _correlations(pairs: pd.DataFrame, runs: Preferences, X: Matrix | None) -> A
 def plot_swaps(
     source: Source, candidate: str | None = None, *, most: int = 20, X: Matrix | None = None
 ) -> "alt.LayerChart":
-    """Draw the features that stand in for each other as a heat map; parameters as for :func:`swap_data`.
+    """Draw the features that stand in for each other as a heat map.
 
     The number in a cell is in how many resamples exactly one of the two was selected; framed cells exceed chance.
+
+    Parameters
+    ----------
+    source : Preferences of subsets, 0/1 matrix, or StudyResult
+        What each resample selected.
+    candidate : str, optional
+        Which candidate of a study; the only one by default.
+    most : int
+        Number of pairs.
+    X : matrix, optional
+        Samples × features, for the correlation of the features themselves.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    swap_data : The numbers behind it.
 
     Examples
     --------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.ConcatChart
-    SomeChart = TypeVar("SomeChart", alt.Chart, alt.LayerChart, alt.VConcatChart, alt.HConcatChart, alt.ConcatChart)
+    ChartType = TypeVar("ChartType", alt.Chart, alt.LayerChart, alt.VConcatChart, alt.HConcatChart, alt.ConcatChart)
 
 Theme: TypeAlias = Literal["light", "dark"]
 
@@ -94,7 +94,7 @@ THEMES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def themed(chart: "SomeChart", theme: Theme | None = "light") -> "SomeChart":
+def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
     """Return a chart with another theme, or without one, so that it can be layered or put beside others.
 
     Parameters
@@ -103,6 +103,15 @@ def themed(chart: "SomeChart", theme: Theme | None = "light") -> "SomeChart":
         Any chart of :mod:`holdfast.plots`.
     theme : {"light", "dark"} or None
         For a light or a dark background; None removes the theme.
+
+    Returns
+    -------
+    altair chart
+        A copy of the chart.
+
+    See Also
+    --------
+    save : Writes a chart to a file, in either theme.
 
     Examples
     --------
@@ -138,7 +147,7 @@ def make_title(finding: str, notes: Sequence[str], width: int) -> Any:
     return altair().TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
 
 
-def finish_chart(chart: "SomeChart", finding: str, notes: Sequence[str], *, width: int) -> "SomeChart":
+def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, width: int) -> "ChartType":
     """Give a chart its title, the same words for screen readers, and the light theme."""
     description = " ".join([finding, *(note for note in notes if note)])
     return themed(chart.properties(title=make_title(finding, notes, width), description=description))

@@ -43,10 +43,12 @@ def summarize(
         The study; it may be unfinished.
     candidate : str, optional
         Which candidate to report; by default the one that ``rule`` chooses, or without scores the most stable one.
-    rule, **rule_options
+    rule : str
         How to choose (see :func:`holdfast.tradeoff.choose`).
-    metric, measure : optional
-        Score and measure of stability; by default the study's first score and the usual measure.
+    metric : str, optional
+        Score; the study's first one by default.
+    measure : str or Measure, optional
+        Measure of stability; by default the usual one for what the candidates give.
     level : float
         Level of all intervals.
     threshold : float
@@ -55,11 +57,28 @@ def summarize(
         The features of the study; stand-ins must then be correlated too.
     title : str
         Heading of the report.
+    **rule_options
+        Options of the rule, such as ``stability=0.75`` of ``at-least``.
 
     Returns
     -------
     Summary
         All that a report says; :func:`render` and :func:`write_report` need nothing else.
+
+    See Also
+    --------
+    write_report : Writes it as a page, as Markdown or as JSON.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.report import summarize
+    >>> from holdfast.selectors import AnovaF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(selectors={"anova": AnovaF(n_features=5)}, perturbation=hf.Bootstrap(20), random_state=0)
+    >>> print(summarize(study.run(X, y)).verdict.headline)
+    Partly stable; whether it carries information was not tested.
     """
     check_level(level)
     _check_options(result, rule, rule_options, metric, threshold)

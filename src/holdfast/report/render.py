@@ -50,6 +50,18 @@ def write_report(summary: Summary, path: str | Path, *, format: Format | None = 
     -------
     Path
         The file.
+
+    See Also
+    --------
+    summarize : The summary of a study.
+    render : The same as text.
+
+    Examples
+    --------
+    >>> import json
+    >>> from holdfast.report import Summary, write_report
+    >>> summary = Summary.from_dict(json.load(open("report.json")))  # doctest: +SKIP
+    >>> write_report(summary, "report.html")  # doctest: +SKIP
     """
     path = as_path(path)
     format = format or ENDINGS.get(path.suffix.lower())
@@ -60,7 +72,24 @@ def write_report(summary: Summary, path: str | Path, *, format: Format | None = 
 
 
 def render(summary: Summary, format: Format = "html") -> str:
-    """Return a report as text; parameters as for :func:`write_report`."""
+    """Return a report as text.
+
+    Parameters
+    ----------
+    summary : Summary
+        What the report says.
+    format : {"html", "md", "json"}
+        A page that needs nothing else, Markdown, or JSON.
+
+    Returns
+    -------
+    str
+        The text.
+
+    See Also
+    --------
+    write_report : Writes it into a file.
+    """
     if format not in FORMATS:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
     if format == "json":

@@ -105,6 +105,7 @@ class Summary(ResultMixin):
             return "There is little to explain: the selection is stable."
         return "The numbers of this study point to no particular cause."
 
+<<<<<<< HEAD
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the most stable first: stability with its interval, size, failures."""
         rows = [
@@ -124,10 +125,40 @@ class Summary(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form."""
         return {"schema": SCHEMA, **super().to_dict()}
+=======
+    def __repr__(self) -> str:
+        return "\n".join([self.verdict.headline, *self.verdict.sentences])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
+
+        Returns
+        -------
+        dict
+            What :meth:`from_dict` reads and :meth:`json_schema` describes.
+        """
+        return {"schema": SCHEMA, **to_plain(self)}
+>>>>>>> 0a15197b64dbd953e8603196c099f01d11b4da2b
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Summary":
-        """Return the summary that :meth:`to_dict` wrote; every value is checked."""
+        """Return the summary that :meth:`to_dict` wrote, with every value checked.
+
+        Parameters
+        ----------
+        record : dict
+            What :meth:`to_dict` returned, or a JSON reader read.
+
+        Returns
+        -------
+        Summary
+            The same summary.
+
+        Raises
+        ------
+        ValueError
+            If it has another schema, or a value of the wrong type; the message names its place.
+        """
         fields = dict(record)
         schema = fields.pop("schema", None)
         if schema != SCHEMA:
@@ -136,5 +167,11 @@ class Summary(ResultMixin):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of :meth:`to_dict`, with a description of every field."""
+        """Return the JSON Schema of :meth:`to_dict`, with a description of every field.
+
+        Returns
+        -------
+        dict
+            A JSON Schema, draft 2020-12.
+        """
         return json_schema(cls, title="Summary of a holdfast study", schema=SCHEMA)
