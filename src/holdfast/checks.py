@@ -62,6 +62,13 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def freeze(*arrays: NDArray[Any] | None) -> None:
+    """Make all arrays that there are read-only."""
+    for array in arrays:
+        if array is not None:
+            read_only(array)
+
+
 def as_positions(chosen: Any, n: int) -> NDArray[np.int64]:
     """Return what a slice, a mask or positions choose among n things, as positions."""
     if not isinstance(chosen, slice):

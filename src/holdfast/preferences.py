@@ -20,6 +20,7 @@ from holdfast.checks import (
     check_number_of_features,
     check_unique,
     find_names,
+    freeze,
     read_only,
     subsets_of_matrix,
     subsets_of_sets,
@@ -81,7 +82,7 @@ class Preferences(ResultMixin):
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        self._freeze()
+        freeze(self.indices, self.indptr, self.values)
         check_not_empty(run=self.n_runs, feature=self.n_features)
         object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
         check_unique(self.names, self.n_features, "feature", "column", "features=")
@@ -89,14 +90,9 @@ class Preferences(ResultMixin):
         if self.names is not None and all(name == str(place) for place, name in enumerate(self.names)):
             object.__setattr__(self, "names", None)  # names that only count from 0 are no names
 
-    def _freeze(self) -> None:
-        for array in (self.indices, self.indptr, self.values):
-            if array is not None:
-                array.flags.writeable = False
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)  # as pickle would; it forgets that arrays were read-only
-        self._freeze()
+        freeze(self.indices, self.indptr, self.values)
 
     # Constructors
 
@@ -424,7 +420,13 @@ class Preferences(ResultMixin):
         return self.n_runs
 
     def plot(self) -> "AnyChart":
-        """Draw which run selected which feature (see :func:`holdfast.plots.plot_selection_map`)."""
+        """Draw which run selected which feature.
+
+        Returns
+        -------
+        altair.Chart
+            A selection map (see :func:`holdfast.plots.plot_selection_map`).
+        """
         from holdfast.plots import plot_selection_map
 
         return plot_selection_map(self)
@@ -441,8 +443,7 @@ class Preferences(ResultMixin):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        plural = "" if self.n_runs == 1 else "s"
-        text = f"Preferences: {self.n_runs} {self.kind}{plural} of {self.n_features} features"
+        text = f"Preferences: {self.n_runs} {self.kind}{'' if self.n_runs == 1 else 's'} of {self.n_features} features"
         if self.kind != "subset":
             return text
         low, high = self.sizes.min(), self.sizes.max()

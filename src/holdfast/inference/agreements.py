@@ -219,7 +219,13 @@ class Kalousis(ResultMixin):
         return iter((self.weights, self.ranks, self.subsets))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each of the three."""
+        """Return one row for each of the three.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`StabilityEstimate.to_dict`.
+        """
         return pd.concat([estimate.to_frame() for estimate in self], ignore_index=True)
 
     def __repr__(self) -> str:

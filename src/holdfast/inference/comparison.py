@@ -349,7 +349,13 @@ class Comparisons(ResultMixin):
         }
 
     def plot(self) -> "AnyChart":
-        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`)."""
+        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`).
+
+        Returns
+        -------
+        altair.Chart
+            The matrix.
+        """
         from holdfast.plots import plot_comparisons
 
         return plot_comparisons(self)

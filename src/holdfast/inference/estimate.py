@@ -264,7 +264,18 @@ class StabilityEstimate(ResultMixin):
         return pd.DataFrame([self.to_dict(level)])
 
     def plot(self, *, level: float = 0.95) -> "AnyChart":
-        """Draw the stability with its interval (see :func:`holdfast.plots.plot_forest`)."""
+        """Draw the stability with its interval (see :func:`holdfast.plots.plot_forest`).
+
+        Parameters
+        ----------
+        level : float
+            Level of the interval.
+
+        Returns
+        -------
+        altair.Chart
+            The point and its interval.
+        """
         from holdfast.plots import plot_forest
 
         return plot_forest(self, level=level)

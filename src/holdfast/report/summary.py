@@ -105,9 +105,14 @@ class Summary(ResultMixin):
             return "There is little to explain: the selection is stable."
         return "The numbers of this study point to no particular cause."
 
-<<<<<<< HEAD
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate, the most stable first: stability with its interval, size, failures."""
+        """Return one row per candidate, the most stable first: stability with its interval, size, failures.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by candidate.
+        """
         rows = [
             {
                 "candidate": row.candidate, "family": row.family, "stability": row.stability.value,
@@ -123,13 +128,6 @@ class Summary(ResultMixin):
         return "\n".join([f"{about}{self.verdict.headline}", *self.verdict.sentences])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form."""
-        return {"schema": SCHEMA, **super().to_dict()}
-=======
-    def __repr__(self) -> str:
-        return "\n".join([self.verdict.headline, *self.verdict.sentences])
-
-    def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
 
         Returns
@@ -137,8 +135,7 @@ class Summary(ResultMixin):
         dict
             What :meth:`from_dict` reads and :meth:`json_schema` describes.
         """
-        return {"schema": SCHEMA, **to_plain(self)}
->>>>>>> 0a15197b64dbd953e8603196c099f01d11b4da2b
+        return {"schema": SCHEMA, **super().to_dict()}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Summary":

@@ -44,6 +44,18 @@ class NamedSelector:
         Classes of fitted selectors that are described by these words, wherever they come from.
     sizes : int, optional
         To how many features its order is cut if nothing else is asked for.
+
+    See Also
+    --------
+    holdfast.declared.About : The words.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import SELECTORS
+    >>> SELECTORS["mrmr"].about.reference
+    'peng2005'
+    >>> SELECTORS["forest"].parameters["n_estimators"].meaning
+    'Number of trees.'
     """
 
     about: About

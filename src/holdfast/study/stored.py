@@ -20,10 +20,22 @@ from holdfast.study.store import Checks, Store, read_sound_tables, unpack_rows
 class UnansweredError(ValueError):
     """A question that a study cannot answer.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What is missing and what to do, for a caller.
     plain : str
         Why, in words for a report, without advice on calls.
+
+    See Also
+    --------
+    StudyError : A study that could not be run.
+
+    Examples
+    --------
+    >>> from holdfast.study import UnansweredError
+    >>> UnansweredError("Run at least two resamples.", "a single resample has no stability").plain
+    'a single resample has no stability'
     """
 
     def __init__(self, message: str, plain: str) -> None:
