@@ -84,7 +84,7 @@ def test_copies_of_a_run_never_meet():
     assert np.allclose(stabilities, points.points[0].stability)
 
 
-@pytest.mark.parametrize("design", ["pairs", "nested"])
+@pytest.mark.parametrize("design", ["pairs", "nested_folds"])
 def test_blocks_are_drawn_where_there_are_blocks(design):
     blocks = np.repeat(np.arange(10), 2).tolist()
     result = made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}, design=design, blocks=blocks)

@@ -18,8 +18,8 @@ DESIGNS = {
     "runs": hf.Bootstrap(8),
     "folds": hf.Folds(8),
     "pairs": hf.ComplementaryPairs(6),
-    "nested": hf.NestedFolds(4, 3),
-    "shrink": hf.NestedSubsamples(5, (0.3, 0.6)),
+    "nested_folds": hf.NestedFolds(4, 3),
+    "nested_subsamples": hf.NestedSubsamples(5, (0.3, 0.6)),
 }
 every = pytest.mark.parametrize("design", DESIGNS)
 
@@ -97,7 +97,7 @@ def test_no_pair_is_promised_a_least_stability():
 
 
 def test_nested_folds_are_summarized_by_the_mean_of_inner_stabilities(results):
-    result = results["nested"]
+    result = results["nested_folds"]
     runs = labeled(result, "six")
     assert len(runs) == 12  # the outer folds are for the score
     values = [nogueira([runs[f"outer {outer} inner {inner}"] for inner in range(3)]) for outer in range(4)]
@@ -127,7 +127,7 @@ def test_folds_are_runs_whose_interval_is_labeled(results):
 
 
 def test_samples_that_shrink_are_compared_with_their_whole(results):
-    result = results["shrink"]
+    result = results["nested_subsamples"]
     runs = labeled(result, "six")
     values = {
         fraction: [
@@ -155,7 +155,7 @@ def test_candidates_are_compared_on_the_same_splits(design, results):
     one, two = result.stability("three"), result.stability("six")
     assert row["difference"] == pytest.approx(one.value - two.value)
     assert 0 <= row["p_value"] <= 1
-    if design in ("pairs", "nested", "shrink"):
+    if design in ("pairs", "nested_folds", "nested_subsamples"):
         away = np.asarray(one.pseudo_values) - np.asarray(two.pseudo_values)
         assert row["p_value"] == pytest.approx(stats.ttest_1samp(away, 0).pvalue)
     for name in ("three", "six"):
@@ -303,7 +303,7 @@ def test_where_most_halves_are_empty_the_agreement_is_undefined(undefined):
 
 BLOCKS = {
     "pairs": [([0, 1], [0, 2]), (ALL, ALL), ([3, 4], [3, 4])],
-    "nested": [([0, 1], [0, 2]), ([], []), ([3, 4], [3, 4])],
+    "nested_folds": [([0, 1], [0, 2]), ([], []), ([3, 4], [3, 4])],
 }
 
 
@@ -331,7 +331,9 @@ def two_of(one, two):
 
 def test_undefined_samples_that_shrink_are_skipped_as_a_whole():
     sets = [[0, 1], [0, 1], [0, 2], ALL, [0, 1], ALL]  # each sample at 0.3, 0.6 and 1
-    result = made({"a": {"sets": sets}}, design="shrink", blocks=[0, 0, 0, 1, 1, 1], fractions=[0.3, 0.6, 1] * 2)
+    result = made(
+        {"a": {"sets": sets}}, design="nested_subsamples", blocks=[0, 0, 0, 1, 1, 1], fractions=[0.3, 0.6, 1] * 2
+    )
     assert result.stability("a", undefined="skip").value == pytest.approx(two_of([0, 1], [0, 2]))
 
 

@@ -154,7 +154,7 @@ def shrunk(scores, sets=None, **settings):
 
 def made_of_samples(**candidates):
     blocks, fractions = np.repeat([0, 1, 2], 3).tolist(), [0.25, 0.5, 1.0] * 3
-    return made(candidates, design="shrink", blocks=blocks, fractions=fractions)
+    return made(candidates, design="nested_subsamples", blocks=blocks, fractions=fractions)
 
 
 SCORES = np.array([[0.5, 0.6, 0.9], [0.6, 0.8, 0.9], [0.4, 0.7, 0.9]])

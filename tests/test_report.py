@@ -458,9 +458,9 @@ class Fails(SelectKBest):
 
 ODD = {
     "folds": (hf.Folds(3, 2), {}),
-    "nested": (hf.NestedFolds(3, 3), {"estimator": GaussianNB()}),
+    "nested_folds": (hf.NestedFolds(3, 3), {"estimator": GaussianNB()}),
     "pairs": (hf.ComplementaryPairs(4), {"estimator": GaussianNB()}),
-    "shrink": (hf.NestedSubsamples(4, (0.5,)), {"estimator": GaussianNB()}),
+    "nested_subsamples": (hf.NestedSubsamples(4, (0.5,)), {"estimator": GaussianNB()}),
     "noise": (hf.Noise(5), {}),
     "given": ([(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))], {"estimator": GaussianNB()}),
     "one run": (hf.Bootstrap(1), {"estimator": GaussianNB()}),

@@ -49,7 +49,7 @@ def test_held_out_rows_are_never_trained_on_and_groups_stay_together(perturbatio
         if groups is not None:
             assert not set(groups[split.rows]) & set(groups[split.test])
             weights = split.weights(Y.size).reshape(10, 3)
-            assert perturbation.design == "shrink" or np.all(weights == weights[:, :1])
+            assert perturbation.design == "nested_subsamples" or np.all(weights == weights[:, :1])
 
 
 @every

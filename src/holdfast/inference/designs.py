@@ -36,7 +36,7 @@ class DesignedRuns:
     runs : Preferences
         What each run preferred.
     design : str
-        ``"runs"``, ``"folds"``, ``"pairs"``, ``"nested"`` or ``"shrink"``.
+        ``"runs"``, ``"folds"``, ``"pairs"``, ``"nested_folds"`` or ``"nested_subsamples"``.
     blocks : sequence of int
         Block of each run.
     fractions : sequence of float
@@ -192,7 +192,7 @@ def _block_agreements(designed: DesignedRuns, measure: Measure, undefined: Undef
 def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
     """Return the stability inside each block; blocks that lost runs they need are left out."""
     check_undefined(undefined)
-    if designed.design == "shrink":
+    if designed.design == "nested_subsamples":
         by_size = _block_agreements(designed, measure, undefined).values()
         complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
         means = [np.mean([values[block] for values in by_size]) for block in complete]
@@ -302,7 +302,7 @@ def _values_to_average(
 
 def _no_blocks(designed: DesignedRuns) -> str:
     """Say why no block has a value."""
-    if designed.design != "shrink":
+    if designed.design != "nested_subsamples":
         return "no block has the two runs that are needed"
     if not designed.smaller_sizes:
         return "a whole sample is compared with smaller ones only, not with itself"

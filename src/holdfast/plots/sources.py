@@ -15,7 +15,7 @@ from holdfast.study import StudyResult
 Source: TypeAlias = Preferences | Matrix | StudyResult
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
 
-BLOCKS = {"folds": "repeat", "pairs": "pair", "nested": "outer fold", "shrink": "sample"}
+BLOCKS = {"folds": "repeat", "pairs": "pair", "nested_folds": "outer fold", "nested_subsamples": "sample"}
 
 
 def designed_runs(source: Source, candidate: str | None) -> DesignedRuns:

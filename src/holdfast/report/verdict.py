@@ -183,11 +183,11 @@ def _cautions(findings: Findings) -> list[str]:
 
 def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
     cautions = []
-    if stability.scope and result.design in ("folds", "nested", "shrink"):
+    if stability.scope and result.design in ("folds", "nested_folds", "nested_subsamples"):
         cautions.append(f"The interval describes {stability.scope}.")
     if math.isnan(stability.low) and not math.isnan(stability.value) and stability.reason:
         cautions.append(f"The stability has no interval: {stability.reason.rstrip('.')}.")
-    if result.design == "shrink":
+    if result.design == "nested_subsamples":
         sizes = ", ".join(format_percent(size) for size in result.fractions)
         cautions.append(f"Stability and scores are means over the smaller samples ({sizes} of a full one).")
     return cautions

@@ -184,7 +184,7 @@ class NestedSubsamples(Perturbation):
     )
     rows_only: ClassVar[bool] = False
     grows: ClassVar[str | None] = "n_bootstraps"
-    design: ClassVar[Design] = "shrink"
+    design: ClassVar[Design] = "nested_subsamples"
 
     n_bootstraps: int = 10
     fractions: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75, 1)

@@ -92,7 +92,7 @@ class NestedFolds(Perturbation):
         reference="kalousis2005",
     )
     rows_only: ClassVar[bool] = False
-    design: ClassVar[Design] = "nested"
+    design: ClassVar[Design] = "nested_folds"
     grows: ClassVar[str | None] = "n_repeats"
 
     n_splits: int = 10

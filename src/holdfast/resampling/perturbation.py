@@ -34,7 +34,7 @@ class Perturbation(ABC):
     ----------
     about : About
         Its name, and what is said of it in help texts and reports. In ``methods``, ``{n}`` is the number of resamples.
-    design : {"runs", "folds", "pairs", "nested", "shrink"}
+    design : {"runs", "folds", "pairs", "nested_folds", "nested_subsamples"}
         How the stability of its resamples is put together.
     grows : str or None
         The parameter that may be raised for more resamples of the same kind.

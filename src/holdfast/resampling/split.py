@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.checks import as_column
 
-Design: TypeAlias = Literal["runs", "folds", "pairs", "nested", "shrink"]
+Design: TypeAlias = Literal["runs", "folds", "pairs", "nested_folds", "nested_subsamples"]
 Places: TypeAlias = NDArray[np.int64]
 ROWS, NOISE = range(2)  # what a random stream is for
 

@@ -51,7 +51,7 @@ class StudyContents:
 
     @property
     def design(self) -> str:
-        """How the stabilities of resamples are put together: runs, folds, pairs, nested or shrink."""
+        """How the stabilities of resamples are put together: runs, folds, pairs, nested_folds or nested_subsamples."""
         return self.stored.meta["design"]
 
     @property
@@ -66,9 +66,9 @@ class StudyContents:
 
     @property
     def design_in_words(self) -> str:
-        """The design, and of nested subsamples the sizes that a summary averages over."""
-        sizes = ", ".join(f"{size:g}" for size in self.fractions)
-        return f"{self.design}; stability and scores are means over the sizes {sizes}" if sizes else self.design
+        """The name of the perturbation, and of nested subsamples the sizes that a summary averages over."""
+        name, sizes = self.records.perturbation.name, ", ".join(f"{size:g}" for size in self.fractions)
+        return f"{name}; stability and scores are means over the sizes {sizes}" if sizes else name
 
     @property
     def metrics(self) -> list[str]:

@@ -67,7 +67,7 @@ def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int 
     make = PERTURBATIONS.find(name)
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     if resamples is not None:
-        if make.grows is None or make.design == "folds" or make.design == "nested":
+        if make.grows is None or make.design in ("folds", "nested_folds"):
             raise ValueError(
                 f"Expected --resamples with resamples that are drawn, got it with {name}; say "
                 f"{name}:n_splits=…,n_repeats=…."

@@ -103,7 +103,7 @@ class Stored:
 
     def fractions(self, fraction: float | None = None) -> tuple[float, ...] | None:
         """Of nested subsamples, the sizes that are meant: one, or all smaller ones; None in other designs."""
-        if self.meta["design"] != "shrink":
+        if self.meta["design"] != "nested_subsamples":
             if fraction is not None:
                 raise ValueError(
                     f"Expected a study with hf.NestedSubsamples for fraction=, got one of {self.meta['design']}."

@@ -187,7 +187,7 @@ def _cut_to_sizes(
 def _whole_samples(result: StudyResult, candidate: str) -> DesignedRuns:
     """The runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
     designed = result.designed(candidate)
-    if designed.design != "shrink":
+    if designed.design != "nested_subsamples":
         return designed
     whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
     blocks = [designed.blocks[run] for run in whole]
@@ -278,7 +278,7 @@ def fraction_profile(
         and the number of ``samples``.
     """
     check_level(level)
-    if result.design != "shrink":
+    if result.design != "nested_subsamples":
         raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {result.design}.")
     names = result.candidates if candidates is None else [str(name) for name in candidates]
     metric = check_metric(result, metric)
