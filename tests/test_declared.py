@@ -66,9 +66,6 @@ def own():
         n_splits: int = 10
         random_state: int | None = field(default=None, repr=False)
 
-        def get_n_splits(self, X=None, y=None, groups=None):
-            return self.n_splits
-
         def make_split(self, index, samples, seed):
             left_out = np.random.default_rng([seed, index]).integers(samples.n, size=samples.n // 5)
             rows = np.setdiff1d(np.arange(samples.n), left_out)

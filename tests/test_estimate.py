@@ -249,25 +249,3 @@ def test_kalousis_gives_the_three_together():
     assert (
         hf.inference.kalousis(weights, k=4, ties="random", random_state=1).ranks.value == three.ranks.value
     )  # no ties here
-
-
-def test_results_have_one_face():
-    example = load_example()
-    five, ten = example.top(5), example.top(10)
-    results = [
-        hf.stability(ten),
-        hf.compare(five, ten),
-        hf.compare_many({"five": five, "ten": ten}),
-        hf.inference.agreement(five, ten, "jaccard"),
-        hf.runs_needed(0.03, pilot=ten),
-        hf.runs_needed(0.05, stability=0.7, size=10, n_features=100),
-    ]
-    for result in results:
-        text = json.dumps(result.to_dict(), allow_nan=False)
-        assert json.loads(text) == result.to_dict()
-        assert len(result.to_frame()) >= 1
-        assert result._repr_html_().startswith("<table")
-    many = results[2]
-    assert list(many.to_dict()["estimates"]) == ["five", "ten"]
-    assert many.to_dict()["pairs"][0]["difference"] == many.pairs["difference"][0]
-    assert results[1].to_frame()["p_value"][0] == results[1].p_value

@@ -2,9 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,18 @@ from scipy.special import stdtr, stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.inference.differences import (
-    Kernel,
     compact_letters,
     degrees_of_freedom,
     holm,
     variance_for_unseen,
     variance_of_mean,
 )
-from holdfast.inference.estimate import StabilityEstimate, stability
-from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, convert_kind
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.evaluation import Undefined
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.inference.pairing import are_paired, sort_by_label
+from holdfast.inference.sides import Side, are_paired, evaluate_sides, published_variance, welch_variance
 from holdfast.inference.uncertainty import ROUNDING
-from holdfast.inference.variance import asymptotic_variance
 from holdfast.measures import Measure, find_measure
-from holdfast.measures.record import FEW_RUNS
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
@@ -220,30 +217,8 @@ def compare(
     if method not in ("jackknife", "asymptotic"):
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find_measure(measure).bind(**parameters)
-    a, b = _evaluate_sides([first, second], chosen, X, undefined, method)
+    a, b = evaluate_sides([first, second], chosen, X, undefined, method)
     return _compare_sides(a, b, are_paired(a.runs, b.runs, paired), method)
-
-
-class Side(NamedTuple):
-    """One side of a comparison: a selection with its estimate, and what pairs of its runs add to the variance."""
-
-    estimate: StabilityEstimate
-    kernel: Kernel = None
-    runs: Preferences | None = None
-
-
-def _evaluate_sides(
-    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, method: Any
-) -> list[Side]:
-    """Evaluate every selection once; a similarity computed from data is shared by all of them."""
-    sides = []
-    for selection in selections:
-        runs = sort_by_label(as_preferences(selection, [measure]))
-        (measure,) = bind_similarity([measure], runs, X)
-        few = 4 <= runs.n_runs <= FEW_RUNS
-        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
-        sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
-    return sides
 
 
 def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comparison:
@@ -253,7 +228,7 @@ def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comp
             raise ValueError(f"Both stabilities need a standard error to be compared, got one without: {estimate!r}.")
     design: Design
     if method == "asymptotic":
-        variance, degrees = sum(_published_variance(side) for side in (first, second)), math.inf
+        variance, degrees = sum(published_variance(side) for side in (first, second)), math.inf
         design = "asymptotic"
     elif paired:
         kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
@@ -261,26 +236,12 @@ def _compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comp
         variance, degrees = variance_of_mean(differences, kernel), float(degrees_of_freedom(differences))
         design = "paired"
     else:
-        variance, degrees = _welch(first, second)
+        variance, degrees = welch_variance(first, second)
         design = "independent"
     if method != "asymptotic":
         variance += variance_for_unseen(a if a.value >= b.value else b)
     error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
     return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
-
-
-def _welch(first: Side, second: Side) -> tuple[float, float]:
-    """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
-    values = [side.estimate.pseudo_values for side in (first, second)]
-    parts = [variance_of_mean(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
-    fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
-    spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
-    return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
-
-
-def _published_variance(side: Side) -> float:
-    assert side.runs is not None
-    return asymptotic_variance(side.runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,7 +390,7 @@ def compare_many(
     if len(selections) < 2:
         raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
     chosen = find_measure(measure).bind(**parameters)
-    sides = _evaluate_sides(selections.values(), chosen, X, undefined, "jackknife")
+    sides = evaluate_sides(selections.values(), chosen, X, undefined, "jackknife")
     return compare_all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
 
 

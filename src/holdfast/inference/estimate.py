@@ -17,6 +17,7 @@ from holdfast.inference.evaluation import (
     bind_similarity,
     check_undefined,
     convert_kind,
+    describe_runs,
     evaluate,
     resolve_undefined,
 )
@@ -403,7 +404,7 @@ def _estimates(
     if method not in ("jackknife", "asymptotic", "bootstrap"):
         raise ValueError(f"Expected method 'jackknife', 'asymptotic' or 'bootstrap', got {method!r}.")
     check_undefined(undefined)
-    facts = _describe_runs(preferences)
+    facts = describe_runs(preferences)
     estimates = []
     for measure, tally in zip(measures, evaluate(preferences, measures), strict=True):
         value, reason = resolve_undefined(tally, measure, preferences.n_runs, undefined)
@@ -434,22 +435,3 @@ def _scope(distribution: SamplingDistribution) -> str:
         return SCOPE
     unseen = f"{1 - distribution.seen_share(0.95):.1%}"
     return f"{SCOPE}; kinds of runs that make up less than {unseen} of all may not have been drawn"
-
-
-def _describe_runs(preferences: Preferences) -> dict[str, Any]:
-    """Return the facts about the runs that an estimate carries, whatever the measure."""
-    facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
-    if preferences.kind != "subset":
-        return {**facts, "tied_share": _tied_share(preferences.matrix())}
-    n_runs, counts = preferences.n_runs, preferences.counts
-    facts["mean_size"] = float(preferences.sizes.mean())
-    if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
-        facts["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
-    return facts
-
-
-def _tied_share(rows: NDArray[np.float64]) -> float:
-    ordered = np.sort(rows, axis=1)
-    same = np.diff(ordered, axis=1) == 0
-    edge = np.zeros((len(rows), 1), dtype=bool)
-    return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())

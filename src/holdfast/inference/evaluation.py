@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
 from holdfast.io.selections import from_numbers
@@ -125,3 +126,22 @@ def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Un
     if math.isnan(value):
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
     return value, reason
+
+
+def describe_runs(preferences: Preferences) -> dict[str, Any]:
+    """Return the facts about the runs that an estimate carries, whatever the measure."""
+    facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
+    if preferences.kind != "subset":
+        return {**facts, "tied_share": _tied_share(preferences.matrix())}
+    n_runs, counts = preferences.n_runs, preferences.counts
+    facts["mean_size"] = float(preferences.sizes.mean())
+    if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
+        facts["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
+    return facts
+
+
+def _tied_share(rows: NDArray[np.float64]) -> float:
+    ordered = np.sort(rows, axis=1)
+    same = np.diff(ordered, axis=1) == 0
+    edge = np.zeros((len(rows), 1), dtype=bool)
+    return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())

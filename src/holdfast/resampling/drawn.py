@@ -40,9 +40,6 @@ class Bootstrap(Perturbation):
     def __post_init__(self) -> None:
         check_count("n_splits", self.n_splits, 1)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits
-
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         drawn = draw_units(samples, self.stratify, rng_of(seed, index, ROWS))
         return split_of_draws(f"bootstrap {index}", index, samples, seed, drawn, drawn)
@@ -80,9 +77,6 @@ class Subsample(Perturbation):
     def __post_init__(self) -> None:
         check_count("n_splits", self.n_splits, 1)
         check_share("fraction", self.fraction)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         rng = rng_of(seed, index, ROWS)

@@ -49,9 +49,6 @@ class Folds(Perturbation):
         check_count("n_splits", self.n_splits, 2)
         check_count("n_repeats", self.n_repeats, 1)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits * self.n_repeats
-
     @property
     def least_units(self) -> int:
         return self.n_splits

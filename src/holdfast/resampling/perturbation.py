@@ -24,9 +24,10 @@ SHARED_ROWS = (
 
 
 class Perturbation(ABC):
-    """A way to perturb a data set: write :meth:`get_n_splits` and :meth:`make_split`, and receive the rest.
+    """A way to perturb a data set: write :meth:`make_split`, and receive the rest.
 
-    A perturbation is a frozen dataclass whose fields are its parameters. It is also a scikit-learn splitter:
+    A perturbation is a frozen dataclass whose fields are its parameters; ``n_splits`` is the number of resamples,
+    unless :meth:`get_n_splits` says otherwise. It is also a scikit-learn splitter:
     ``cross_validate(model, X, y, cv=hf.Bootstrap(50))`` works, and ``random_state`` is its seed there. In a study the
     seed is the study's, so that all selectors see the same resamples.
 
@@ -61,9 +62,20 @@ class Perturbation(ABC):
         """How many rows, or groups of rows, it needs."""
         return 2
 
-    @abstractmethod
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of resamples; the data are not looked at."""
+        """Return the number of resamples: ``n_splits``, times ``n_repeats`` if there is such a parameter.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Not looked at; scikit-learn hands them over.
+
+        Returns
+        -------
+        int
+            Number of resamples.
+        """
+        return int(vars(self)["n_splits"]) * int(vars(self).get("n_repeats", 1))
 
     @abstractmethod
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:

@@ -50,9 +50,6 @@ class Noise(Perturbation):
         if not is_number(self.scale) or not self.scale >= 0:
             raise ValueError(f"Expected scale to be 0 or more, got {self.scale!r}.")
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits
-
     def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Noise":
         if sp.issparse(X):
             raise ValueError(f"Expected a dense X for {self}, which changes every entry, got a sparse one; densify it.")
@@ -96,9 +93,6 @@ class NewSeeds(Perturbation):
 
     def __post_init__(self) -> None:
         check_count("n_splits", self.n_splits, 1)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         return split_of_rows(f"seed {index}", index, samples, seed, np.arange(samples.n), no_rows(), reseed=True)
