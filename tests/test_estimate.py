@@ -1,6 +1,5 @@
 """The estimate: what it carries, how undefined values are treated, agreement of aligned runs."""
 
-import json
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pandas as pd
 import pytest
 
 import holdfast as hf
-from holdfast.datasets import load_example
 
 RUNS = [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0]]
 WITH_EMPTY = hf.Preferences.from_sets([{0, 1}, set(), {0}, set()], n_features=4)

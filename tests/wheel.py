@@ -16,6 +16,7 @@ IN_PACKAGE = {".py", ".pyi", ".typed", ".j2", ".css", ".js", ".csv"}
 IN_SOURCE = {
     "src", "tests", "benchmarks", "docs", "Makefile", "pyproject.toml", "constraints.txt", "constraints-lowest.txt",
     "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "PKG-INFO", ".gitignore",
+    ".github", ".pre-commit-config.yaml",
 }  # fmt: skip
 STUDY = """
 import holdfast as hf
