@@ -409,7 +409,7 @@ def test_properties_are_listed():
 
 
 def test_measures_in_json():
-    rows = {row["measure"]: row for row in json.loads(answer("measures", "--json").stdout)}
+    rows = {row["measure"]: row for row in json.loads(answer("measures", "--json").stdout)["measures"]}
     assert list(rows) == list(hf.MEASURES)
     assert rows["davis"]["parameters"] == "alpha=required"
     assert all(rows[name]["bounded"] == measure.properties.bounded for name, measure in hf.MEASURES.items())

@@ -166,7 +166,7 @@ def test_a_wanted_width_and_a_known_data_set(folder):
 
 
 def test_selectors_are_listed():
-    names = {row["name"] for row in told("selectors")}
+    names = {row["name"] for row in told("selectors")["selectors"]}
     assert {"anova", "lasso"} <= names
     assert "anova" in call("selectors").stdout
 
@@ -294,5 +294,5 @@ def test_quiet_tells_nothing_but_results(folder):
     call(*STUDY, "-s", "anova:k=8", "-n", 3, "--store", "s.db")  # all features: undefined, which is worth a note
     for command in (["show", "s.db"], ["show", "s.db", "-m", "jaccard"], ["export", "s.db", "--parquet", "t"]):
         assert call(*command, "--quiet").stderr == ""
-    files = told("export", "s.db", "--parquet", "t")
+    files = told("export", "s.db", "--parquet", "t")["files"]
     assert [file.rsplit("/", 1)[-1] for file in files][:2] == ["summary.parquet", "selections.parquet"]

@@ -116,7 +116,7 @@ def test_one_s_own_are_in_the_help_and_in_the_lists(own):
         assert name in text
     assert "cheapest" in cli("choose", "--help")
     assert "Fewest features." in cli("rules")
-    shown = json.loads(cli("selectors", "first-columns", "--json"))
+    (shown,) = json.loads(cli("selectors", "first-columns", "--json"))["selectors"]
     assert shown["parameters"] == {"n_features": {"default": 3, "meaning": "How many."}}
     assert "leave-some-out" not in cli("choose", "--help")
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import holdfast
 from holdfast.cli import app
+from holdfast.cli.printing import FORMS
 from holdfast.serialization import from_plain, json_schema, to_json, to_plain
 
 
@@ -116,3 +118,9 @@ def test_an_undefined_stability_is_null_on_the_command_line(tmp_path):
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout, parse_constant=pytest.fail)
     assert '"value": null' in done.stdout, record
+
+
+def test_every_form_that_commands_print_is_documented():
+    page = (Path(__file__).parents[1] / "docs" / "json.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `holdfast\.(\w+)/1` \|", page, flags=re.MULTILINE))
+    assert documented == {*FORMS, "summary"}

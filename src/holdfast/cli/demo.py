@@ -51,7 +51,7 @@ def demo(
         summary = summarize(result, X=data.X, title=TITLE)
         write_report(summary, output)
     if as_json:
-        print_json({"report": str(output), "summary": summary.to_dict()})
+        print_json("demo", {"report": str(output), "summary": summary.to_dict()})
     else:
         _print(result, summary, output)
 

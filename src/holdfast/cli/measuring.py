@@ -9,7 +9,7 @@ from holdfast.cli.app import ELSEWHERE, Json, Level, app
 from holdfast.cli.options import Quiet
 from holdfast.cli.parsing import literal, parse_measure
 from holdfast.cli.printing import notes, print_comparisons, print_estimates, print_json
-from holdfast.cli.terminal import console, table, write_json
+from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
@@ -85,7 +85,7 @@ def measure(
             "kind": preferences.kind,
             "estimates": [estimate.to_dict(level) for estimate in estimates],
         }
-        print_json(record)
+        print_json("measurement", record)
     else:
         print_estimates(preferences, estimates, level)
 
@@ -150,7 +150,7 @@ def compare(
             "selections": comparisons.to_frame().to_dict(orient="records"),
             "pairs": comparisons.pairs.to_dict(orient="records"),
         }
-        print_json(record)
+        print_json("comparison", record)
     else:
         print_comparisons(measure.label, comparisons)
 
@@ -167,7 +167,7 @@ def list_measures(
 
     facts = MEASURES.to_frame()
     if as_json:
-        write_json(facts.join(properties().drop(columns="kind")).reset_index().to_json(orient="records", indent=2))
+        print_json("records", {"measures": facts.join(properties().drop(columns="kind"))})
         return
     if show_properties:
         names = list(vars(MEASURES["nogueira"].properties))

@@ -1,7 +1,7 @@
 """How results look on a terminal, and as JSON."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,24 @@ def notes(quiet: bool = False) -> Iterator[None]:
         say(f"holdfast: note: {warning.message}")
 
 
-def print_json(record: Any) -> None:
-    """Print JSON that every reader takes: undefined numbers are null."""
-    write_json(to_json(record))
+FORMS = {
+    "comparison": "compare: selections with their letters, and all pairs",
+    "cost": "study --dry-run: fits, seconds and bytes",
+    "demo": "demo: the report's file and its summary",
+    "files": "export: the files that were written",
+    "measurement": "measure: the estimates",
+    "records": "selectors, perturbations, models, scores, rules, measures: what is known of each",
+    "study": "study, resume, show: one row per candidate, failures, notes",
+    "tradeoff": "tradeoff, choose: the choice and the front",
+    "verification": "verify: rows that are sound, damaged or missing",
+}
+"""The forms of JSON that commands print, with what they hold; docs/json.md has the same table."""
+
+
+def print_json(form: str, record: Mapping[str, Any]) -> None:
+    """Print JSON that every reader takes: it names its form, and undefined numbers are null."""
+    assert form in FORMS
+    write_json(to_json({"schema": f"holdfast.{form}/1", **record}))
 
 
 def counted(n: int, what: str) -> str:

@@ -99,7 +99,7 @@ def show_records(kind: str, name: str | None, as_json: bool) -> None:
     known = registry(kind)
     records = [_record(known, spelled) for spelled in ([known.about(known.find(name)).name] if name else known)]
     if as_json:
-        print_json(records if name is None else records[0])
+        print_json("records", {kind: records})
     elif name is None:
         rows = table("name", "parameters", "what it is")
         for record in records:

@@ -8,15 +8,16 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_rule
-from holdfast.cli.printing import notes, print_json
+from holdfast.cli.printing import notes
 from holdfast.cli.terminal import write, write_json
+from holdfast.serialization import to_json
 
 
 def _print_schema(wanted: bool) -> None:
     if wanted:
         from holdfast.report import Summary
 
-        print_json(Summary.json_schema())
+        write_json(to_json(Summary.json_schema()))
         raise typer.Exit
 
 

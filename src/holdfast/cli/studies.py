@@ -170,12 +170,13 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
     verification = verify(store)
     if as_json:
         print_json(
+            "verification",
             {
                 "store": str(store),
                 "state": verification.state,
                 "tables": verification.tables,
                 "message": verification.message,
-            }
+            },
         )
     else:
         rows = table("table", "sound rows", "damaged", "missing")
@@ -204,7 +205,7 @@ def export(
     with notes(quiet):
         files = [str(path) for path in load_study(store).export(parquet)]
     if as_json:
-        print_json(files)
+        print_json("files", {"files": files})
     else:
         write("\n".join(files))
 
@@ -312,7 +313,7 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     cost = study.cost(data.X, data.y, groups=data.groups)
     if as_json:
-        print_json(cost)
+        print_json("cost", cost)
         return
     from holdfast.study.progress import format_duration
 
@@ -330,6 +331,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
     if as_json:
         print_json(
+            "study",
             {
                 "design": result.design,
                 "splits": result.n_splits,
@@ -338,7 +340,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
                 "candidates": summary.reset_index().to_dict(orient="records"),
                 "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
                 "notes": result.notes.to_dict(orient="records"),
-            }
+            },
         )
         return
     print_summary(result, summary, level)

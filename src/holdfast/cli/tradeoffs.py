@@ -125,7 +125,7 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
         choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
         front = result.pareto(how.metric, how.measure, level=how.level)
     if as_json:
-        print_json({"choice": choice.to_dict(), "pareto": front.to_dict()})
+        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict()})
     else:
         _print(front, choice)
 
