@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -269,7 +270,7 @@ def test_a_store_is_verified_and_a_damaged_one_resumed(folder):
     sound = call("verify", "s.db")
     assert sound.stdout.splitlines()[-1] == "s.db is sound."
     assert told("verify", "s.db")["tables"]["outcomes"] == {"sound": 5, "damaged": 0, "missing": 0}
-    with sqlite3.connect("s.db") as connection:
+    with closing(sqlite3.connect("s.db")) as connection, connection:
         connection.execute("UPDATE outcomes SET preference = x'00000000' WHERE split = 2")
         connection.execute("DELETE FROM outcomes WHERE split = 3")
     connection.close()
@@ -284,7 +285,7 @@ def test_a_store_is_verified_and_a_damaged_one_resumed(folder):
         {**row, "seconds": 0} for row in whole["candidates"]
     ]
     call("verify", "s.db")
-    with sqlite3.connect("s.db") as connection:
+    with closing(sqlite3.connect("s.db")) as connection, connection:
         connection.execute("DELETE FROM candidates")
     connection.close()
     assert "this part of it cannot be recomputed" in call("verify", "s.db", code=2).stdout

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -144,12 +145,12 @@ def test_guessing_depends_neither_on_processes_nor_on_interruptions(tmp_path):
         study.run(X, Y, store=tmp_path / "study.db", progress=stop)
     import sqlite3
 
-    with sqlite3.connect(tmp_path / "study.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "study.db")) as connection, connection:
         connection.execute("DELETE FROM baselines WHERE split = 0")
     with pytest.warns(UserWarning, match=r"of \d+ baselines lost"):
         mended = study.run(X, Y, store=tmp_path / "study.db")
     pd.testing.assert_frame_equal(mended.stored.baselines, whole)
-    with sqlite3.connect(tmp_path / "study.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "study.db")) as connection, connection:
         connection.execute("DELETE FROM baselines WHERE split = 5")
     with pytest.warns(UserWarning, match="baselines lost"):
         resumed = study.run(X, Y, store=tmp_path / "study.db")  # nothing else is left to do

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -298,7 +299,7 @@ def test_a_search_resumes_and_stops_the_same(data, found, tmp_path):
 def test_a_search_resumes_from_a_damaged_store(data, found, tmp_path):
     store = tmp_path / "search.db"
     hf.optimize(Blurred(), SPACE, *data, **{**OPTIONS, "perturbation": hf.Bootstrap(6)}, store=store)
-    with sqlite3.connect(store) as connection:
+    with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE scores SET value = 0 WHERE split = 2")
         connection.execute("DELETE FROM splits WHERE split = 3")
     connection.close()

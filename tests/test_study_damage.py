@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import warnings
 import zlib
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ def test_a_flipped_byte_is_without_meaning_or_named_and_resuming_mends_it(finish
 
 def change(path, statement, *values):
     """Change a store as no holdfast would."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute(statement, values).rowcount
     connection.close()
 
@@ -179,7 +180,7 @@ def rewritten(path, table, row):
 
 
 def stored_row(path, table, **key):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         where = " AND ".join(f"{name} = ?" for name in key)
         found = connection.execute(f"SELECT * FROM {table.name} WHERE {where}", list(key.values())).fetchone()
     connection.close()
@@ -264,7 +265,7 @@ def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     ],
 )
 def test_a_store_with_other_tables_is_refused(statement, copy):
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute(statement)
     connection.close()
     with pytest.raises(
@@ -294,7 +295,7 @@ def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
 
 
 def root_page(path, table):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
     connection.close()
     return 4096 * (page - 1)

@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     text.write_text("do not lose me\n" * 100)
     assert_refused(text, "notes.txt: it is another kind of file; give another path.")
     foreign = tmp_path / "foreign.db"
-    with sqlite3.connect(foreign) as connection:
+    with closing(sqlite3.connect(foreign)) as connection, connection:
         connection.execute("CREATE TABLE mine (value)")
         connection.execute("INSERT INTO mine VALUES (1)")
     connection.close()
@@ -80,7 +81,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
         opened.put("format", 99)
     assert_refused(future, r"Expected a store of format 2, got format 99 in .*future.db; use the holdfast that wrote")
     former = tmp_path / "former.db"
-    with sqlite3.connect(former) as connection:
+    with closing(sqlite3.connect(former)) as connection, connection:
         connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
         connection.execute("CREATE TABLE candidates (candidate INTEGER PRIMARY KEY, name TEXT UNIQUE)")
         connection.execute("INSERT INTO meta VALUES ('format', '1')")

@@ -5,7 +5,7 @@ import sqlite3
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from holdfast.io.files import as_path
@@ -23,9 +23,9 @@ Identity = tuple[int, int] | None
 def open_to_write(path: str | Path | None) -> Iterator[Store]:
     """Open a store for the one process that may write it; None keeps it in memory."""
     if path is None:
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        make_tables(connection)
-        yield Store(connection, None)
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            make_tables(connection)
+            yield Store(connection, None)
         return
     path = check_path(path)
     real = path.resolve()  # SQLite's own files and the lock go by name: all names must lead to one

@@ -231,11 +231,11 @@ class Store:
     def forget_failures(self, candidates: Sequence[str]) -> None:
         """Make room for another try of what failed of these candidates."""
         ids = self.ids()
-        failed = "candidate = ?1 AND split IN (SELECT split FROM failures WHERE candidate = ?1)"
+        failed = "candidate = ? AND split IN (SELECT split FROM failures WHERE candidate = ?)"
         with self.transaction():
             for name in candidates:
                 for table in (OUTCOMES, SCORES, FAILURES):
-                    self.remove(table, failed, [ids[name]])
+                    self.remove(table, failed, [ids[name]] * 2)
 
     def add(self, outcomes: Sequence[Outcome], ids: Sequence[Sequence[int]]) -> None:
         """Write outcomes, all or nothing; ``ids`` are the numbers of each family's candidates."""
