@@ -45,15 +45,7 @@ IN_FULL = EVERYWHERE | {"SA01", "EX01"}
 PENDING: tuple[str, ...] = tuple(
     f"holdfast.{name}"
     for name in [
-        "Candidates",
-        "Study",
-        "StudyError",
-        "StudyResult",
-        "TargetPrecision",
         "check_features",
-        "from_cross_validate",
-        "from_rfecv",
-        "load_study",
         "nested_choice",
         "optimize",
         "plots.SelectionMap",
@@ -67,9 +59,6 @@ PENDING: tuple[str, ...] = tuple(
         "report.write_report",
         "selectors.MRMR",
         "selectors.Selector",
-        "study.StoreError",
-        "study.StudyInterrupted",
-        "study.from_pairs",
         "tradeoff.Choice",
         "tradeoff.ErrorBound",
         "tradeoff.FinalFeatures",
