@@ -115,9 +115,13 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
             "at most 0.9 features that halves select",
         ),
         ({"perturbation": HALF}, 0.75, "at most 0.9 features of noise, if these are exchangeable"),
-        ({"perturbation": HALF}, 0.5, "no bound on false features, which takes a threshold above 0.5"),
-        ({"perturbation": {**HALF, "fraction": 0.6}}, 0.75, "no bound on false features, which takes runs on halves"),
-        ({}, 0.75, "no bound on false features, which takes runs on halves"),
+        ({"perturbation": HALF}, 0.5, "no bound on false features, which needs a threshold above 0.5"),
+        (
+            {"perturbation": {**HALF, "fraction": 0.6}},
+            0.75,
+            "no bound on false features, which needs resamples of half",
+        ),
+        ({}, 0.75, "no bound on false features, which needs resamples of half"),
     ],
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
@@ -129,7 +133,7 @@ def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
     found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
-    assert "runs that all select equally many features" in found.bound.sentence
+    assert "resamples that all select equally many features" in found.bound.sentence
 
 
 def test_a_list_is_checked_name_by_name():

@@ -201,8 +201,11 @@ def test_a_report_needs_no_study(study, hostile):
 
 
 def test_a_summary_reads_as_its_verdict(study):
-    verdict = summarize(study).verdict
-    assert repr(summarize(study)).splitlines() == [verdict.headline, *verdict.sentences]
+    summary = summarize(study)
+    assert repr(summary).splitlines() == [
+        f"{summary.candidate}: {summary.verdict.headline}",
+        *summary.verdict.sentences,
+    ]
 
 
 def test_the_map_is_that_of_the_study(study):

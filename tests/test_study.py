@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import holdfast as hf
-from holdfast.io.estimators import selection_of
+from holdfast.io.estimators import read_selection
 from holdfast.selection import Selection
 from holdfast.study import queue
 from results import made
@@ -645,7 +645,7 @@ class OnlyFits:
         ),
         (lambda: study_of({"a": hf.Candidates(anova(), {"k": [1, 1]})}), "got 'a(k=1)' twice; change the grid."),
         (lambda: hf.TargetPrecision(0), "Expected a half width above 0, got 0."),
-        (lambda: hf.TargetPrecision(0.1, pilot=2), "Expected a pilot of 3 runs to cap=1000, got 2."),
+        (lambda: hf.TargetPrecision(0.1, pilot=2), "Expected a pilot of 3 resamples to cap=1000, got 2."),
         (lambda: hf.TargetPrecision(0.1, level=95), "Expected a level between 0 and 1"),
         (lambda: study_of().run(X, Y, on_error="stop"), "Expected on_error 'record' or 'raise', got 'stop'."),
         (lambda: study_of().run(X, Y, until=0.05), "Expected until=hf.TargetPrecision(…), got 0.05."),
@@ -777,10 +777,10 @@ class SupportAlone(BaseEstimator):
 
 
 def test_a_support_alone_is_understood_but_not_that_of_a_support_vector_machine():
-    found = selection_of(SupportAlone().fit(X, Y), [f"x{place}" for place in range(X.shape[1])])
+    found = read_selection(SupportAlone().fit(X, Y), [f"x{place}" for place in range(X.shape[1])])
     assert found.kind == "subset"
     assert found.values.tolist() == [0, 1, 2]
     names = [f"x{place}" for place in range(X.shape[1])]
     piped = make_pipeline(SupportAlone(), LogisticRegression()).fit(X, Y)
-    assert selection_of(piped, names).values.tolist() == [0, 1, 2]
-    assert selection_of(SVC(kernel="linear").fit(X, Y), names).kind == "weighting"  # support_ are rows
+    assert read_selection(piped, names).values.tolist() == [0, 1, 2]
+    assert read_selection(SVC(kernel="linear").fit(X, Y), names).kind == "weighting"  # support_ are rows

@@ -112,9 +112,10 @@ def show_records(kind: str, name: str | None, as_json: bool) -> None:
 
 def _record(known: "Registry[Any]", name: str) -> dict[str, Any]:
     from holdfast.declared import REQUIRED
+    from holdfast.serialization import to_plain
 
     parameters = {
-        key: {"default": "required" if parameter.default is REQUIRED else _plain(parameter.default),
+        key: {"default": "required" if parameter.default is REQUIRED else to_plain(parameter.default),
               "meaning": parameter.meaning}
         for key, parameter in _parameters(known[name]).items()
     }  # fmt: skip
@@ -127,10 +128,6 @@ def _parameters(thing: Any) -> "dict[str, Parameter]":
     if isinstance(thing, type):
         return describe_parameters(thing, hidden=("random_state",))
     return getattr(thing, "parameters", {})
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
 
 
 def _print_one(record: dict[str, Any]) -> None:

@@ -9,10 +9,11 @@ from holdfast.plots.comparisons import comparison_data, plot_comparisons
 from holdfast.plots.convergence import convergence_data, plot_convergence
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
+from holdfast.plots.map_data import SelectionMap, selection_map_data
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
 from holdfast.plots.saving import save
-from holdfast.plots.selection_map import SelectionMap, plot_selection_map, selection_map_data
+from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
 from holdfast.plots.swaps import plot_swaps, swap_data
 from holdfast.plots.theme import themed

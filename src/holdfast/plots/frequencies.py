@@ -38,6 +38,11 @@ def frequency_data(
     DataFrame
         The most frequent first: ``feature``, ``count``, ``frequency``, ``low``, ``high``.
 
+    Raises
+    ------
+    ValueError
+        If ``most`` is below 1.
+
     See Also
     --------
     plot_frequencies : Draws them.

@@ -34,6 +34,11 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     Path
         The file.
 
+    Raises
+    ------
+    ValueError
+        If the file has another ending, or the theme does not suit it.
+
     See Also
     --------
     themed : The same chart for a dark background.

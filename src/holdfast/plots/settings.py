@@ -57,6 +57,11 @@ def setting_data(
         ``line`` (the family, and what else its candidates set), ``candidate``, ``setting`` (the value), ``quantity``
         (stability, the score's name, number selected), ``value``, ``low`` and ``high``.
 
+    Raises
+    ------
+    ValueError
+        If no candidate has the setting, or the study has no such score.
+
     See Also
     --------
     plot_setting : Draws them.

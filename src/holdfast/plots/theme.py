@@ -109,6 +109,11 @@ def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
     altair chart
         A copy of the chart.
 
+    Raises
+    ------
+    ValueError
+        If there is no such theme.
+
     See Also
     --------
     save : Writes a chart to a file, in either theme.

@@ -51,6 +51,11 @@ def write_report(summary: Summary, path: str | Path, *, format: Format | None = 
     Path
         The file.
 
+    Raises
+    ------
+    ValueError
+        If the format follows neither from ``format`` nor from the ending of the file.
+
     See Also
     --------
     summarize : The summary of a study.
@@ -85,6 +90,11 @@ def render(summary: Summary, format: Format = "html") -> str:
     -------
     str
         The text.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format.
 
     See Also
     --------

@@ -21,7 +21,7 @@ SCHEMA = "holdfast.summary/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Summary(ResultMixin):
-    """All that a report says: its words, its tables and the data of its pictures.
+    """Summary of a study, as a report shows it: its words, its tables and the data of its pictures.
 
     Attributes
     ----------
@@ -55,6 +55,24 @@ class Summary(ResultMixin):
         How it was done.
     references : tuple of Reference
         What to cite, those that this study used first.
+
+    See Also
+    --------
+    summarize : Makes the summary of a study.
+    write_report : Writes it as a page, Markdown or JSON.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.report import Summary, summarize
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> result = hf.Study(selectors=[hf.selectors.AnovaF(2)], perturbation=hf.Bootstrap(20)).run(X, y)
+    >>> summary = summarize(result)
+    >>> summary.verdict.headline
+    'Stable; whether it carries information was not tested.'
+    >>> Summary.from_dict(summary.to_dict()).candidate
+    'anova'
     """
 
     title: str

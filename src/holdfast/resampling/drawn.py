@@ -14,7 +14,7 @@ from holdfast.resampling.split import ROWS, Design, Samples, Split, draw_units, 
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class Bootstrap(Perturbation):
-    """As many rows as there are, drawn with replacement; those never drawn (about 37 %) are held out.
+    """Bootstrap: n of n rows drawn with replacement; rows never drawn (about 37 %) are held out.
 
     Parameters
     ----------
@@ -24,6 +24,18 @@ class Bootstrap(Perturbation):
         Draw within each class, so that every sample has the same share of it.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Subsample : Rows drawn without replacement.
+    NestedSubsamples : Smaller parts of each bootstrap sample, too.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> first = next(hf.Bootstrap(100).splits([0, 0, 0, 1, 1, 1], random_state=1))
+    >>> first.train, first.test
+    (array([0, 0, 1, 4, 5, 5]), array([2, 3]))
     """
 
     about = About(
@@ -48,7 +60,7 @@ class Bootstrap(Perturbation):
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class Subsample(Perturbation):
-    """A share of the rows, each once; the others are held out.
+    """Subsampling: a share of the rows drawn without replacement; the others are held out.
 
     Parameters
     ----------
@@ -60,6 +72,18 @@ class Subsample(Perturbation):
         Take this share of every class.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Bootstrap : Rows drawn with replacement.
+    ComplementaryPairs : Halves in pairs that share no row.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> first = next(hf.Subsample(100, stratify=True).splits([0, 0, 0, 0, 1, 1, 1, 1]))
+    >>> first.train, first.test
+    (array([1, 3, 4, 6]), array([0, 2, 5, 7]))
     """
 
     about = About(
@@ -94,7 +118,7 @@ def share_of(size: int, fraction: float) -> int:
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class ComplementaryPairs(Perturbation):
-    """Disjoint halves of the rows, two by two; each is held out for the other.
+    """Complementary pairs: disjoint halves of the rows, each held out for the other (Shah and Samworth, 2013).
 
     Halves of one pair have no row in common, so their agreement estimates, without bias, how far two studies of half
     this size would agree. The stability is therefore the mean agreement *within* pairs. It has no interval: all pairs
@@ -108,6 +132,18 @@ class ComplementaryPairs(Perturbation):
         Halve every class.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Subsample : Halves that are drawn independently of each other, with ``fraction=0.5``.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> for split in hf.ComplementaryPairs(1).splits([0, 0, 0, 1, 1, 1]):
+    ...     print(split.label, split.train, split.test)
+    pair 0a [0 1 5] [2 3 4]
+    pair 0b [2 3 4] [0 1 5]
     """
 
     about = About(
@@ -151,7 +187,7 @@ class ComplementaryPairs(Perturbation):
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class NestedSubsamples(Perturbation):
-    """Bootstrap samples, each compared with smaller samples of itself (Gulgezen, Cataltepe and Yu, 2009).
+    """Nested subsamples: parts of each bootstrap sample, compared with it (Gulgezen, Cataltepe and Yu, 2009).
 
     Smaller samples of one bootstrap are drawn from it without replacement, each contained in the next. The rows that
     the bootstrap never drew are held out for all of them.
@@ -166,6 +202,19 @@ class NestedSubsamples(Perturbation):
         Draw the bootstrap within each class.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Bootstrap : Bootstrap samples alone.
+    holdfast.StudyResult.fraction_profile : Agreement and score at each of the sizes.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> for split in hf.NestedSubsamples(1, fractions=0.5).splits([0, 0, 0, 1, 1, 1]):
+    ...     print(split.label, split.train, split.test)
+    bootstrap 0 at 0.5 [3 5 5] [1 4]
+    bootstrap 0 at 1 [0 2 3 5 5 5] [1 4]
     """
 
     about = About(

@@ -13,21 +13,35 @@ from holdfast.resampling.split import ROWS, Design, Samples, Split, no_rows, rng
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class Folds(Perturbation):
-    """Cross-validation: each of ``n_splits`` parts is held out once.
+    """Cross-validation: each of ``n_splits`` folds is held out once.
 
-    Two training sets share most of their rows, so runs agree more than runs on independent samples would, and they are
-    not independent of each other: the interval is labeled so.
+    Two training sets share most of their rows, so selections agree more than on independent samples, and they are not
+    independent of each other: the interval is only a rough guide, and labeled so.
 
     Parameters
     ----------
     n_splits : int
-        Number of parts.
+        Number of folds.
     n_repeats : int
-        How often to divide anew.
+        Number of repetitions, each with new folds.
     stratify : bool
-        Deal every class evenly; has no effect on a target of numbers.
+        Spread every class evenly over the folds; no effect on a target of numbers.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    NestedFolds : Folds inside each training set.
+    Bootstrap : Resamples whose interval holds.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> for split in hf.Folds(3).splits([0, 0, 0, 1, 1, 1]):
+    ...     print(split.label, split.train, split.test)
+    fold 0 [0 1 3 5] [2 4]
+    fold 1 [0 2 4 5] [1 3]
+    fold 2 [1 2 3 4] [0 5]
     """
 
     about = About(
@@ -63,21 +77,37 @@ class Folds(Perturbation):
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class NestedFolds(Perturbation):
-    """Stability inside each training fold of the error estimate (Kalousis, Prados and Hilario, 2005).
+    """Nested cross-validation: stability inside each outer training set (Kalousis, Prados and Hilario, 2005).
 
     Each of ``n_splits`` outer folds is held out for the score; its training rows are divided again into ``n_inner``
     folds, and the selections on those are compared with each other. The stability is the mean over outer folds.
 
     Parameters
     ----------
-    n_splits, n_inner : int
-        Number of outer and inner folds.
+    n_splits : int
+        Number of outer folds.
+    n_inner : int
+        Number of inner folds.
     n_repeats : int
-        How often to divide anew.
+        Number of repetitions, each with new folds.
     stratify : bool
-        Deal every class evenly; has no effect on a target of numbers.
+        Spread every class evenly over the folds; no effect on a target of numbers.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Folds : Cross-validation without inner folds.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> splits = list(hf.NestedFolds(2, n_inner=2).splits([0, 0, 0, 0, 1, 1, 1, 1]))
+    >>> for split in splits[:3]:
+    ...     print(split.label, split.train, split.test)
+    outer 0 [0 3 4 7] [1 2 5 6]
+    outer 0 inner 0 [3 4] []
+    outer 0 inner 1 [0 7] []
     """
 
     about = About(

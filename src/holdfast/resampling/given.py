@@ -15,7 +15,31 @@ from holdfast.resampling.split import Design, Places, Samples, Split, selector_s
 
 @dataclass(frozen=True, eq=False)
 class GivenSplits(Perturbation):
-    """Splits of a scikit-learn splitter, or a list of (training rows, held-out rows)."""
+    """Splits made elsewhere: by a scikit-learn splitter, or a list of (training rows, held-out rows).
+
+    Parameters
+    ----------
+    splitter : scikit-learn splitter or list of (array, array)
+        Makes the splits, or holds them. A splitter that shuffles without a seed gets the study's.
+    pairs : list of (array, array), optional
+        The splits of one data set; :meth:`bind` fills them in.
+    random_state : int, optional
+        Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    as_perturbation : Wraps a splitter if it needs to be.
+    Folds : Cross-validation that a study can extend by more repeats.
+
+    Examples
+    --------
+    >>> from holdfast.resampling import GivenSplits
+    >>> given = GivenSplits([([0, 1, 2], [3]), ([1, 2, 3], [0])])
+    >>> for split in given.bind(None, [0, 0, 1, 1], None, seed=0).splits([0, 0, 1, 1]):
+    ...     print(split.label, split.train, split.test)
+    split 0 [0 1 2] [3]
+    split 1 [1 2 3] [0]
+    """
 
     grows: ClassVar[str | None] = None
 
@@ -86,7 +110,30 @@ def _pair(place: int, pair: Any, n: int) -> tuple[Places, Places]:
 
 
 def as_perturbation(given: Any) -> Perturbation:
-    """Return a perturbation as it is; wrap a scikit-learn splitter or a list of splits."""
+    """Return a perturbation as it is; wrap a scikit-learn splitter or a list of splits.
+
+    Parameters
+    ----------
+    given : Perturbation, scikit-learn splitter or list of (array, array)
+        How resamples are made, or their training and held-out rows.
+
+    Returns
+    -------
+    Perturbation
+        What was given, or :class:`GivenSplits` of it.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> from holdfast.resampling import as_perturbation
+    >>> from sklearn.model_selection import KFold
+    >>> as_perturbation(KFold(3))
+    GivenSplits(splitter=KFold(n_splits=3, random_state=None, shuffle=False), pairs=None, random_state=None)
+    """
     if isinstance(given, Perturbation):
         return given
     if hasattr(given, "split") or (isinstance(given, Iterable) and not isinstance(given, (str, Iterator))):

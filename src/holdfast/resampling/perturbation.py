@@ -41,6 +41,31 @@ class Perturbation(ABC):
         The parameter that may be raised for more resamples of the same kind.
     rows_only : bool
         Whether a pair of training and held-out rows says everything, as scikit-learn needs it.
+
+    See Also
+    --------
+    holdfast.Bootstrap : A perturbation to use as it is.
+    as_perturbation : Makes one of a scikit-learn splitter.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from holdfast.resampling import Perturbation, Split
+    >>> @dataclass(frozen=True)
+    ... class LeaveOneOut(Perturbation):
+    ...     '''Leave each of the first n_splits rows out once.'''
+    ...
+    ...     n_splits: int = 10
+    ...     random_state: int | None = None
+    ...
+    ...     def make_split(self, index, samples, seed):
+    ...         rows, test = np.delete(np.arange(samples.n), index), np.array([index])
+    ...         return Split(index=index, label=f"without {index}", rows=rows, test=test, seed=seed)
+    >>> for train, test in LeaveOneOut(2).split([[1], [2], [3]]):
+    ...     print(train, test)
+    [1 2] [0]
+    [0 2] [1]
     """
 
     about: ClassVar[About]
@@ -79,14 +104,57 @@ class Perturbation(ABC):
 
     @abstractmethod
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
-        """Make one split from seed and index alone."""
+        """Make one split from seed and index alone.
+
+        Parameters
+        ----------
+        index : int
+            Place among the splits, from 0.
+        samples : Samples
+            Number, classes and groups of the rows.
+        seed : int
+            Seed of all splits.
+
+        Returns
+        -------
+        Split
+            The same one for equal arguments, whatever else was made before.
+        """
 
     def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Perturbation":
-        """Return the perturbation ready for a data set."""
+        """Return the perturbation ready for a data set.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix
+            The features.
+        y : array
+            The target.
+        groups : array or None
+            Groups of the rows.
+        seed : int
+            Seed for splitters that have none.
+
+        Returns
+        -------
+        Perturbation
+            Itself, unless splits depend on the data.
+        """
         return self
 
     def check(self, samples: Samples) -> None:
-        """Raise if this data set cannot be perturbed so."""
+        """Raise if this data set cannot be perturbed in this way.
+
+        Parameters
+        ----------
+        samples : Samples
+            Number, classes and groups of the rows.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows or groups.
+        """
         if samples.n_units < self.least_units:
             what = "rows" if samples.groups is None else "groups"
             raise ValueError(f"Expected at least {self.least_units} {what} for {self}, got {samples.n_units}.")
@@ -109,6 +177,11 @@ class Perturbation(ABC):
         ------
         train, test : ndarray
             Rows to train on, repeated as often as they were drawn, and rows that were held out.
+
+        Raises
+        ------
+        ValueError
+            If rows alone do not describe its resamples (noise, new seeds, nested ones).
 
         Examples
         --------
@@ -168,13 +241,35 @@ class Perturbation(ABC):
         yield from (self.make_split(index, samples, random_state) for index in range(self.get_n_splits()))
 
     def grown(self, number: int) -> Self:
-        """Return the same perturbation with another value of the parameter that may grow."""
+        """Return the same perturbation with another number of resamples.
+
+        Parameters
+        ----------
+        number : int
+            Value of the parameter that :attr:`grows` names.
+
+        Returns
+        -------
+        Perturbation
+            A copy; the splits that both make are the same.
+
+        Raises
+        ------
+        ValueError
+            If the number of resamples is fixed.
+        """
         if self.grows is None:
             raise ValueError(f"Expected a perturbation that can make more resamples, got {self}.")
         return replace(self, **{self.grows: number})  # type: ignore[type-var]
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be equal for two perturbations to make the same splits, as far as both go."""
+        """Return what must be equal for two perturbations to make the same splits, as far as both go.
+
+        Returns
+        -------
+        dict
+            Name of the class, and all parameters but the seed and the number of resamples.
+        """
         free = (self.grows, "random_state")  # more resamples may be added, and the seed is the study's
         names = [item.name for item in fields(self) if item.name not in free]  # type: ignore[arg-type]
         return {"perturbation": type(self).__name__, **{name: getattr(self, name) for name in names}}

@@ -30,15 +30,15 @@ class Split:
     index : int
         Place among the splits of its perturbation.
     label : str
-        Its name. Selectors that ran on splits of equal names can be compared as pairs.
+        Its name. Selectors that were fitted on splits of equal names can be compared in pairs.
     rows : ndarray
         Rows to train on, ascending, each once.
+    seed : int
+        For selectors that choose at random.
     counts : ndarray or None
         How often each of ``rows`` is used; None for once.
     test : ndarray
         Held-out rows; empty if there are none.
-    seed : int
-        For selectors that choose at random.
     block : int
         Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
     fraction : float
@@ -49,6 +49,18 @@ class Split:
         Whether ``seed`` replaces even a ``random_state`` that was set.
     change : Change or None
         What is done to the training data beside choosing rows.
+
+    See Also
+    --------
+    Perturbation.splits : Makes the splits of a data set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.resampling import Split
+    >>> split = Split(index=0, label="bootstrap 0", rows=np.array([0, 2]), counts=np.array([2, 1]), seed=0)
+    >>> split.train, split.weights(3)
+    (array([0, 0, 2]), array([2, 0, 1]))
     """
 
     index: int
@@ -69,13 +81,37 @@ class Split:
         return self.rows if self.counts is None else np.repeat(self.rows, self.counts)
 
     def weights(self, n_samples: int) -> Places:
-        """How often each of all rows is used, 0 for those that are not."""
+        """Return how often each row of the data set is used, as weights of the samples.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of all rows.
+
+        Returns
+        -------
+        ndarray
+            One whole number per row, 0 for rows that are not trained on.
+        """
         weights = np.zeros(n_samples, np.int64)
         weights[self.rows] = 1 if self.counts is None else self.counts
         return weights
 
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return the training rows of X and y, changed if the split says so."""
+        """Return the training rows of X and y, with noise if the split adds any.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix
+            The features of all rows.
+        y : array or None
+            The target of all rows.
+
+        Returns
+        -------
+        tuple
+            X and y (None without a target), with rows repeated as often as they count.
+        """
         if self.change is not None:
             X, y = self.change(X, y)
         return take(X, self.train), None if y is None else y[self.train]
@@ -118,6 +154,26 @@ class Samples:
     """What a perturbation may know of the rows: how many there are, their classes, their groups.
 
     Rows of one group (several samples of one patient) always go together.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    classes : ndarray of int, optional
+        Class of each row, numbered from 0.
+    groups : ndarray of int, optional
+        Group of each row, numbered from 0.
+
+    See Also
+    --------
+    Perturbation.make_split : Receives it.
+
+    Examples
+    --------
+    >>> from holdfast.resampling import Samples
+    >>> samples = Samples.of(4, groups=["Ann", "Ann", "Bob", "Cem"])
+    >>> samples.n_units, samples.rows_of([0, 2])
+    (3, array([0, 1, 3]))
     """
 
     n: int
@@ -126,12 +182,27 @@ class Samples:
 
     @classmethod
     def of(cls, n: int, classes: ArrayLike | None = None, groups: ArrayLike | None = None) -> "Samples":
-        """Number the classes and the groups."""
+        """Number classes and groups of any kind.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        classes : array, optional
+            Class of each row: texts or numbers.
+        groups : array, optional
+            Group of each row: texts or numbers.
+
+        Returns
+        -------
+        Samples
+            With classes and groups numbered in order of appearance.
+        """
         return cls(n, _numbered(classes, "y", "class", n), _numbered(groups, "groups", "group", n))
 
     @cached_property
     def unit_of(self) -> Places:
-        """The unit that each row belongs to: its group, or itself."""
+        """The unit that each row belongs to: its group, or the row itself."""
         return np.arange(self.n) if self.groups is None else self.groups
 
     @property
@@ -140,7 +211,18 @@ class Samples:
         return int(self.unit_of.max(initial=-1)) + 1
 
     def strata(self, stratify: bool) -> list[Places]:
-        """The units, those of one class together if asked; a group counts for its most common class."""
+        """Return the units of each class, or all units as one stratum.
+
+        Parameters
+        ----------
+        stratify : bool
+            Whether to divide by class; a group counts for its most common class.
+
+        Returns
+        -------
+        list of ndarray
+            The units of each stratum; a single one without classes.
+        """
         if not stratify or self.classes is None:
             return [np.arange(self.n_units)]
         votes = np.zeros((self.n_units, int(self.classes.max()) + 1), np.int64)
@@ -149,7 +231,18 @@ class Samples:
         return [np.flatnonzero(of_unit == label) for label in np.unique(of_unit)]
 
     def rows_of(self, units: Places) -> Places:
-        """All rows of these units, ascending."""
+        """Return all rows of units, ascending.
+
+        Parameters
+        ----------
+        units : ndarray of int
+            Numbers of units: groups, or rows where there are no groups.
+
+        Returns
+        -------
+        ndarray of int
+            Their rows.
+        """
         return np.flatnonzero(np.isin(self.unit_of, units))
 
 

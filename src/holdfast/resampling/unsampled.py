@@ -15,7 +15,7 @@ from holdfast.resampling.split import NOISE, Change, Samples, Split, no_rows, sp
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class Noise(Perturbation):
-    """All rows, with noise added to the features and, if asked, some class labels exchanged; nothing is held out.
+    """Noise added to the features of all rows and, with ``flip``, to the class labels; nothing is held out.
 
     Parameters
     ----------
@@ -27,6 +27,20 @@ class Noise(Perturbation):
         Share of rows whose class is exchanged for another, drawn for each row.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    NewSeeds : All rows unchanged, with new random numbers for the selector.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> import numpy as np
+    >>> X, y = np.eye(4), np.array([0, 0, 1, 1])
+    >>> first = next(hf.Noise(scale=0.1).splits(y))
+    >>> noisy, target = first.data(X, y)
+    >>> noisy[0].round(2), target
+    (array([ 0.93, -0.05,  0.  ,  0.03]), array([0, 0, 1, 1]))
     """
 
     about = About(
@@ -68,7 +82,7 @@ class Noise(Perturbation):
 @PERTURBATIONS.add
 @dataclass(frozen=True)
 class NewSeeds(Perturbation):
-    """All rows, a new ``random_state`` in each resample: how far a selector's own randomness goes; nothing is held out.
+    """New random seeds on all rows: variation that comes from the selector's own randomness; nothing is held out.
 
     Parameters
     ----------
@@ -76,6 +90,18 @@ class NewSeeds(Perturbation):
         Number of resamples.
     random_state : int, optional
         Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Noise : All rows, with noise added to the features.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> for split in hf.NewSeeds(2).splits([0, 0, 1, 1]):
+    ...     print(split.train, split.seed)
+    [0 1 2 3] 1878776328
+    [0 1 2 3] 336614359
     """
 
     about = About(

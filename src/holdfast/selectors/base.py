@@ -12,7 +12,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,9 @@ from holdfast.selectors.rows import (
     row_groups,
     whole_counts,
 )
+from holdfast.selectors.setting_groups import Key, SettingGroup, select_for_group
 
 Setting = dict[str, Any]
-Key = tuple[tuple[str, str], ...]
 Ties = Literal["auto", "random", "lowest"]
 
 
@@ -71,14 +71,6 @@ class Preference:
     def selection(self) -> Selection:
         """Return the preference as a study takes it, without the fitted attributes, not cut to a size."""
         return Selection(self.kind, self.values, self.model, self.note, self.informative)
-
-
-class SettingGroup(NamedTuple):
-    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
-
-    key: Key  # the parameters that they have in common
-    places: list[int]  # of the settings, among all
-    selectors: list[Any]  # the selector with each setting
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -150,6 +142,11 @@ class Selector(SelectorMixin, BaseEstimator):
             The target.
         sample_weight : array of whole numbers, optional
             How often each row counts; the same as repeating it.
+
+        Returns
+        -------
+        Selector
+            Itself, fitted.
         """
         return self._fit(X, y, sample_weight)
 
@@ -265,9 +262,23 @@ class Selector(SelectorMixin, BaseEstimator):
     def prepare(
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
     ) -> dict[Key, Any]:
-        """Compute what all resamples share, for each group of settings that take their results from one fit.
+        """Compute what all resamples share, once before :meth:`refit_many`.
 
-        Selectors that draw rows again keep rows of one of the ``groups`` together.
+        Parameters
+        ----------
+        X : ndarray
+            Features of all rows.
+        y : ndarray
+            Target of all rows.
+        settings : sequence of dict
+            Values of parameters, one mapping per candidate.
+        groups : ndarray, optional
+            Selectors that draw rows again keep those of one group together.
+
+        Returns
+        -------
+        dict
+            What is shared, for each group of settings that take their results from one fit.
         """
         check_magnitude(X)
         target, numbered = self._target(y), row_groups(groups, len(X))
@@ -279,16 +290,51 @@ class Selector(SelectorMixin, BaseEstimator):
     def refit_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
-        """Yield, for each split, what each setting selects, or the error that stopped it.
+        """Fit many resamples together; return, for each split, what each setting selects, or the error that stopped it.
 
-        ``settings`` are all or some of those that were prepared.
+        Parameters
+        ----------
+        shared : dict
+            What :meth:`prepare` returned.
+        X : ndarray
+            Features of all rows.
+        y : ndarray
+            Target of all rows.
+        splits : sequence of Split
+            The resamples.
+        settings : sequence of dict
+            All or some of those that were prepared.
+
+        Returns
+        -------
+        iterator of list
+            One list per split, with a Selection or an exception for each setting.
         """
         return self._select_many(shared, X, y, splits, settings, cut=True)
 
     def prefer_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
-        """Yield the same as :meth:`refit_many`, with rankings and weights of all features, not cut to a size."""
+        """Do as :meth:`refit_many`, with rankings and weights of all features, not cut to a size.
+
+        Parameters
+        ----------
+        shared : dict
+            What :meth:`prepare` returned.
+        X : ndarray
+            Features of all rows.
+        y : ndarray
+            Target of all rows.
+        splits : sequence of Split
+            The resamples.
+        settings : sequence of dict
+            All or some of those that were prepared.
+
+        Returns
+        -------
+        iterator of list
+            One list per split, with a Selection or an exception for each setting.
+        """
         return self._select_many(shared, X, y, splits, settings, cut=False)
 
     def _select_many(
@@ -305,7 +351,7 @@ class Selector(SelectorMixin, BaseEstimator):
         resamples = Resamples(
             np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
         )
-        results = [_select_for_group(group, shared[group.key], X, target, resamples, cut) for group in groups]
+        results = [select_for_group(group, shared[group.key], X, target, resamples, cut) for group in groups]
         for resample in range(len(splits)):
             selections: dict[int, Selection | Exception] = {}
             for group, by_resample in zip(groups, results, strict=True):
@@ -369,6 +415,11 @@ class TakesGroups(Selector):
             How often each row counts; the same as repeating it. Copies of a row stay together.
         groups : array of shape (n_samples,), optional
             Rows of one group, such as samples of one patient, are drawn together or share a fold.
+
+        Returns
+        -------
+        Selector
+            Itself, fitted.
         """
         return self._fit(X, y, sample_weight, groups)
 
@@ -386,40 +437,3 @@ class FitsTogether(Selector):
         if isinstance(preference, Exception):
             raise preference
         return preference
-
-
-def _select_for_group(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
-) -> list[Sequence[Selection | Exception]]:
-    """Return, for each resample, what each selector of a group selects, or the error that stopped it."""
-    first = group.selectors[0]
-    resamples = resamples._replace(seeds=first._seed_resamples(resamples.seeds))
-    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
-    valid = []
-    for resample, counts in enumerate(resamples.counts):
-        try:
-            first._check(target, counts)
-            first._tie_seed(None)
-            valid.append(resample)
-        except ValueError as error:
-            results[resample] = [error] * len(group.places)
-    fits = _fit_resamples(group, shared, X, target, resamples.take(valid))
-    for resample, preferences in zip(valid, fits, strict=True):
-        results[resample] = [
-            selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
-            for selector, preference in zip(group.selectors, preferences, strict=True)
-        ]
-    return results
-
-
-def _fit_resamples(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples
-) -> Sequence[Sequence[Preference | Exception]]:
-    """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
-    first, n = group.selectors[0], len(resamples.seeds)
-    try:
-        return first._preferences_by_resample(group.selectors, shared, X, target, resamples) if n else []
-    except Exception as error:
-        if n == 1:
-            return [[error] * len(group.places)]
-    return [_fit_resamples(group, shared, X, target, resamples.take([resample]))[0] for resample in range(n)]

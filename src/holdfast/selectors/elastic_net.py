@@ -11,9 +11,10 @@ from sklearn.model_selection import check_cv
 
 from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths
-from holdfast.selectors.base import FitsTogether, Key, Preference, Setting, TakesGroups, Ties
+from holdfast.selectors.base import FitsTogether, Preference, Setting, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange
 from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target
+from holdfast.selectors.setting_groups import Key
 from holdfast.selectors.solutions import (
     ElasticNetBase,
     Model,

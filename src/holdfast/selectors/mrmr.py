@@ -142,7 +142,24 @@ class MRMR(Selector):
         return [preferences[alphas.index(float(selector.alpha))] for selector in selectors]
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
-        """Relevance and mean redundancy at each step along an order of columns given by you."""
+        """Return relevance and mean redundancy at each step along an order of columns.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+        y : array of shape (n_samples,)
+            The classes.
+        order : sequence of int
+            Columns in the order in which they enter.
+        sample_weight : array of whole numbers, optional
+            How often each row counts.
+
+        Returns
+        -------
+        (ndarray, ndarray)
+            Information of each column about the class, and its mean shared information with those before it, in nats.
+        """
         X, y = validate_data(self, X, plain_target(y), dtype=np.float64, reset=False)
         counts, target = whole_counts(sample_weight, X.shape[0]), self._target(y)
         return score_path(*self._sample(self._shared(X, target), X, target, counts), order)

@@ -4,10 +4,11 @@ from holdfast.study.families import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
 from holdfast.study.loading import load_study
+from holdfast.study.precision import TargetPrecision
 from holdfast.study.result import StudyResult
 from holdfast.study.store import StoreError
 from holdfast.study.stored import UnansweredError
-from holdfast.study.study import Study, StudyError, TargetPrecision
+from holdfast.study.study import Study, StudyError
 
 __all__ = [
     "Candidates",

@@ -115,6 +115,7 @@ class StudyContents:
         Returns
         -------
         StudyResult
+            A copy.
         """
         return replace(self, stored=replace(self.stored, path=None))
 
@@ -146,6 +147,7 @@ class StudyContents:
         Returns
         -------
         str
+            Name of a family.
 
         Raises
         ------
@@ -248,6 +250,7 @@ class StudyContents:
         Returns
         -------
         DesignedRuns
+            Preferences with block and fraction of each.
 
         Raises
         ------

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Candidates:
-    """A selector with several settings, each a candidate of its own.
+    """A grid of settings and sizes of one selector, each a candidate of its own.
 
     Parameters
     ----------
@@ -35,6 +35,11 @@ class Candidates:
         Numbers of features: the order of features that a fit gives (ranking, scores, coefficients, importances) is cut
         to the best of them. All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good
         ones those that the split's seed draws.
+
+    See Also
+    --------
+    Study : Takes candidates among its selectors.
+    optimize : Searches a grid, and stops poor candidates early.
 
     Examples
     --------
@@ -92,6 +97,7 @@ class Candidates:
         Returns
         -------
         list of str
+            The family with the setting in parentheses; the family alone if there is only one candidate.
         """
         several = len(self.settings) > 1 or len(self.cuts) > 1
         return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
@@ -102,6 +108,7 @@ class Candidates:
         Returns
         -------
         list of dict
+            Values by parameter, in the order of :meth:`names`.
         """
         return [
             {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts

@@ -13,7 +13,7 @@ from holdfast.preferences import Preferences
 
 
 def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferences:
-    """Read which features each fold of a fitted ``RFECV`` kept, at the number of features that it chose.
+    """Read which features each fold of a fitted ``RFECV`` selected, at the number of features that it chose.
 
     Parameters
     ----------
@@ -31,6 +31,11 @@ def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferen
     ------
     ValueError
         If it is not fitted, or scikit-learn did not keep the supports of the folds.
+
+    See Also
+    --------
+    from_cross_validate : What the estimators of ``cross_validate`` preferred.
+    stability : Measures the stability of what is returned.
 
     Examples
     --------
@@ -81,6 +86,11 @@ def from_cross_validate(
     ------
     ValueError
         If there are no fitted estimators, or they do not know their features.
+
+    See Also
+    --------
+    from_rfecv : What each fold of ``RFECV`` selected.
+    stability : Measures the stability of what is returned.
 
     Examples
     --------
@@ -144,19 +154,26 @@ def from_pairs(
         One row per run and selected feature.
     run, feature : str
         Names of its two columns.
-    features, n_features
-        The universe, as for :meth:`Preferences.from_sets`.
+    features : iterable of str, optional
+        Names of all features that could have been selected.
+    n_features : int, optional
+        Their number, if names are not known.
     runs : iterable, optional
         All runs, in order: those that selected nothing have no row in the table.
 
     Returns
     -------
     Preferences
+        Subsets, one per run, labeled by it.
 
     Raises
     ------
     ValueError
         If a column is missing, or a run is not among ``runs``.
+
+    See Also
+    --------
+    Preferences.from_sets : The same from sets.
 
     Examples
     --------

@@ -17,6 +17,16 @@ class StudyInterrupted(KeyboardInterrupt):
     ----------
     signal : int
         The number of the signal.
+
+    See Also
+    --------
+    Study.run : Run again with the same store, it resumes.
+
+    Examples
+    --------
+    >>> from holdfast.study import StudyInterrupted
+    >>> issubclass(StudyInterrupted, KeyboardInterrupt)
+    True
     """
 
     signal: int = signal.SIGINT

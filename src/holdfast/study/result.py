@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 
 class StudyResult(StudyStabilities):
-    """What a study found, as :meth:`Study.run` and :func:`load_study` return it; a snapshot if the study still runs.
+    """What a study found: stabilities, scores, preferences, failures, and decisions based on them.
+
+    Parameters
+    ----------
+    stored : Stored
+        The tables of the study's store.
+    study : Study, optional
+        The plan, if this process ran it; a store does not hold it.
+
+    See Also
+    --------
+    Study.run : Returns one.
+    load_study : Reads one from a store; a snapshot if the study still runs.
 
     Examples
     --------
@@ -78,17 +90,13 @@ class StudyResult(StudyStabilities):
             Level of the intervals.
         n_draws, random_state : int
             How often the resamples are drawn again, for the probability to be on the front, and the seed of that.
-        X, **parameters
+        X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
         Returns
         -------
         Pareto
-
-        Raises
-        ------
-        ValueError
-            If no candidate has a score.
+            Scores and stabilities of all candidates, fronts, and the probability of each to be on them.
 
         See Also
         --------
@@ -120,7 +128,7 @@ class StudyResult(StudyStabilities):
         rule : str
             Name of a rule: ``"accuracy"``, ``"one-se"``, ``"not-worse"``, ``"knee"``, ``"at-least"``, ``"weighted"``,
             or one of your own (see :func:`holdfast.tradeoff.choose`).
-        metric, measure, candidates
+        metric, measure, candidates : optional
             As for :meth:`pareto`; bind parameters of the measure to it: ``MEASURES["gulgezen"].bind(…)``.
         level : float
             Level of the intervals, and of the tests of ``"not-worse"``.
@@ -132,6 +140,7 @@ class StudyResult(StudyStabilities):
         Returns
         -------
         Choice
+            The candidate, the reason, and why not the others.
 
         Raises
         ------
@@ -180,11 +189,7 @@ class StudyResult(StudyStabilities):
         Returns
         -------
         FinalFeatures
-
-        Raises
-        ------
-        ValueError
-            If only one of X and y is given, their columns are not those of the study, or the plan is not known.
+            Features with frequencies and stand-ins, and a bound on false ones where there is one.
 
         See Also
         --------
@@ -216,6 +221,7 @@ class StudyResult(StudyStabilities):
         Returns
         -------
         Recovery
+            Counts per resample, and the errors of the consensus.
         """
         from holdfast import tradeoff
 
@@ -232,6 +238,7 @@ class StudyResult(StudyStabilities):
         Returns
         -------
         PredictionAgreement
+            Agreement of predictions above chance, beside the stability of the selection.
         """
         from holdfast import tradeoff
 
@@ -265,17 +272,13 @@ class StudyResult(StudyStabilities):
             Agreement of entering features up to which they enter almost at random.
         level : float
             Level of the intervals.
-        X, **parameters
+        X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
         Returns
         -------
         SizeProfile
-
-        Raises
-        ------
-        ValueError
-            If there are not several sizes to look at, or the measure is not one of subsets.
+            Stability at every size, and the knots.
 
         See Also
         --------
@@ -305,9 +308,9 @@ class StudyResult(StudyStabilities):
             Names of candidates; all by default.
         measure : str or Measure, optional
             What to measure, as for :meth:`stability`.
-        metric, level
+        metric, level : str and float
             The score, the study's first one by default, and the level of the intervals.
-        X, **parameters
+        X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
         Returns
@@ -381,7 +384,7 @@ class StudyResult(StudyStabilities):
             File to write; without a format, its name ends in .html, .md or .json.
         candidate : str, optional
             Which candidate to report; the one that ``rule`` chooses by default, or without scores the most stable one.
-        rule, metric, measure
+        rule, metric, measure : str
             How to choose, as for :meth:`choose`.
         level, threshold : float
             Level of all intervals; what the lower end of a feature's frequency must exceed to be trusted.
@@ -430,10 +433,12 @@ class StudyResult(StudyStabilities):
         Returns
         -------
         altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
 
-        See Also
-        --------
-        holdfast.plots : All pictures.
+        Raises
+        ------
+        ValueError
+            If there is no such picture.
         """
         from holdfast import plots
 

@@ -63,6 +63,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         StabilityEstimate
+            Value with standard error and interval; ``nan`` with a reason if it is undefined.
 
         Raises
         ------
@@ -123,6 +124,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         Footing
+            The measure, and ``top`` where orders have to be cut.
         """
         names = set(self.candidates if candidates is None else candidates)
         kinds = {name: kind for name, kind in self.kinds.items() if name in names}
@@ -157,6 +159,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         Comparisons
+            Differences with intervals and p-values, corrected for their number.
 
         Raises
         ------
@@ -293,6 +296,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         DataFrame
+            One row per candidate.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from holdfast.inference.intervals import check_level
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
@@ -19,6 +18,7 @@ from holdfast.study.guessing import Guesses
 from holdfast.study.interruption import report_interruption
 from holdfast.study.naming import name_selectors
 from holdfast.study.plan import describe, fingerprint, versions
+from holdfast.study.precision import TargetPrecision
 from holdfast.study.progress import Report, make_reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_requirements
@@ -30,46 +30,29 @@ from holdfast.study.work import Context, Outcome, Task, one_thread, work
 
 
 class StudyError(RuntimeError):
-    """A fit failed, and ``on_error="raise"`` stopped the study."""
+    """A fit failed, and ``on_error="raise"`` stopped the study.
 
+    See Also
+    --------
+    Study.run : Records failed fits by default, and goes on.
 
-@dataclass(frozen=True, kw_only=True)
-class TargetPrecision:
-    """Number of resamples for an interval of a given width: a pilot, then as many as it asks for (Stein).
-
-    Looking at the width again and again would lose coverage; this two-stage rule does not.
-
-    Parameters
-    ----------
-    half_width : float
-        Half of the width that the interval of every candidate may have.
-    pilot : int
-        Resamples of the pilot.
-    cap : int
-        Maximum number of resamples.
-    measure : str
-        What is measured: a measure of subsets.
-    level : float
-        Confidence level.
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> import numpy as np
+    >>> from sklearn.svm import LinearSVC
+    >>> study = hf.Study(selectors={"svm": LinearSVC(C=-1)}, perturbation=hf.Bootstrap(5))
+    >>> try:
+    ...     study.run(np.eye(8), [0, 1] * 4, on_error="raise")
+    ... except hf.StudyError as error:
+    ...     print(str(error).split(":")[0])
+    svm failed on split 0 (select)
     """
-
-    half_width: float = field(kw_only=False)
-    pilot: int = 20
-    cap: int = 1000
-    measure: str = "nogueira"
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
-        if not self.half_width >= 1e-9:
-            raise ValueError(f"Expected a half width above 0, got {self.half_width}. The least is 1e-9.")
-        if not 3 <= self.pilot <= self.cap:
-            raise ValueError(f"Expected a pilot of 3 runs to cap={self.cap}, got {self.pilot}.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """Selectors to compare on resamples of a data set.
+    """Feature selectors to compare by stability and accuracy on resamples of a data set.
 
     Every selector is fitted on the same splits, so that they can be compared split by split. Scaling, and whatever
     else a pipeline learns, is learned inside the split.
@@ -95,6 +78,12 @@ class Study:
     prefilter : str, optional
         What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
         look better than they are; it is reported with the results.
+
+    See Also
+    --------
+    stability : Stability of selections that were made elsewhere.
+    optimize : Search the settings of one selector.
+    load_study : Read a study from its store.
 
     Examples
     --------
@@ -174,7 +163,7 @@ class Study:
         only: Collection[str] | None = None,
         command: Mapping[str, Any] | None = None,
     ) -> StudyResult:
-        """Run the study, or what is missing of it.
+        """Fit every candidate on every resample, or what is missing of that in the store.
 
         Parameters
         ----------
@@ -209,6 +198,14 @@ class Study:
         Returns
         -------
         StudyResult
+            Preferences, scores and failures of all candidates, and what can be concluded from them.
+
+        Raises
+        ------
+        ValueError
+            If an option or the data do not fit the study.
+        StudyError
+            If a fit fails and ``on_error="raise"``.
         """
         if on_error not in ("record", "raise"):
             raise ValueError(f"Expected on_error 'record' or 'raise', got {on_error!r}.")
@@ -241,7 +238,7 @@ class Study:
 
         Parameters
         ----------
-        X, y, groups
+        X, y, groups : array
             The data, as for :meth:`run`.
 
         Returns

@@ -6,7 +6,8 @@ from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_features, f
 from holdfast.tradeoff.fronts import attainment, hypervolume, pareto_front
 from holdfast.tradeoff.nested import NestedChoice, nested_choice
 from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreement
-from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, mean_ranks, profile, ranked_settings
+from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, profile
+from holdfast.tradeoff.ranks import mean_ranks, ranked_settings
 from holdfast.tradeoff.rules import RULES
 from holdfast.tradeoff.search import optimize
 from holdfast.tradeoff.truth import Recovery, recovery

@@ -23,7 +23,7 @@ SAME = "the same resamples that it was chosen on: choosing makes its score look 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(ResultMixin):
-    """The candidate that a rule chose.
+    """The candidate that a rule chose by accuracy and stability, and why.
 
     Attributes
     ----------
@@ -35,10 +35,14 @@ class Choice(ResultMixin):
         Why, in one sentence.
     metric, measure : str
         The score and the measure of stability that were weighed.
-    score, stability : float
-        Those of the chosen candidate.
-    score_interval, stability_interval : Interval
-        How sure they are.
+    score : float
+        Mean score of the chosen candidate.
+    score_interval : Interval
+        Interval of the score.
+    stability : float
+        Stability of the chosen candidate.
+    stability_interval : Interval
+        Interval of the stability.
     beaten : DataFrame
         One row per other candidate: ``score``, ``stability`` and ``why_not``.
     measured_on : str
@@ -47,6 +51,27 @@ class Choice(ResultMixin):
         Whether the score is that of outer folds.
     facts : dict
         What the rule found on its way: the test it used, p-values, the standard error.
+
+    See Also
+    --------
+    holdfast.StudyResult.choose : Makes it.
+    NestedChoice : With the score on rows that took no part in it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> choice = result.choose("accuracy")
+    >>> choice.candidate, choice.beaten["why_not"].tolist()
+    ('anova(size=3)', ['accuracy is lower: 0.917', 'accuracy is lower: 0.947'])
     """
 
     candidate: str
@@ -69,6 +94,7 @@ class Choice(ResultMixin):
         Returns
         -------
         DataFrame
+            Indexed by candidate.
         """
         chosen = pd.DataFrame(
             {"score": [self.score], "stability": [self.stability], "why_not": [""]},
@@ -109,10 +135,17 @@ def choose(
         Prados and Hilario, 2005). ``"knee"``: the point of the front that is farthest from the line between its ends.
         ``"at-least"``: the best score with a stability of at least ``stability=``, by the lower end of its interval.
         ``"weighted"``: the largest ``weight`` · score + (1 − ``weight``) · stability, both scaled to the front.
-    metric, measure, candidates, X
-        As for :meth:`StudyResult.pareto`; parameters of the measure are bound to it with ``Measure.bind``.
+    metric : str, optional
+        The score; the study's first one by default.
+    measure : str or Measure, optional
+        The measure of stability; by default the usual one for what the candidates give. Bind its parameters to it:
+        ``MEASURES["gulgezen"].bind(…)``.
+    candidates : iterable of str, optional
+        Candidates to choose from; by default all but those that a search stopped.
     level : float
         Level of the intervals, and of the tests of ``"not-worse"``.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
     **parameters
         Parameters of the rule: ``correction="holm"`` or None and ``test="mcnemar"`` or ``"resampled-t"`` of
         ``"not-worse"``, ``stability`` of ``"at-least"``, ``weight`` of ``"weighted"``.
@@ -120,6 +153,7 @@ def choose(
     Returns
     -------
     Choice
+        The candidate, the reason, and why not the others.
 
     Raises
     ------
@@ -129,6 +163,7 @@ def choose(
     See Also
     --------
     holdfast.nested_choice : What a choice is worth on rows that took no part in it.
+    pareto : All best compromises.
     """
     check_level(level)
     check_rule(rule, parameters)

@@ -27,14 +27,14 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pareto(ResultMixin):
-    """Which candidates are the best compromises of accuracy and stability.
+    """Pareto fronts of accuracy and stability: which candidates are the best compromises.
 
     Attributes
     ----------
     frame : DataFrame
         One row per candidate: ``family``, ``score`` and ``stability`` with intervals and errors, ``size``, ``runs``,
         whether it is ``on_front`` (the joint one) and ``on_own_front`` (that of its group), and the ``probability`` and
-        ``own_probability`` to be there if the runs were drawn again.
+        ``own_probability`` to be there if the resamples were drawn again.
     areas : dict
         The area that each group dominates above ``reference``, and that of ``"all"``.
     metric, measure : str
@@ -46,9 +46,31 @@ class Pareto(ResultMixin):
     level : float
         Level of the intervals.
     scores, stabilities : ndarray, draws × candidates
-        The points of runs drawn again.
+        The points of resamples drawn again.
     scope : str
         What probabilities and stabilities describe.
+
+    See Also
+    --------
+    holdfast.StudyResult.pareto : Makes them.
+    Choice : One candidate, chosen by a rule.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> pareto = result.pareto()
+    >>> pareto.front[["score", "stability", "size"]].round(2).reset_index()
+           candidate  score  stability  size
+    0  anova(size=3)   0.96        1.0   3.0
     """
 
     frame: pd.DataFrame
@@ -89,6 +111,7 @@ class Pareto(ResultMixin):
         Returns
         -------
         DataFrame
+            One row per score, from the lowest to the highest.
 
         See Also
         --------
@@ -105,6 +128,7 @@ class Pareto(ResultMixin):
         Returns
         -------
         DataFrame
+            Indexed by candidate.
         """
         return self.frame
 
@@ -114,6 +138,7 @@ class Pareto(ResultMixin):
         Returns
         -------
         dict
+            ``metric``, ``measure``, ``rule``, ``reference``, ``level``, ``areas``, ``scope`` and ``candidates``.
         """
         record = {
             "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": self.reference,
@@ -127,6 +152,7 @@ class Pareto(ResultMixin):
         Returns
         -------
         altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
         from holdfast.plots import plot_pareto
 
@@ -162,7 +188,7 @@ def pareto(
     X: Matrix | None = None,
     **parameters: Any,
 ) -> Pareto:
-    """Find the best compromises of accuracy and stability among the candidates of a study.
+    """Find the Pareto front of accuracy and stability among the candidates of a study.
 
     The probability of a candidate to be on the front comes from drawing the resamples again, with replacement, the same
     ones for all candidates; copies of one are never compared with each other. It describes other resamples of this data
@@ -191,17 +217,25 @@ def pareto(
         How often the resamples are drawn again.
     random_state : int
         Seed of that.
-    X, **parameters
-        Data for measures that need them, and parameters of the measure, as for :func:`holdfast.stability`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    **parameters
+        Parameters of the measure, as for :func:`holdfast.stability`.
 
     Returns
     -------
     Pareto
+        Scores and stabilities of all candidates, fronts, and the probability of each to be on them.
 
     Raises
     ------
     ValueError
-        If no candidate has a score.
+        If no candidate has a score, or ``by`` is something else.
+
+    See Also
+    --------
+    choose : One candidate of them, by a rule.
+    pareto_front : The front of plain arrays.
     """
     check_level(level)
     if by not in ("family", None):

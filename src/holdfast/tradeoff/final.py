@@ -27,7 +27,7 @@ AT_MOST_TWICE = "at most twice as often as by chance"
 
 
 class ErrorBound(NamedTuple):
-    """A bound on how many features of a consensus are there by chance, or why there is none.
+    """Bound on the expected number of false features in a consensus, or why there is none.
 
     Attributes
     ----------
@@ -35,6 +35,20 @@ class ErrorBound(NamedTuple):
         The largest expected number; ``nan`` if there is no bound.
     sentence : str
         The same in words.
+
+    See Also
+    --------
+    FinalFeatures : Carries it as ``bound``.
+    holdfast.ComplementaryPairs : Resamples for which it holds.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(selectors=[hf.selectors.AnovaF(3)], perturbation=hf.ComplementaryPairs(20))
+    >>> study.run(X, y).final_features("anova", threshold=0.75).bound.sentence
+    'at most 0.6 features that halves select no more often than by chance are expected in it'
     """
 
     value: float
@@ -43,7 +57,7 @@ class ErrorBound(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinalFeatures(ResultMixin):
-    """The features of a candidate, as one would report them.
+    """Final features of a candidate: selection frequencies, stand-ins, final fit and consensus.
 
     Attributes
     ----------
@@ -51,16 +65,41 @@ class FinalFeatures(ResultMixin):
         Its name.
     frame : DataFrame
         One row per feature, the most frequent first: whether it is ``selected`` by the final fit (None without one) and
-        in the ``consensus``; ``count``, ``frequency``, ``low`` and ``high`` over the runs; its ``stand_ins``, features
-        that took turns with it.
+        in the ``consensus``; ``count``, ``frequency``, ``low`` and ``high`` over the resamples; its ``stand_ins``,
+        features that took turns with it.
     threshold : float
-        Share of the runs from which a feature is in the consensus.
+        Share of the resamples from which a feature is in the consensus.
     bound : ErrorBound
         How many features of the consensus may be there by chance.
     selected_on : str or None
         Which rows the final fit saw; None without one.
     n_runs : int
-        Number of runs.
+        Number of resamples.
+
+    See Also
+    --------
+    holdfast.StudyResult.final_features : Makes it.
+    holdfast.check_features : A list of your own, checked name by name.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> final = result.final_features("anova(size=2)", X, y)
+    >>> final.selected, final.consensus
+    (['petal length (cm)', 'petal width (cm)'], ['petal length (cm)', 'petal width (cm)'])
+    >>> final.to_frame()[["feature", "count", "frequency"]]
+                 feature  count  frequency
+    0  petal length (cm)     20        1.0
+    1   petal width (cm)     20        1.0
     """
 
     candidate: str
@@ -78,7 +117,7 @@ class FinalFeatures(ResultMixin):
 
     @property
     def consensus(self) -> list[Any]:
-        """The features that at least a share ``threshold`` of the runs selected, the most frequent first."""
+        """The features that at least a share ``threshold`` of the resamples selected, the most frequent first."""
         return self.frame["feature"][self.frame["consensus"]].tolist()
 
     def to_frame(self) -> pd.DataFrame:
@@ -87,6 +126,7 @@ class FinalFeatures(ResultMixin):
         Returns
         -------
         DataFrame
+            The most frequent feature first.
         """
         return self.frame
 
@@ -96,6 +136,7 @@ class FinalFeatures(ResultMixin):
         Returns
         -------
         dict
+            One entry per attribute; the bound with its ``value`` and ``sentence``.
         """
         return {**super().to_dict(), "bound": to_plain(self.bound._asdict())}
 
@@ -139,7 +180,7 @@ def final_features(
     study : Study, optional
         The plan, for a result that was loaded from a store; a result of :meth:`Study.run` knows it.
     threshold : float
-        Share of the runs from which a feature is in the consensus.
+        Share of the resamples from which a feature is in the consensus.
     level : float
         Level of the intervals of the frequencies.
     top : int, optional
@@ -148,19 +189,24 @@ def final_features(
     Returns
     -------
     FinalFeatures
+        Features with frequencies and stand-ins, and a bound on false ones where there is one.
 
     Raises
     ------
     ValueError
         If only one of X and y is given, their columns are not those of the study, or the plan is not known.
 
+    See Also
+    --------
+    check_features : A list of your own, checked name by name.
+
     Notes
     -----
-    The expected number of false features in the consensus has a bound, :math:`q^2 / ((2\pi - 1) d)`, only for runs on
-    halves of the rows that all select :math:`q` of :math:`d` features, and a threshold :math:`\pi` above 0.5. For
-    complementary pairs (Shah and Samworth, 2013) false means: selected with a probability of at most :math:`q/d` on
-    half of the rows. For half-size subsamples (Meinshausen and Bühlmann, 2010) it means noise, and features of noise
-    must be exchangeable.
+    The expected number of false features in the consensus has a bound, :math:`q^2 / ((2\pi - 1) d)`, only if all
+    resamples are halves of the rows and select :math:`q` of :math:`d` features, with a threshold :math:`\pi` above 0.5.
+    For complementary pairs (Shah and Samworth, 2013) false means: selected with a probability of at most :math:`q/d`
+    on half of the rows. For half-size subsamples (Meinshausen and Bühlmann, 2010) it means noise, and features of
+    noise must be exchangeable.
     """
     check_level(level)
     if not 0 < threshold <= 1:
@@ -210,11 +256,11 @@ def error_bound(result: StudyResult, frequencies: Frequencies, threshold: float)
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
     missing = None
     if not (pairs or halves):
-        missing = "which takes runs on halves of the rows (complementary pairs, or subsamples of one half)"
+        missing = "which needs resamples of half of the rows (complementary pairs, or subsamples of one half)"
     elif (sizes != sizes[0]).any():
-        missing = "which takes runs that all select equally many features"
+        missing = "which needs resamples that all select equally many features"
     elif threshold <= 0.5:
-        missing = "which takes a threshold above 0.5"
+        missing = "which needs a threshold above 0.5"
     if missing:
         return ErrorBound(math.nan, f"no bound on false features, {missing}")
     bound = float(sizes[0]) ** 2 / ((2 * threshold - 1) * frequencies.runs.n_features)
@@ -255,7 +301,7 @@ def check_features(
     level : float
         Level of the intervals.
     threshold : float
-        Share of the runs that a feature should be selected in.
+        Share of the resamples that a feature should be selected in.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
     metric : str, optional
@@ -264,8 +310,8 @@ def check_features(
     Returns
     -------
     DataFrame
-        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the runs that
-        selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
+        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
 
         - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
           better than guessing,
@@ -278,6 +324,31 @@ def check_features(
           number of selected features over the number of all,
         - *at most twice as often as by chance*: the interval ends at or below twice that frequency,
         - *unknown*: no feature of the study has this name.
+
+    See Also
+    --------
+    StudyResult.final_features : The features of a candidate.
+    feature_table : How often each feature was selected.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> names = ["petal width (cm)", "sepal width (cm)", "petal color"]
+    >>> checked = hf.check_features(names, result, "anova(size=2)")
+    >>> checked[["count", "frequency", "verdict"]].reset_index()
+                feature  count  frequency                              verdict
+    0  petal width (cm)     20        1.0                                holds
+    1  sepal width (cm)      0        0.0  at most twice as often as by chance
+    2       petal color      0        NaN                              unknown
     """
     check_level(level)
     name = _choose_only_candidate(result, candidate)

@@ -30,6 +30,11 @@ def pareto_front(scores: ArrayLike, stabilities: ArrayLike, rule: Rule = "usual"
     ndarray of bool
         True for points on the front. Equal points are all on it, or none of them is.
 
+    Raises
+    ------
+    ValueError
+        If there is no such rule.
+
     Examples
     --------
     >>> import holdfast as hf
@@ -68,6 +73,7 @@ def hypervolume(scores: ArrayLike, stabilities: ArrayLike, reference: tuple[floa
     Returns
     -------
     float
+        The area; 0 if no point is better than the reference on both axes.
 
     Examples
     --------
@@ -90,7 +96,7 @@ def attainment(scores: ArrayLike, stabilities: ArrayLike, at: ArrayLike, level: 
     Parameters
     ----------
     scores, stabilities : array, draws × candidates
-        Several versions of the same points, such as those of resampled runs.
+        Several versions of the same points, such as those of resamples drawn again.
     at : array
         Scores to look at.
     level : float
@@ -101,6 +107,11 @@ def attainment(scores: ArrayLike, stabilities: ArrayLike, at: ArrayLike, level: 
     -------
     ndarray
         For each score in ``at`` the highest such stability; ``nan`` if less than this share attain the score at all.
+
+    Raises
+    ------
+    ValueError
+        If the level is not above 0 and up to 1, or the two axes differ in shape.
 
     References
     ----------

@@ -27,7 +27,7 @@ from holdfast.tradeoff.refit import study_of_candidate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NestedChoice(ResultMixin):
-    """A choice, and what choosing so is worth on rows that took no part in it.
+    """A choice, and its score by nested cross-validation, on rows that took no part in it.
 
     Attributes
     ----------
@@ -43,6 +43,29 @@ class NestedChoice(ResultMixin):
         How far the selections of the outer folds agree, the choice of the candidate included.
     result : StudyResult
         The study on all rows.
+
+    See Also
+    --------
+    holdfast.nested_choice : Makes it.
+    Choice : The choice alone.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> nested = hf.nested_choice(study, X, y, rule="accuracy", outer=hf.Folds(3))
+    >>> nested.folds.round(3)
+           candidate  score  promised  held_out
+    0  anova(size=2)   0.98     0.946        50
+    1  anova(size=2)   0.96     0.956        50
+    2  anova(size=2)   0.94     0.958        50
     """
 
     choice: Choice
@@ -57,6 +80,7 @@ class NestedChoice(ResultMixin):
         Returns
         -------
         DataFrame
+            In the order of the folds.
         """
         return self.folds
 
@@ -66,6 +90,7 @@ class NestedChoice(ResultMixin):
         Returns
         -------
         dict
+            ``choice``, ``folds``, ``promised`` and ``stability``.
         """
         record = {"choice": self.choice, "folds": self.folds, "promised": self.promised, "stability": self.stability}
         return to_plain(record)
@@ -102,18 +127,31 @@ def nested_choice(
     ----------
     study : Study
         What to run.
-    X, y, groups
+    X, y : array
         The data, as for :meth:`Study.run`.
-    rule, metric, measure, candidates, level, **parameters
-        How to choose, with the parameters of the rule, as for :meth:`StudyResult.choose`.
+    rule : str
+        Name of a rule, as for :meth:`StudyResult.choose`.
     outer : Perturbation or scikit-learn splitter, optional
         How rows are held out; five folds by default.
+    groups : array, optional
+        Rows of one group, such as several samples of one patient, stay together.
+    metric : str, optional
+        The score; the study's first one by default.
+    measure : str or Measure, optional
+        The measure of stability; by default the usual one for what the candidates give.
+    candidates : iterable of str, optional
+        Candidates to choose from; all by default.
+    level : float
+        Level of the intervals, and of the tests of ``"not-worse"``.
     n_jobs : int, optional
-        Processes to use.
+        Processes to use, -1 for all cores.
+    **parameters
+        Parameters of the rule.
 
     Returns
     -------
     NestedChoice
+        The choice on all rows with the score of the outer folds, and what each fold chose.
 
     Raises
     ------
@@ -123,6 +161,23 @@ def nested_choice(
     See Also
     --------
     StudyResult.choose : The choice alone, on a study that has run.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> nested = hf.nested_choice(study, X, y, rule="accuracy")
+    >>> nested.choice.candidate
+    'anova(size=3)'
+    >>> round(nested.choice.score, 3), round(nested.promised, 3)
+    (0.947, 0.957)
     """
     check_rule(rule, parameters, nested_choice)
     names = None if candidates is None else list(candidates)

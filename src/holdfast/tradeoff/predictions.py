@@ -16,23 +16,43 @@ SAME = 0.6  # an agreement above chance from which predictions count as alike ("
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionAgreement(ResultMixin):
-    """How far the predictions of different runs agree on rows that both held out.
+    """Agreement of predictions: how far models of different resamples agree on rows that both held out.
 
     Attributes
     ----------
     candidate : str
         Its name.
     value : float
-        Agreement above chance, 1 if all runs predict the same and 0 if they agree as models would that predict at
+        Agreement above chance, 1 if all models predict the same and 0 if they agree as models would that predict at
         random: Fleiss' kappa for classes, the intraclass correlation for numbers. ``nan`` if it is undefined.
     observed, expected : float
         For classes, the share of equal predictions, and that by chance; ``nan`` for numbers.
     stability : float
         The stability of the selection beside it.
     n_rows : int
-        Rows that at least two runs held out.
+        Rows that at least two resamples held out.
     verdict : str
         What the two mean together.
+
+    See Also
+    --------
+    holdfast.StudyResult.prediction_agreement : Makes it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> agreement = result.prediction_agreement("anova(size=2)")
+    >>> round(agreement.value, 3), agreement.verdict
+    (0.948, 'the selections agree')
     """
 
     candidate: str
@@ -53,8 +73,8 @@ class PredictionAgreement(ResultMixin):
 def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgreement:
     """Measure whether fits that select different features also predict differently.
 
-    Compared are the predictions of any two runs on rows that both held out. If they agree and the selections do not,
-    features stand in for each other: any of the selections would do. If neither agrees, it is noise.
+    Compared are the predictions of any two resamples for rows that both held out. If they agree and the selections do
+    not, features stand in for each other: any of the selections would do. If neither agrees, it is noise.
 
     Parameters
     ----------
@@ -66,6 +86,7 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
     Returns
     -------
     PredictionAgreement
+        Agreement of predictions above chance, beside the stability of the selection.
     """
     predictions = result.predictions(candidate)
     stability = result.stability(candidate).value

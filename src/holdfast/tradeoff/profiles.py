@@ -1,4 +1,4 @@
-"""Profiles: stability against the number of features, and against the size of the sample; mean ranks of settings."""
+"""Profiles: stability against the number of features, and against the size of the sample."""
 
 import math
 import warnings
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SizeProfile(ResultMixin):
-    """Stability against the number of features.
+    """Stability against the number of features, and the sizes after which features enter at random.
 
     Attributes
     ----------
@@ -44,13 +44,37 @@ class SizeProfile(ResultMixin):
         What is measured.
     frame : DataFrame
         One row per ``size``: ``stability`` with ``low`` and ``high``, ``random``, what random subsets of this size
-        would have, and ``entering`` with ``entering_se``: how far runs agree on the features that enter between the
-        size before and this one, 0 as by chance and 1 as far as possible; ``score`` and ``score_se`` where candidates
-        have these sizes.
+        would have, and ``entering`` with ``entering_se``: how far resamples agree on the features that enter between
+        the size before and this one, 0 as by chance and 1 as far as possible; ``score`` and ``score_se`` where
+        candidates have these sizes.
     knots : list of int
         Sizes after which features enter almost at random.
     tolerance : float
         Agreement of entering features up to which they enter almost at random.
+
+    See Also
+    --------
+    holdfast.StudyResult.profile : Makes it.
+    holdfast.plots.plot_profile : Draws it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> profile = result.profile("anova")
+    >>> profile.frame[["size", "stability", "score"]].round(2)
+       size  stability  score
+    0     1       0.55   0.92
+    1     2       1.00   0.95
+    2     3       1.00   0.96
     """
 
     name: str
@@ -65,6 +89,7 @@ class SizeProfile(ResultMixin):
         Returns
         -------
         DataFrame
+            The smallest size first.
         """
         return self.frame
 
@@ -74,6 +99,7 @@ class SizeProfile(ResultMixin):
         Returns
         -------
         altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
         from holdfast.plots import plot_profile
 
@@ -99,15 +125,15 @@ def profile(
 ) -> SizeProfile:
     r"""Measure the stability of the best 1, 2, … features (Kalousis, Prados and Hilario, 2005), and find knots.
 
-    A knot is a size after which features enter almost at random: the runs agree on the features that enter between two
-    sizes up to it, and hardly do beyond. For sizes :math:`a < b`, two runs that share :math:`r` of their best
+    A knot is a size after which features enter almost at random: resamples agree on the features that enter between two
+    sizes up to it, and hardly do beyond. For sizes :math:`a < b`, two resamples that share :math:`r` of their best
     :math:`a`, and features that enter at random out of all :math:`d`, the best :math:`b` are expected to share
 
     .. math:: 2 (a - r)\,p + (d - 2a + r)\,p^2, \qquad p = \frac{b - a}{d - a}
 
     more. ``entering`` is how much more than that they do share, as a share of the most that is possible. Sizes where it
-    falls to ``tolerance`` or below, for two sizes or to the end, are knots. Runs that share rows agree on noise as well
-    (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance.
+    falls to ``tolerance`` or below, for two sizes or to the end, are knots. Resamples that share rows agree on noise
+    too (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance.
 
     Parameters
     ----------
@@ -125,12 +151,15 @@ def profile(
         Agreement of entering features up to which they enter almost at random.
     level : float
         Level of the intervals.
-    X, **parameters
-        As for :func:`holdfast.stability`.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    **parameters
+        Parameters of the measure, as for :func:`holdfast.stability`.
 
     Returns
     -------
     SizeProfile
+        Stability at every size, and the knots.
 
     Raises
     ------
@@ -263,12 +292,16 @@ def fraction_profile(
         What a study found.
     candidates : iterable of str, optional
         Names of candidates; all by default.
-    measure, X, **parameters
-        As for :meth:`StudyResult.stability`.
+    measure : str or Measure, optional
+        What to measure, as for :meth:`StudyResult.stability`.
     metric : str, optional
         The score; the study's first one by default.
     level : float
         Level of the intervals.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    **parameters
+        Parameters of the measure.
 
     Returns
     -------
@@ -276,6 +309,11 @@ def fraction_profile(
         One row per candidate and ``fraction``: the ``agreement`` of selections on smaller samples with that of their
         whole one (``nan`` for the whole itself), ``low``, ``high``, the ``score``, its corrected error ``score_se``,
         and the number of ``samples``.
+
+    Raises
+    ------
+    ValueError
+        If the study has another design.
     """
     check_level(level)
     if result.design != "nested_subsamples":
@@ -312,97 +350,3 @@ def _profile_candidate(
 
 def _interval(values: Floats, measure: Measure, level: float) -> tuple[float, float]:
     return Student(values, *measure.range).ci(level) if values.size > 1 else (math.nan, math.nan)
-
-
-# Mean ranks
-
-
-def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> "pd.Series[float]":
-    """Rank settings in every row, and average the ranks: 1 is best.
-
-    Settings that tie share the *best* of their ranks (1, 1, 3), as the rank tables of Gulgezen, Cataltepe and Yu (2009)
-    do; a row of five that all tie adds 1 to each of them, not 3. Rank means over resamples, not each resample.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row per condition (number of features, data set), one column per setting. A row with an undefined value is
-        left out.
-    higher_is_better : bool
-        Whether larger values rank first.
-
-    Returns
-    -------
-    Series
-        Mean rank of each setting.
-
-    Raises
-    ------
-    ValueError
-        If every row has an undefined value.
-
-    Examples
-    --------
-    >>> import holdfast as hf
-    >>> import pandas as pd
-    >>> hf.tradeoff.mean_ranks(pd.DataFrame({"a": [0.5, 0.9], "b": [0.5, 0.8], "c": [0.1, 0.7]})).to_dict()
-    {'a': 1.0, 'b': 1.5, 'c': 3.0}
-    """
-    known = table.dropna().astype(float).round(12)
-    if known.empty:
-        raise ValueError("Expected at least one row without undefined values to rank, got none.")
-    return known.rank(axis=1, method="min", ascending=not higher_is_better).mean()
-
-
-def ranked_settings(
-    result: StudyResult,
-    over: str = "size",
-    *,
-    of: str = "stability",
-    measure: str | Measure | None = None,
-    fraction: float | None = None,
-    **parameters: Any,
-) -> pd.DataFrame:
-    """Mean rank of every setting of a study over the values of one of its parameters (see :func:`mean_ranks`).
-
-    Parameters
-    ----------
-    result : StudyResult
-        What a study found.
-    over : str
-        Parameter whose values are the conditions, such as ``size``, the number of features.
-    of : str
-        What is ranked: ``"stability"`` or the name of a score.
-    fraction : float, optional
-        Of nested subsamples, the size to rank at; by default the mean over all smaller sizes, of stability and scores
-        alike.
-    measure, **parameters
-        As for :meth:`StudyResult.stability`.
-
-    Returns
-    -------
-    DataFrame
-        One row per setting, the best first: its ``rank``, and the number of ``conditions`` it was ranked in.
-    """
-    if of != "stability" and of not in result.metrics:
-        raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    chosen = None if measure is None else find_measure(measure)
-    values = result.summary(chosen, fraction=fraction, **parameters)[of]
-    rows = [
-        (_other_settings(result, name, over), result.settings(name).get(over), values[name])
-        for name in result.candidates
-    ]
-    rows = [row for row in rows if row[1] is not None]
-    if not rows:
-        raise ValueError(f"Expected candidates that set {over!r}, got none.")
-    table = pd.DataFrame(rows, columns=["setting", over, "value"]).pivot_table(
-        index=over, columns="setting", values="value", dropna=False, sort=False
-    )
-    ranks = mean_ranks(table).rename("rank").to_frame().rename_axis("setting")
-    return ranks.assign(conditions=len(table.dropna())).sort_values("rank", kind="stable")
-
-
-def _other_settings(result: StudyResult, name: str, over: str) -> str:
-    family = result.family(name)
-    others = {key: value for key, value in result.settings(name).items() if key != over}
-    return family if not others else f"{family}({', '.join(f'{key}={value}' for key, value in others.items())})"

@@ -14,7 +14,7 @@ from holdfast.tradeoff.stand_ins import count_frequencies
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recovery(ResultMixin):
-    """False positives and negatives of a candidate, per run and for its consensus.
+    """False positives and false negatives of a candidate, per resample and for its consensus.
 
     Attributes
     ----------
@@ -23,12 +23,26 @@ class Recovery(ResultMixin):
     relevant : list
         The relevant features.
     runs : DataFrame
-        One row per run: how many features it ``selected``, ``true_positives``, ``false_positives``,
+        One row per resample: how many features it ``selected``, ``true_positives``, ``false_positives``,
         ``false_negatives``.
     false_positives, false_negatives : list
         Those of the consensus: features in it that are not relevant, and relevant ones that are not in it.
     threshold : float
-        Share of the runs from which a feature is in the consensus.
+        Share of the resamples from which a feature is in the consensus.
+
+    See Also
+    --------
+    holdfast.StudyResult.recovery : Makes it.
+    holdfast.datasets : Data with known relevant features.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> X, y, truth = hf.datasets.make_redundant(0.5, n_samples=10, n_features=20, n_relevant=5, random_state=0)
+    >>> study = hf.Study(selectors=[hf.selectors.AnovaF(5)], perturbation=hf.Bootstrap(20))
+    >>> recovery = study.run(X, y).recovery(truth, "anova")
+    >>> recovery.false_positives, recovery.false_negatives
+    ([18], [4])
     """
 
     candidate: str
@@ -39,11 +53,12 @@ class Recovery(ResultMixin):
     threshold: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run (see :attr:`runs`).
+        """Return one row per resample (see :attr:`runs`).
 
         Returns
         -------
         DataFrame
+            Indexed by the label of the split.
         """
         return self.runs
 
@@ -70,13 +85,14 @@ def recovery(
     candidate : str
         Name of a candidate.
     threshold : float
-        Share of the runs from which a feature is in the consensus.
+        Share of the resamples from which a feature is in the consensus.
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
 
     Returns
     -------
     Recovery
+        Counts per resample, and the errors of the consensus.
 
     Raises
     ------

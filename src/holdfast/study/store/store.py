@@ -36,7 +36,23 @@ from holdfast.study.work import Outcome
 
 
 class StoreError(ValueError):
-    """A store that cannot be used; the message says why and what to do."""
+    """A store cannot be used: missing, damaged, or of another study; the message says what to do.
+
+    See Also
+    --------
+    load_study : Reads a store.
+    Study.run : Writes one.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.study import StoreError
+    >>> try:
+    ...     hf.load_study("missing.db")
+    ... except StoreError as error:
+    ...     print(error)
+    Expected a study's store, got no file at missing.db.
+    """
 
 
 def _nothing() -> None:

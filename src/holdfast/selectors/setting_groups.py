@@ -1,0 +1,57 @@
+"""Settings that take their results from one fit, and the fits of such a group on many resamples."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.selection import Selection
+from holdfast.selectors.rows import Floats, Resamples, Target
+
+if TYPE_CHECKING:
+    from holdfast.selectors.base import Preference
+
+Key = tuple[tuple[str, str], ...]
+
+
+class SettingGroup(NamedTuple):
+    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
+
+    key: Key  # the parameters that they have in common
+    places: list[int]  # of the settings, among all
+    selectors: list[Any]  # the selector with each setting
+
+
+def select_for_group(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+) -> list[Sequence[Selection | Exception]]:
+    """Return, for each resample, what each selector of a group selects, or the error that stopped it."""
+    first = group.selectors[0]
+    resamples = resamples._replace(seeds=first._seed_resamples(resamples.seeds))
+    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
+    valid = []
+    for resample, counts in enumerate(resamples.counts):
+        try:
+            first._check(target, counts)
+            first._tie_seed(None)
+            valid.append(resample)
+        except ValueError as error:
+            results[resample] = [error] * len(group.places)
+    fits = _fit_resamples(group, shared, X, target, resamples.take(valid))
+    for resample, preferences in zip(valid, fits, strict=True):
+        results[resample] = [
+            selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
+            for selector, preference in zip(group.selectors, preferences, strict=True)
+        ]
+    return results
+
+
+def _fit_resamples(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples
+) -> Sequence[Sequence["Preference | Exception"]]:
+    """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
+    first, n = group.selectors[0], len(resamples.seeds)
+    try:
+        return first._preferences_by_resample(group.selectors, shared, X, target, resamples) if n else []
+    except Exception as error:
+        if n == 1:
+            return [[error] * len(group.places)]
+    return [_fit_resamples(group, shared, X, target, resamples.take([resample]))[0] for resample in range(n)]
