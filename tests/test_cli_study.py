@@ -106,7 +106,7 @@ def test_a_class_by_its_path_and_every_perturbation_work(folder):
 
 def test_sizes_and_missing_intervals_are_told_once(folder):
     text = call(*STUDY, "-s", "anova:k=2", "--perturb", "nested_subsamples:fractions=0.5|0.75", "-n", 3).stdout
-    assert "9 splits (shrink; stability and scores are means over the sizes 0.5, 0.75)" in " ".join(text.split())
+    assert "9 splits (nested_subsamples; stability and scores are means over the sizes 0.5, 0.75)" in " ".join(text.split())
     text = call(*STUDY, "-s", "anova:k=2|3", "--perturb", "pairs", "-n", 3).stdout
     assert text.count("do not show how much new data sets would differ") == 1
     assert "all candidates: pairs of halves" in text
@@ -134,7 +134,7 @@ def test_a_store_is_shown_exported_grown_and_resumed(folder):
     assert told("show", "s.db", "-m", "jaccard")["candidates"][0]["measure"] == "jaccard"
     shown = call("show", "s.db").stdout
     assert "anova" in shown
-    assert "1 candidate on 5 splits (runs), 8 features" in shown
+    assert "1 candidate on 5 splits (bootstrap), 8 features" in shown
     call(*STUDY, "-s", "anova:k=3", "-n", 8, "--store", "s.db")
     assert told("show", "s.db")["splits"] == 8
     again = told("resume", "s.db", "--quiet")

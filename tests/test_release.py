@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import holdfast
-from holdfast.report.references import BIBTEX
+from holdfast.references import REFERENCES
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -74,7 +74,7 @@ def test_the_citation_is_of_this_version():
 
 @pytest.mark.parametrize("reference", loaded("CITATION.cff")["references"], ids=lambda reference: reference["title"])
 def test_papers_are_cited_as_in_a_report(reference):
-    (bibtex,) = (text for text in BIBTEX.values() if f"{{{reference['title']}}}" in text)
+    (bibtex,) = (found.bibtex for found in REFERENCES.values() if f"{{{reference['title']}}}" in found.bibtex)
     authors = " and ".join("{family-names}, {given-names}".format(**author) for author in reference["authors"])
     pages = f"{reference['start']}--{reference['end']}" if "start" in reference else ""
     for fact in (authors, reference["year"], reference.get("doi", ""), reference.get("url", ""), pages):
