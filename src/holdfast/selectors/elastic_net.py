@@ -59,7 +59,7 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Order of entry, if ``n_features`` decides; features that never enter share the last rank.
     n_entered_ : int
         Number of features that enter the path, if ``n_features`` decides.

@@ -64,7 +64,7 @@ class LinearSVMWeights(_LinearSVM):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Squared weight of each feature, standardized.
     informative_ : ndarray of bool
         Which features carry information.
@@ -149,7 +149,7 @@ class SVMRFE(_LinearSVM):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of each feature, 1 for the last to fall; features that fall together are ordered by their weights.
     informative_ : ndarray of bool
         Which features carry information.

@@ -41,7 +41,7 @@ class Variance(_Moments):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Sample variance of each feature (divisor n - 1).
     informative_ : ndarray of bool
         Which features carry information.
@@ -101,7 +101,7 @@ class AnovaF(_Moments):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         F value of each feature.
     informative_ : ndarray of bool
         Which features carry information.
@@ -159,7 +159,7 @@ class Golub(_Moments):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Signal-to-noise ratio of each feature.
     informative_ : ndarray of bool
         Which features carry information.
@@ -218,7 +218,7 @@ class GolubVariance(_Moments):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         The sum for each feature.
     informative_ : ndarray of bool
         Which features carry information.

@@ -32,7 +32,7 @@ class InformationGain(Filter):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Mutual information of each discretized feature with the class, in nats.
     informative_ : ndarray of bool
         Which features carry information.
@@ -94,7 +94,7 @@ class SymmetricalUncertaintyFilter(Filter):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Symmetrical uncertainty of each feature with the class, from 0 to 1.
     informative_ : ndarray of bool
         Which features carry information.

@@ -51,7 +51,7 @@ class MRMR(Selector):
         V at each step.
     redundancy_ : ndarray
         W at each step, 0 at the first.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of every feature; those not chosen share the last.
     informative_ : ndarray of bool
         Which features have a relevance above 0.

@@ -37,7 +37,7 @@ class ReliefF(Filter):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Weight of each feature, from -1 to 1.
     informative_ : ndarray of bool
         Which features carry information.

@@ -71,7 +71,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of each feature, 1 for the last to fall.
     forced_ : ndarray of int
         Columns that were forced.
