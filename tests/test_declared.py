@@ -229,3 +229,29 @@ def test_the_documentation_s_tables_are_the_records(kind):
 @pytest.mark.parametrize("values", [None, {}, {"name": "a"}, {**About(name="a", summary="b").to_dict(), "needs": [1]}])
 def test_what_is_no_record_is_told(values):
     assert not is_about(values)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: hf.Study(selectors=[hf.selectors.AnovaF()], perturbation="bootstrap"), r"write hf\.Bootstrap\(\)"),
+        (
+            lambda: hf.Study(selectors=[hf.selectors.AnovaF()], perturbation=hf.Bootstrap),
+            r"got the class; write Bootstrap\(\)",
+        ),
+        (lambda: hf.Study(selectors=[hf.selectors.AnovaF()], perturbation="boot"), "Expected a perturbation such as"),
+        (
+            lambda: hf.Study(selectors=[hf.selectors.AnovaF()], estimator="knn"),
+            "as estimator=, got 'knn'; the command line",
+        ),
+        (
+            lambda: hf.Study(selectors=[hf.selectors.AnovaF()], estimator=GaussianNB),
+            "make one of it by calling the class",
+        ),
+        (lambda: RULES["weighted"].check({"weight": "x"}), "Expected a number for weight of rule weighted, got 'x'"),
+        (lambda: RULES["at-least"].decide(None, 75), "Expected a stability of at most 1, got 75"),
+    ],
+)
+def test_a_name_or_a_class_in_the_place_of_an_object_gets_a_sentence(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -8,7 +8,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +70,6 @@ def is_about(values: Any) -> bool:
         and all(isinstance(values[name], kind) for name, kind in kinds.items())
         and all(isinstance(need, str) for need in values["needs"])
     )
-
-
-class Declared(Protocol):
-    """Anything that says of itself what users need to know."""
-
-    @property
-    def about(self) -> About: ...
 
 
 Thing = TypeVar("Thing", bound=Any)

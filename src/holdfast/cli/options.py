@@ -41,7 +41,15 @@ Perturb = Annotated[
         autocompletion=complete("perturbations"),
     ),
 ]
-Resamples = Annotated[int | None, typer.Option("--resamples", "-n", metavar="N", help="Number of resamples.")]
+Resamples = Annotated[
+    int | None,
+    typer.Option(
+        "--resamples",
+        "-n",
+        metavar="N",
+        help="Number of resamples; of pairs for pairs, of bootstrap samples for nested-subsamples.",
+    ),
+]
 Estimator = Annotated[
     str | None,
     typer.Option(

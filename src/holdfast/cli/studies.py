@@ -216,6 +216,7 @@ def export(
 def _table(options: dict[str, Any]) -> "Table":
     """The data: a file, or, where there is no such file, a data set by its name."""
     from holdfast import datasets
+    from holdfast.declared import did_you_mean
     from holdfast.io import Table, read_table
 
     data, target = options.get("data"), options.get("target")
@@ -227,6 +228,9 @@ def _table(options: dict[str, Any]) -> "Table":
                 raise ValueError(f"Expected a file for --{key}, got the data set {data}, of which every column counts.")
         known = datasets.load(data)
         return Table(X=known.X, y=known.y, target=target or "target", task=known.info.task, notes=(known.description,))
+    if not Path(data).exists():
+        hint = did_you_mean(data, datasets.names())
+        raise ValueError(f"Expected a file or a known data set ({', '.join(datasets.names())}), got {data!r}{hint}")
     if target is None:
         raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
     try:
@@ -352,7 +356,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
         f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
-        f"({result.design_in_words}), "
+        f"({result.perturbation_name}), "
         f"{counted(len(result.features), 'feature')}{unfinished}"
     )
     metrics = [name for name in result.metrics if summary[name].notna().any()]

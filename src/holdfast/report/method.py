@@ -48,7 +48,10 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
     if tradeoff.rule and len(result.candidates) > 1:
         used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
     for about in (*result.records.selectors.values(), result.records.perturbation):
-        used.setdefault(about.reference, about.methods.removeprefix("{n} "))
+        used.setdefault(
+            about.reference,
+            about.methods.removeprefix("{n} ").removeprefix("{blocks} ").removesuffix(" ({n} samples in all)"),
+        )
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
     return references({key: purpose for key, purpose in used.items() if key is not None})
@@ -77,7 +80,7 @@ def _sentences(findings: Findings) -> list[str]:
     sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__} for "
         f"{format_count(len(result.candidates), 'candidate')} ({families}: {names}), fitted to "
-        f"{design_in_words(result)} ({shape}; random seed {seed}).",
+        f"{describe_resamples(result)} ({shape}; random seed {seed}).",
     ]
     if stability.measure:
         measure = find_measure(findings.footing.measure).methods
@@ -130,9 +133,10 @@ def _format_p_value(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
 
 
-def design_in_words(result: StudyResult) -> str:
-    """How many runs there were, and what they were trained on; those that only serve the score do not count."""
-    return result.records.perturbation.methods.format(n=int(result.splits["measured"].sum()))
+def describe_resamples(result: StudyResult) -> str:
+    """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
+    measured = result.splits[result.splits["measured"].astype(bool)]
+    return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -142,7 +146,7 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     facts = [
         ("Data", f"{shape}, {plan['task']}"),
-        ("Resamples", design_in_words(result)),
+        ("Resamples", describe_resamples(result)),
         *([("Settings of the resamples", _format_settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Scored model", _model(result)),

@@ -190,6 +190,11 @@ def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
     if result.design == "nested_subsamples":
         sizes = ", ".join(format_percent(size) for size in result.fractions)
         cautions.append(f"Stability and scores are means over the smaller samples ({sizes} of a full one).")
+    if result.design in ("nested_folds", "nested_subsamples"):
+        cautions.append(
+            "Selection frequencies count every sample, and samples of one block share most of their rows: the intervals "
+            "of the frequencies are too narrow."
+        )
     return cautions
 
 

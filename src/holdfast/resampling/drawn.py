@@ -220,7 +220,7 @@ class NestedSubsamples(Perturbation):
     about = About(
         name="nested_subsamples",
         summary="Compare each bootstrap sample with smaller and smaller parts of itself.",
-        methods="{n} bootstrap samples and smaller parts of them",
+        methods="{blocks} bootstrap samples and smaller parts of them ({n} samples in all)",
         scope="bootstrap samples of this data set beside smaller parts of themselves",
         caution=SHARED_ROWS,
         reference="gulgezen2009",

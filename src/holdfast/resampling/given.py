@@ -9,7 +9,7 @@ import numpy as np
 
 from holdfast.declared import About
 from holdfast.resampling.folds import Folds
-from holdfast.resampling.perturbation import SHARED_ROWS, Perturbation
+from holdfast.resampling.perturbation import PERTURBATIONS, SHARED_ROWS, Perturbation
 from holdfast.resampling.split import Design, Places, Samples, Split, selector_seed, split_of_rows
 
 
@@ -136,7 +136,14 @@ def as_perturbation(given: Any) -> Perturbation:
     """
     if isinstance(given, Perturbation):
         return given
-    if hasattr(given, "split") or (isinstance(given, Iterable) and not isinstance(given, (str, Iterator))):
+    if isinstance(given, str) and given in PERTURBATIONS:
+        name = PERTURBATIONS[given].__name__
+        raise ValueError(f"Expected a perturbation as an object, got the name {given!r}; write hf.{name}().")
+    if isinstance(given, type):
+        raise ValueError(f"Expected a perturbation as an object, got the class; write {given.__name__}().")
+    if (hasattr(given, "split") and not isinstance(given, str)) or (
+        isinstance(given, Iterable) and not isinstance(given, (str, Iterator))
+    ):
         return GivenSplits(given)
     raise ValueError(
         f"Expected a perturbation such as hf.Bootstrap(100), a scikit-learn splitter or a list of (training rows, "

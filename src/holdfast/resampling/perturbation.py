@@ -34,7 +34,8 @@ class Perturbation(ABC):
     Attributes
     ----------
     about : About
-        Its name, and what is said of it in help texts and reports. In ``methods``, ``{n}`` is the number of resamples.
+        Its name, and what is said of it in help texts and reports. In ``methods``, ``{n}`` is the number of resamples
+        and ``{blocks}`` that of the blocks (pairs, outer folds, bootstrap samples) that they form.
     design : {"runs", "folds", "pairs", "nested_folds", "nested_subsamples"}
         How the stability of its resamples is put together.
     grows : str or None

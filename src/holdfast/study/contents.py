@@ -65,10 +65,10 @@ class StudyContents:
         return self.stored.fractions() or ()
 
     @property
-    def design_in_words(self) -> str:
+    def perturbation_name(self) -> str:
         """The name of the perturbation, and of nested subsamples the sizes that a summary averages over."""
         name, sizes = self.records.perturbation.name, ", ".join(f"{size:g}" for size in self.fractions)
-        return f"{name}; stability and scores are means over the sizes {sizes}" if sizes else name
+        return f"{name}; stability and scores are means over the fractions {sizes}" if sizes else name
 
     @property
     def metrics(self) -> list[str]:

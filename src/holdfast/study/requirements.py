@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, clone
 
+from holdfast.models import MODELS
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 
@@ -16,6 +17,19 @@ MOST_SHOWN = 60
 MODEL = "the model"
 WRAPPED = ("estimator", "regressor")  # where scikit-learn's wrappers keep the estimator that they hand the data to
 UNKNOWN = ("transformers", "transformer_list")  # columns go different ways: the tags do not tell
+
+
+def check_estimator(estimator: Any) -> None:
+    """Raise unless this is a scikit-learn estimator that can be cloned, or None."""
+    if estimator is None or (not isinstance(estimator, type) and hasattr(estimator, "fit")):
+        return
+    hint = (
+        "make one of it by calling the class" if isinstance(estimator, type) else "give an object with fit and predict"
+    )
+    if isinstance(estimator, str) and estimator in MODELS:
+        made = MODELS[estimator].make
+        hint = f"the command line makes it by {made.__module__}.{made.__qualname__}"
+    raise ValueError(f"Expected a scikit-learn estimator as estimator=, got {estimator!r}; {hint}.")
 
 
 def check_requirements(data: StudyData, families: Sequence[Family], estimator: Any) -> None:

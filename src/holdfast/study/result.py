@@ -126,12 +126,11 @@ class StudyResult(StudyStabilities):
         Parameters
         ----------
         rule : str
-            Name of a rule: ``"accuracy"``, ``"one-se"``, ``"not-worse"``, ``"knee"``, ``"at-least"``, ``"weighted"``,
-            or one of your own (see :func:`holdfast.tradeoff.choose`).
+            Name of a rule; :data:`holdfast.tradeoff.RULES` lists them with what they do.
         metric, measure, candidates : optional
             As for :meth:`pareto`; bind parameters of the measure to it: ``MEASURES["gulgezen"].bind(…)``.
         level : float
-            Level of the intervals, and of the tests of ``"not-worse"``.
+            Level of the intervals, and of the tests of a rule that has some.
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters

@@ -342,8 +342,10 @@ class StudyStabilities(ResultMixin, StudyContents):
     def _title(self) -> str:
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
         failed = f", {len(self.failures)} failed" if len(self.failures) else ""
-        splits = f"{self.n_splits} splits ({self.design_in_words})"
-        return f"Study of {len(self.candidates)} candidates on {splits}{state}{failed}"
+        n = len(self.candidates)
+        candidates = f"{n} candidate{'' if n == 1 else 's'}"
+        splits = f"{self.n_splits} splits ({self.perturbation_name})"
+        return f"Study of {candidates} on {splits}{state}{failed}"
 
     def __repr__(self) -> str:
         table = self.to_frame().drop(columns=["family", "reason", "measure"])

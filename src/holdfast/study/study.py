@@ -21,7 +21,7 @@ from holdfast.study.plan import describe, fingerprint, versions
 from holdfast.study.precision import TargetPrecision
 from holdfast.study.progress import Report, make_reporter
 from holdfast.study.queue import Queue
-from holdfast.study.requirements import check_requirements
+from holdfast.study.requirements import check_estimator, check_requirements
 from holdfast.study.result import StudyResult
 from holdfast.study.scoring import describe_score, named_scoring, scorers_of
 from holdfast.study.store import Store, estimate_bytes, mend, open_to_write
@@ -137,6 +137,7 @@ class Study:
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"Expected candidates of different names, got {twice!r} twice; change the grid.")
         as_perturbation(self.perturbation)
+        check_estimator(self.estimator)
 
     @property
     def families(self) -> list[Family]:

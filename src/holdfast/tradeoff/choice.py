@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,11 +130,7 @@ def choose(
     result : StudyResult
         What a study found.
     rule : str
-        ``"accuracy"``: the best score. ``"one-se"``: the most stable within one standard error of the best score.
-        ``"not-worse"``: the most stable of those that do not predict significantly worse than the best (Kalousis,
-        Prados and Hilario, 2005). ``"knee"``: the point of the front that is farthest from the line between its ends.
-        ``"at-least"``: the best score with a stability of at least ``stability=``, by the lower end of its interval.
-        ``"weighted"``: the largest ``weight`` · score + (1 − ``weight``) · stability, both scaled to the front.
+        Name of a rule; :data:`holdfast.tradeoff.RULES` lists them with what they do.
     metric : str, optional
         The score; the study's first one by default.
     measure : str or Measure, optional
@@ -143,12 +139,11 @@ def choose(
     candidates : iterable of str, optional
         Candidates to choose from; by default all but those that a search stopped.
     level : float
-        Level of the intervals, and of the tests of ``"not-worse"``.
+        Level of the intervals, and of the tests of a rule that has some.
     X : matrix, optional
         Samples × features, for measures that need a similarity of features.
     **parameters
-        Parameters of the rule: ``correction="holm"`` or None and ``test="mcnemar"`` or ``"resampled-t"`` of
-        ``"not-worse"``, ``stability`` of ``"at-least"``, ``weight`` of ``"weighted"``.
+        Parameters of the rule, such as ``stability=0.8`` of ``"at-least"``; ``RULES[name].parameters`` lists them.
 
     Returns
     -------
@@ -173,15 +168,15 @@ def choose(
     return _make_choice(points, RULES[rule].about.name, RULES[rule](points, **parameters))
 
 
-def check_rule(rule: str, parameters: Collection[str], method: Callable[..., Any] = choose) -> None:
+def check_rule(rule: str, parameters: Mapping[str, Any], method: Callable[..., Any] = choose) -> None:
     """Raise unless there is such a rule and these are parameters of it.
 
     Parameters
     ----------
     rule : str
         Name of a rule.
-    parameters : collection of str
-        Names of parameters that are meant for the rule.
+    parameters : mapping from str to object
+        Parameters that are meant for the rule.
     method : callable
         Who was called with them: its own options are named too, one of which may have been misspelled.
     """

@@ -1,13 +1,15 @@
 """Rules that choose one candidate by accuracy and stability, each with a sentence that says why."""
 
+import inspect
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.differences import holm
 from holdfast.study.stored import UnansweredError
@@ -49,15 +51,17 @@ class Rule:
         """What users may set, with defaults and meanings."""
         return describe_parameters(self.decide, hidden=("points",))
 
-    def check(self, given: Collection[str]) -> None:
-        """Raise unless these are parameters of the rule, and all that have no default."""
-        known = self.parameters
-        for name in given:
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Raise unless these are parameters of the rule, of the right type, and all that have no default."""
+        known, signature = self.parameters, inspect.signature(self.decide).parameters
+        for name, value in given.items():
             if name not in known:
                 listed = ", ".join(known) or "none"
                 raise ValueError(
                     f"Expected parameters of rule {self.about.name} ({listed}), got {name!r}{did_you_mean(name, known)}"
                 )
+            if signature[name].annotation is float and not is_number(value):
+                raise ValueError(f"Expected a number for {name} of rule {self.about.name}, got {value!r}.")
         for name, parameter in known.items():
             if parameter.default is REQUIRED and name not in given:
                 meaning = parameter.meaning.rstrip(".")
@@ -103,7 +107,7 @@ def rule(
 @rule("accuracy", summary="Best score; among equals the most stable.", methods="by the best {metric}")
 def accuracy(points: Points) -> Decision:
     """Choose the best score; among equals the most stable."""
-    frame = known(points)
+    frame = scored_and_measured(points)
     chosen = best_of(frame, "score", "stability")
     score = _number(frame["score"][chosen])
     ties = frame["score"].round(DIGITS) == round(frame["score"][chosen], DIGITS)
@@ -125,7 +129,7 @@ def accuracy(points: Points) -> Decision:
 )
 def one_se(points: Points) -> Decision:
     """Choose the most stable within one standard error of the best score."""
-    frame = known(points)
+    frame = scored_and_measured(points)
     best = best_of(frame, "score", "stability")
     error = frame["score_se"][best]
     if math.isnan(error):
@@ -178,7 +182,7 @@ def not_worse(
         raise ValueError(f"Expected correction 'holm' or None, got {correction!r}.")
     if test not in ("mcnemar", "resampled-t", None):
         raise ValueError(f"Expected test 'mcnemar' or 'resampled-t', got {test!r}.")
-    frame, chosen_test = known(points), test or usual_test(points)
+    frame, chosen_test = scored_and_measured(points), test or usual_test(points)
     best = best_of(frame, "score", "stability")
     found = _against(points, best, [name for name in frame.index if name != best], chosen_test)
     raw = np.array([one.p_value for one in found.values()])
@@ -206,7 +210,7 @@ def not_worse(
 )
 def knee(points: Points) -> Decision:
     """Choose the point of the front that is farthest from the line between its ends."""
-    frame = known(points)
+    frame = scored_and_measured(points)
     scaled = on_front_scale(frame)
     beyond = (scaled["score"] + scaled["stability"] - 1) / math.sqrt(2) if len(scaled) > 1 else scaled["score"] * 0
     chosen = best_of(frame.loc[scaled.index].assign(beyond=beyond), "beyond", "score")
@@ -234,7 +238,9 @@ def at_least(points: Points, stability: float) -> Decision:
     stability : float
         Least stability that is wanted, such as 0.75.
     """
-    frame = known(points)
+    if stability > 1:
+        raise ValueError(f"Expected a stability of at most 1, got {stability:g}.")
+    frame = scored_and_measured(points)
     stable = frame[frame["low"] >= stability]
     if stable.empty:
         if frame["low"].isna().all():
@@ -281,7 +287,7 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"Expected a weight of the score from 0 to 1, got {weight}.")
-    frame = known(points)
+    frame = scored_and_measured(points)
     scaled = on_front_scale(frame)
     total = weight * scaled["score"] + (1 - weight) * scaled["stability"]
     first, then = ("score", "stability") if weight >= 0.5 else ("stability", "score")
@@ -297,7 +303,7 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
 # What rules share
 
 
-def known(points: Points) -> pd.DataFrame:
+def scored_and_measured(points: Points) -> pd.DataFrame:
     """The candidates that have both a score and a stability."""
     frame = points.frame.dropna(subset=["score", "stability"])
     if frame.empty:
