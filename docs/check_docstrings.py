@@ -1,7 +1,8 @@
 """Check that the documentation of every public object is complete: ``python docs/check_docstrings.py``.
 
 Public are the names of ``holdfast/__init__.pyi`` and of ``__all__`` in the modules below, and the methods and
-properties of public classes. It stands here because what it checks is what the reference in ``docs/api.md`` shows.
+properties of public classes, also those inherited from bases that are not public. It stands here because what it checks
+is what the reference in ``docs/api.md`` shows.
 
 Checked with :mod:`numpydoc.validate`, everywhere:
 
@@ -91,13 +92,27 @@ def is_own(thing: Any, module: str) -> bool:
 
 
 def members(thing: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties that a class documents itself."""
-    for name, value in vars(thing).items():
+    """Yield the public methods and properties of a class, its own and those of bases that are not public."""
+    for name, value in inherited(thing).items():
         plain = inspect.unwrap(getattr(value, "__func__", value))
         is_property = isinstance(value, (property, functools.cached_property))
         inherits = getattr(value, "__doc__", None) is None and inspect.getdoc(getattr(thing, name, None))
-        if name[0] != "_" and not inherits and (is_property or inspect.isfunction(plain)):
+        is_method = inspect.isfunction(plain) and plain.__name__ != "<lambda>"  # a default of a dataclass
+        if name[0] != "_" and not inherits and (is_property or is_method):
             yield name, value if is_property else plain
+
+
+def inherited(thing: type) -> dict[str, Any]:
+    """Return the attributes of a class and of its bases in holdfast that are not public."""
+    bases = [base for base in thing.__mro__[1:] if base.__module__.startswith("holdfast.") and not is_public(base)]
+    values = {name: value for base in reversed(bases) for name, value in vars(base).items()}
+    return {**values, **vars(thing)}
+
+
+@functools.cache
+def is_public(thing: type) -> bool:
+    """Whether a class is among the public objects."""
+    return any(thing is other for other in public_objects().values())
 
 
 def problems(name: str, thing: Any, checks: set[str]) -> list[str]:

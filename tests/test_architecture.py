@@ -174,6 +174,11 @@ def test_every_public_object_has_a_page_in_the_reference():
         assert REFERENCE.count(f"   {name}\n") == 1, f"{name} stands twice in docs/api.md"
 
 
+def test_the_check_of_docstrings_covers_inherited_methods():
+    members = dict(load_checker().members(holdfast.StudyResult))
+    assert {"choose", "stability", "preferences", "to_dict"} <= set(members)  # its own, and those of its three bases
+
+
 def test_the_check_of_docstrings_finds_what_is_missing():
     checker = load_checker()
 

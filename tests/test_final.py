@@ -264,4 +264,4 @@ def test_single_folds_share_no_held_out_row():
     )
     found = result.prediction_agreement("a")
     assert np.isnan(found.value)
-    assert found.verdict.startswith("no row was held out by two runs")
+    assert found.verdict.startswith("no row was held out by two resamples")

@@ -114,7 +114,23 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
             self.add(thing)
 
     def add(self, thing: Thing) -> Thing:
-        """Register a thing and return it, so that ``add`` can decorate a class; its name must be new."""
+        """Register a thing under the name that it declares; ``add`` can decorate a class.
+
+        Parameters
+        ----------
+        thing : object
+            What to register.
+
+        Returns
+        -------
+        object
+            The thing itself.
+
+        Raises
+        ------
+        ValueError
+            If the name is taken.
+        """
         name = self.about(thing).name
         if self.spelled(name) is not None:
             raise ValueError(f"Expected a new name for a {self.kind}, got {name!r}, which is taken.")
@@ -122,16 +138,49 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         return thing
 
     def remove(self, name: str) -> None:
-        """Forget a thing."""
+        """Remove a thing from the registry.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        """
         self._things = {known: thing for known, thing in self._things.items() if thing is not self[name]}
 
     def spelled(self, name: object) -> str | None:
-        """Return the name as it was declared; None if there is none such."""
+        """Return a name as it was declared: hyphens and underscores are the same.
+
+        Parameters
+        ----------
+        name : object
+            A name as a user wrote it.
+
+        Returns
+        -------
+        str or None
+            The declared name; None if there is none such.
+        """
         plain = str(name).replace("-", "_")
         return next((known for known in self._things if known.replace("-", "_") == plain), None)
 
     def find(self, name: str) -> Thing:
-        """Return the thing of this name, or raise a ValueError that lists the names."""
+        """Return a thing by its name.
+
+        Parameters
+        ----------
+        name : str
+            A name as a user wrote it.
+
+        Returns
+        -------
+        object
+            The thing.
+
+        Raises
+        ------
+        ValueError
+            If there is no such name; the message lists the names.
+        """
         spelled = self.spelled(name)
         if spelled is None:
             raise ValueError(f"Expected {a(self.kind)} ({', '.join(self)}), got {name!r}{did_you_mean(name, self)}")
@@ -154,7 +203,13 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         return len(self._things)
 
     def abouts(self) -> dict[str, About]:
-        """Return what is told of each."""
+        """Return what each thing declares about itself.
+
+        Returns
+        -------
+        dict of About
+            By name.
+        """
         return {name: self.about(thing) for name, thing in self._things.items()}
 
     def __repr__(self) -> str:

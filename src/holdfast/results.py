@@ -26,6 +26,7 @@ class ResultMixin:
         Returns
         -------
         dict
+            One entry per attribute.
         """
         return {field.name: to_plain(getattr(self, field.name)) for field in _fields(self)}
 
@@ -35,6 +36,7 @@ class ResultMixin:
         Returns
         -------
         DataFrame
+            One column per attribute that is a number or a text.
         """
         values = {field.name: getattr(self, field.name) for field in _fields(self)}
         return pd.DataFrame([{name: value for name, value in values.items() if _is_scalar(value)}])

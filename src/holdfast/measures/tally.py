@@ -18,11 +18,33 @@ class Tally(ABC):
 
     @abstractmethod
     def value(self, fill: float | None = None) -> float:
-        """Return the value: undefined parts taken as ``fill``, or left out if that is None."""
+        """Return the value of the measure.
+
+        Parameters
+        ----------
+        fill : float, optional
+            Value of undefined parts; they are left out by default.
+
+        Returns
+        -------
+        float
+            The stability; ``nan`` if it is undefined.
+        """
 
     @abstractmethod
     def leave_one_out(self, fill: float | None = None) -> Floats:
-        """Return the values with each run left out in turn."""
+        """Return the values with each run left out in turn.
+
+        Parameters
+        ----------
+        fill : float, optional
+            Value of undefined parts; they are left out by default.
+
+        Returns
+        -------
+        ndarray
+            One value per run.
+        """
 
     @property
     @abstractmethod

@@ -192,8 +192,8 @@ def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
         cautions.append(f"Stability and scores are means over the smaller samples ({sizes} of a full one).")
     if result.design in ("nested_folds", "nested_subsamples"):
         cautions.append(
-            "Selection frequencies count every sample, and samples of one block share most of their rows: the intervals "
-            "of the frequencies are too narrow."
+            "Selection frequencies count every sample, and samples of one block share most of their rows: the "
+            "intervals of the frequencies are too narrow."
         )
     return cautions
 

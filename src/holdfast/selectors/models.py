@@ -84,18 +84,51 @@ class Predicts:
 
     @available_if(_has_model)
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict with the model on the selected features."""
+        """Predict with the model on the selected features.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray
+            One class or number per row.
+        """
         rows = self._rows(X)
         return self.model_.predict(rows)
 
     @available_if(_has_model)
     def decision_function(self, X: Any) -> Floats:
-        """Values by which the model on the selected features decides; for classes."""
+        """Return the values by which the model on the selected features decides; for classes.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray
+            One value per row; for more than two classes, one column per class.
+        """
         rows = self._rows(X)
         return self.model_.decision_function(rows)
 
     @available_if(_has_model)
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes by the model on the selected features; for classes."""
+        """Return the probabilities of the classes by the model on the selected features; for classes.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray
+            One column per class.
+        """
         rows = self._rows(X)
         return self.model_.predict_proba(rows)

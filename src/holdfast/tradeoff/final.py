@@ -142,7 +142,7 @@ class FinalFeatures(ResultMixin):
 
     def __repr__(self) -> str:
         fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
-        head = f"Features of {self.candidate}: {fit}; frequencies over {self.n_runs} runs"
+        head = f"Features of {self.candidate}: {fit}; frequencies over {self.n_runs} resamples"
         shown = self.frame.drop(columns="column").assign(
             stand_ins=[", ".join(map(str, names)) for names in self.frame["stand_ins"]]
         )

@@ -82,7 +82,7 @@ def compare_with_guessing(result: StudyResult, candidate: str, metric: str | Non
     if guessing.empty or guessing.columns.empty:
         return Information(untested=f"{name} has no value for guessing on the same rows", metric=name)
     if len(scores) < 2:
-        return Information(untested="one scored run has no uncertainty", metric=name)
+        return Information(untested="a single scored resample has no uncertainty", metric=name)
     best = str(guessing.mean().idxmax())
     gains = (scores - guessing[best]).to_numpy(dtype=np.float64)
     error = corrected_error(gains, splits)

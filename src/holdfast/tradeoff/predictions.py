@@ -65,7 +65,7 @@ class PredictionAgreement(ResultMixin):
 
     def __repr__(self) -> str:
         return (
-            f"{self.candidate}: predictions of two runs agree {self.value:.3f} above chance ({self.n_rows} rows), "
+            f"{self.candidate}: predictions of two resamples agree {self.value:.3f} above chance ({self.n_rows} rows), "
             f"selections {self.stability:.3f}: {self.verdict}"
         )
 
@@ -94,7 +94,7 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
     predictions = predictions[shared.to_numpy(dtype=bool)]
     if predictions.empty:
         value = observed = expected = math.nan
-        verdict = "no row was held out by two runs; repeat folds, or use bootstraps or subsamples"
+        verdict = "no row was held out by two resamples; repeat folds, or use bootstraps or subsamples"
     else:
         agree = _agree_on_numbers if result.classes is None else _agree_on_classes
         value, observed, expected = agree(predictions)
@@ -106,7 +106,7 @@ def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgree
 
 
 def _agree_on_classes(predictions: pd.DataFrame) -> tuple[float, float, float]:
-    """Equal predictions of one row, over all pairs of runs that held it out, above chance."""
+    """Equal predictions of one row, over all pairs of resamples that held it out, above chance."""
     table = pd.crosstab(predictions["row"], predictions["predicted"]).to_numpy(dtype=np.float64)
     times = table.sum(axis=1)
     observed = float((table * (table - 1)).sum() / (times * (times - 1)).sum())

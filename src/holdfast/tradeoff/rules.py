@@ -134,8 +134,8 @@ def one_se(points: Points) -> Decision:
     error = frame["score_se"][best]
     if math.isnan(error):
         raise UnansweredError(
-            f"Expected at least two scored runs of {best} for a standard error, got less; run more.",
-            "a single scored run has no standard error",
+            f"A standard error of {best} needs at least two scored resamples; run more of them.",
+            "a single scored resample has no standard error",
         )
     near = frame[frame["score"] >= frame["score"][best] - error - 10.0**-DIGITS]
     chosen = best_of(near, "stability", "score")
@@ -336,8 +336,8 @@ def _against(points: Points, best: str, others: list[str], test: Test) -> dict[s
     found = {name: differ(points, by_name[best], by_name[name], test) for name in others}
     if found and all(math.isnan(one.p_value) for one in found.values()):
         raise UnansweredError(
-            f"Expected at least two scored runs that {best} shares with others, got less; run more.",
-            "fewer than two scored runs are shared by the candidates",
+            f"A test needs at least two scored resamples that {best} shares with others; run more of them.",
+            "fewer than two scored resamples are shared by the candidates",
         )
     return found
 

@@ -65,9 +65,10 @@ class Recovery(ResultMixin):
     def __repr__(self) -> str:
         mean = self.runs.mean()
         return (
-            f"{self.candidate}, {len(self.relevant)} relevant features: a run selects {mean['selected']:.1f}, of which "
-            f"{mean['false_positives']:.1f} are false, and misses {mean['false_negatives']:.1f}; the consensus at "
-            f"{self.threshold:g} has {len(self.false_positives)} false ones and misses {len(self.false_negatives)}."
+            f"{self.candidate}, {len(self.relevant)} relevant features: a resample selects {mean['selected']:.1f}, "
+            f"of which {mean['false_positives']:.1f} are false, and misses {mean['false_negatives']:.1f}; the "
+            f"consensus at {self.threshold:g} has {len(self.false_positives)} false ones and misses "
+            f"{len(self.false_negatives)}."
         )
 
 
