@@ -15,7 +15,7 @@ from holdfast.plots.sources import finite_values, higher_is_better
 from holdfast.plots.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
 from holdfast.plots.theme import OKABE_ITO, altair, finish_chart, inline_data, text_chart
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,8 +80,8 @@ def forest_data(
 def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
     """Return name, estimate, interval and reason of each selection."""
     if isinstance(estimates, StudyResult):
-        footing = estimates.footing(measure=measure)
-        return [_candidate_estimate(estimates, name, level, footing, parameters) for name in estimates.candidates]
+        common = estimates.common_measure(measure=measure)
+        return [_candidate_estimate(estimates, name, level, common, parameters) for name in estimates.candidates]
     if measure is not None or parameters:
         raise ValueError("Only a study can be measured here: these estimates have their measure already.")
     if isinstance(estimates, StabilityEstimate):
@@ -91,12 +91,12 @@ def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dic
 
 
 def _candidate_estimate(
-    result: StudyResult, name: str, level: float, footing: Footing, parameters: dict[str, Any]
+    result: StudyResult, name: str, level: float, common: CommonMeasure, parameters: dict[str, Any]
 ) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, footing.measure, top=footing.top, **parameters)
+            estimate = result.stability(name, common.measure, top=common.top, **parameters)
     except ValueError as error:
         return name, None, Interval(math.nan, math.nan), str(error)
     return name, estimate, result.interval(name, estimate, level), None
@@ -146,7 +146,7 @@ def plot_forest(
     10 best is the most stable: 0.87 [0.67, 0.92]
     """
     data = forest_data(estimates, level=level, measure=measure, **parameters)
-    top = estimates.footing(measure=measure).top if isinstance(estimates, StudyResult) else None
+    top = estimates.common_measure(measure=measure).top if isinstance(estimates, StudyResult) else None
     return draw_forest(data, level=level, top=top)
 
 

@@ -97,8 +97,8 @@ def summarize(
         candidate=findings.candidate,
         verdict=make_verdict(findings),
         stability=findings.stability,
-        common_measure=describe_common_measure(result, findings.footing),
-        top=findings.footing.top,
+        common_measure=describe_common_measure(result, findings.common),
+        top=findings.common.top,
         information=findings.information,
         features=findings.features,
         candidates=findings.candidates,
@@ -110,18 +110,18 @@ def summarize(
 
 
 def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
-    footing = result.footing(measure=options.measure)
-    estimates = {name: estimate_stability(result, name, footing, options.X) for name in result.candidates}
+    common = result.common_measure(measure=options.measure)
+    estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
     tradeoff, why_not = make_tradeoff(result, options, rule_options)
     candidate = _reported_candidate(result, options, estimates, tradeoff)
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
-    features = None if candidate is None else make_features(result, candidate, footing, options)
+    features = None if candidate is None else make_features(result, candidate, common, options)
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
         level=options.level,
-        footing=footing,
+        common=common,
         candidate=candidate,
         estimate=estimate if isinstance(estimate, StabilityEstimate) else None,
         stability=stability,

@@ -15,7 +15,7 @@ from holdfast.plots.sources import higher_is_better
 from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Candidate, Score, Stability, Tradeoff
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.stored import UnansweredError
 from holdfast.tradeoff.information import why_no_scores
 
@@ -28,16 +28,16 @@ Estimates = Mapping[str, StabilityEstimate | str]
 # Stabilities
 
 
-def estimate_stability(result: StudyResult, name: str, footing: Footing, X: Any) -> StabilityEstimate | str:
+def estimate_stability(result: StudyResult, name: str, common: CommonMeasure, X: Any) -> StabilityEstimate | str:
     """Return the stability of a candidate by the common measure, or why there is none, in words."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return result.stability(name, footing.measure, top=footing.top, X=X)
+            return result.stability(name, common.measure, top=common.top, X=X)
     except UnansweredError as unanswered:
         return unanswered.plain
     except ValueError:
-        return _why_undefined(result, name, find_measure(footing.measure))
+        return _why_undefined(result, name, find_measure(common.measure))
 
 
 def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:

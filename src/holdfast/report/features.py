@@ -11,20 +11,22 @@ from holdfast.preferences import Preferences
 from holdfast.report.feature_records import Feature, Features, FeatureTable, MapRow, SelectionMap
 from holdfast.report.findings import ReportOptions
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing, common_size, take_best
+from holdfast.study.common_measure import CommonMeasure, common_size, take_best
 from holdfast.tradeoff import check_features, final_features
 
 MOST_SHOWN = 100
 RARE = 0.1  # selection frequency below which a feature is only in the table
 
 
-def make_features(result: StudyResult, candidate: str, footing: Footing, options: ReportOptions) -> Features | None:
+def make_features(
+    result: StudyResult, candidate: str, common: CommonMeasure, options: ReportOptions
+) -> Features | None:
     """Return the features of a candidate; None if it has no resamples that count for the stability."""
     try:
         runs = result.preferences(candidate)
     except ValueError:
         return None
-    top = None if runs.kind == "subset" else footing.top or common_size([], runs.n_features)
+    top = None if runs.kind == "subset" else common.top or common_size([], runs.n_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         subsets = runs if top is None else take_best(runs, top)

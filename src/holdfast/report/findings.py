@@ -8,7 +8,7 @@ from holdfast.measures import Measure
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Stability, Tradeoff
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.tradeoff.information import Information
 
 
@@ -35,7 +35,7 @@ class Findings:
         The study.
     level : float
         Level of all intervals.
-    footing : Footing
+    common : CommonMeasure
         The measure that all candidates share.
     candidate : str or None
         The reported candidate.
@@ -49,7 +49,7 @@ class Findings:
 
     result: StudyResult
     level: float
-    footing: Footing
+    common: CommonMeasure
     candidate: str | None
     estimate: StabilityEstimate | None
     stability: Stability

@@ -13,7 +13,7 @@ from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference
 from holdfast.report.references import references
 from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
@@ -44,7 +44,7 @@ def describe_method(findings: Findings) -> Method:
 def list_references(findings: Findings) -> tuple[Reference, ...]:
     """Return what to cite, with what for: what measure, rule, selectors and perturbation refer to."""
     result, tradeoff = findings.result, findings.tradeoff
-    used: dict[str | None, str] = {find_measure(findings.footing.measure).cite: "the measure of stability"}
+    used: dict[str | None, str] = {find_measure(findings.common.measure).cite: "the measure of stability"}
     if tradeoff.rule and len(result.candidates) > 1:
         used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
     for about in (*result.records.selectors.values(), result.records.perturbation):
@@ -57,16 +57,16 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
     return references({key: purpose for key, purpose in used.items() if key is not None})
 
 
-def describe_common_measure(result: StudyResult, footing: Footing) -> str | None:
+def describe_common_measure(result: StudyResult, common: CommonMeasure) -> str | None:
     """Return how candidates that give different kinds of preferences were compared; None if all give the same."""
-    if footing.top is None:
+    if common.top is None:
         return None
     kinds = result.kinds
     cut = [name for name, kind in kinds.items() if kind != "subset"]
     size = ", as many as the other candidates select (median)" if len(cut) < len(kinds) else ""
     which = f"For {join_names(cut, 4)}, which {'gives' if len(cut) == 1 else 'give'} rankings or weights,"
     return (
-        f"{which} the top {format_count(footing.top, 'feature')} of each resample counted as selected{size}; features "
+        f"{which} the top {format_count(common.top, 'feature')} of each resample counted as selected{size}; features "
         "of weight 0 never did."
     )
 
@@ -83,10 +83,10 @@ def _sentences(findings: Findings) -> list[str]:
         f"{describe_resamples(result)} ({shape}; random seed {seed}).",
     ]
     if stability.measure:
-        measure = find_measure(findings.footing.measure).methods
+        measure = find_measure(findings.common.measure).methods
         interval = f", with {format_percent(findings.level)} confidence intervals over the resamples"
         sentences.append(f"Stability was measured by {measure}{'' if math.isnan(stability.low) else interval}.")
-        sentences += filter(None, [describe_common_measure(result, findings.footing)])
+        sentences += filter(None, [describe_common_measure(result, findings.common)])
     sentences += _on_prediction(result, findings.tradeoff, findings.information)
     if features is not None:
         cut = f" among the top {features.top} of a resample" if features.top else ""

@@ -18,9 +18,9 @@ from holdfast.io.files import as_path
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
+from holdfast.study.common_measure import USUAL, CommonMeasure, choose_common_measure
 from holdfast.study.contents import StudyContents
 from holdfast.study.export import write_tables
-from holdfast.study.footing import USUAL, Footing, choose_footing
 from holdfast.study.summary import make_summary
 
 
@@ -84,7 +84,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         >>> result.stability("anova", "jaccard")
         jaccard = 1.000 [0.761, 1.000] (95% CI, 20 runs)
         """
-        designed = Footing("", top).cut(self.designed(candidate, fraction=fraction))
+        designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
 
     def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
@@ -108,7 +108,9 @@ class StudyStabilities(ResultMixin, StudyContents):
         """
         return feature_table(self.preferences(candidate), level=level)
 
-    def footing(self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None) -> Footing:
+    def common_measure(
+        self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None
+    ) -> CommonMeasure:
         """Return the common measure of candidates, and how many of the best features of a ranking or weights count.
 
         Candidates that all give the same are measured as they are. If some give subsets, rankings and weights are cut
@@ -123,12 +125,14 @@ class StudyStabilities(ResultMixin, StudyContents):
 
         Returns
         -------
-        Footing
+        CommonMeasure
             The measure, and ``top`` where orders have to be cut.
         """
         names = set(self.candidates if candidates is None else candidates)
         kinds = {name: kind for name, kind in self.kinds.items() if name in names}
-        return choose_footing(kinds, lambda name: self.preferences(name).sizes.mean(), len(self.features), measure)
+        return choose_common_measure(
+            kinds, lambda name: self.preferences(name).sizes.mean(), len(self.features), measure
+        )
 
     def compare(
         self,
@@ -148,7 +152,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         candidates : iterable of str, optional
             Names of candidates; by default all that finished two fits. A warning names those that did not.
         measure : str or Measure, optional
-            What to measure; by default the usual measure of what the candidates give (see :meth:`footing`).
+            What to measure; by default the usual measure of what the candidates give (see :meth:`common_measure`).
         level : float
             Confidence level.
         X : matrix, optional
@@ -173,9 +177,9 @@ class StudyStabilities(ResultMixin, StudyContents):
         names = self._find_comparable() if candidates is None else [str(name) for name in candidates]
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
-        footing = self.footing(names, measure)
-        designed = {name: footing.cut(self.designed(name)) for name in names}
-        return design_comparisons(designed, footing.measure, level=level, X=X, **parameters)
+        common = self.common_measure(names, measure)
+        designed = {name: common.cut(self.designed(name)) for name in names}
+        return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
 
     def _find_comparable(self) -> list[str]:
         """Candidates that finished two fits or more, which a stability needs; warn of others."""
@@ -202,8 +206,8 @@ class StudyStabilities(ResultMixin, StudyContents):
     ) -> pd.DataFrame:
         """Return stability with its interval, scores with standard errors, size, time and failures of all candidates.
 
-        All candidates are measured by one measure, on one kind of preference (see :meth:`footing`): ``top`` is how
-        many of the best features of a ranking or weights count, where they had to be cut for that.
+        All candidates are measured by one measure, on one kind of preference (see :meth:`common_measure`): ``top`` is
+        how many of the best features of a ranking or weights count, where they had to be cut for that.
 
         The standard error of a score allows for the overlap of training sets (Nadeau and Bengio, 2003): fits on one
         data set are not independent, and the plain one would be too small. Of nested subsamples, stability and scores

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix
 from holdfast.inference.evaluation import bind_parameters
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 
 if TYPE_CHECKING:
     from holdfast.study.stabilities import StudyStabilities
@@ -30,23 +30,23 @@ def make_summary(
     result.stored.fractions(fraction)  # or a sentence that names those there are
     options = {"fraction": fraction, "X": X}
     if measure is None or isinstance(measure, (str, Measure)):
-        footing = result.footing(measure=measure)
-        rows = [_make_row(result, name, footing, level, {**options, **parameters}) for name in result.candidates]
+        common = result.common_measure(measure=measure)
+        rows = [_make_row(result, name, common, level, {**options, **parameters}) for name in result.candidates]
         return pd.DataFrame(rows).set_index("candidate")
     measures = bind_parameters([find_measure(name) for name in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
-    footings = [result.footing(measure=chosen) for chosen in measures]
+    common_measures = [result.common_measure(measure=chosen) for chosen in measures]
     rows = [
-        {**_make_row(result, name, footing, level, options), "measure": chosen.label}
+        {**_make_row(result, name, common, level, options), "measure": chosen.label}
         for name in result.candidates
-        for chosen, footing in zip(measures, footings, strict=True)
+        for chosen, common in zip(measures, common_measures, strict=True)
     ]
     return pd.DataFrame(rows).set_index(["candidate", "measure"])
 
 
 def _make_row(
-    result: "StudyStabilities", name: str, footing: Footing, level: float, options: dict[str, Any]
+    result: "StudyStabilities", name: str, common: CommonMeasure, level: float, options: dict[str, Any]
 ) -> dict[str, Any]:
     stored = result.stored
     number, outcomes = stored.row(name)["candidate"], stored.find_outcomes(name)
@@ -57,13 +57,13 @@ def _make_row(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, footing.measure, top=footing.top, **options)
+            estimate = result.stability(name, common.measure, top=common.top, **options)
     except ValueError as error:
         row["reason"] = str(error)
     else:
         low, high = result.interval(name, estimate, level)
         row |= {
-            "measure": estimate.measure, "top": None if outcomes["kind"].iloc[0] == "subset" else footing.top,
+            "measure": estimate.measure, "top": None if outcomes["kind"].iloc[0] == "subset" else common.top,
             "stability": estimate.value, "low": low, "high": high,
             "reason": estimate.note, "runs": estimate.n_runs,
             "size": math.nan if estimate.mean_size is None else estimate.mean_size,

@@ -18,8 +18,8 @@ from holdfast.resampling.split import take
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study import Study, StudyResult
+from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.data import prepare_data
-from holdfast.study.footing import choose_footing
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.refit import study_of_candidate
@@ -233,8 +233,10 @@ def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], 
 def _stability(selected: list[Preferences], measure: str | Measure | None) -> StabilityEstimate:
     """How far the selections of all outer folds agree."""
     kinds = {str(fold): runs.kind for fold, runs in enumerate(selected)}
-    footing = choose_footing(kinds, lambda fold: selected[int(fold)].sizes.mean(), selected[0].n_features, measure)
-    cut = [footing.cut(DesignedRuns(runs, "folds", [0], [1.0])).runs for runs in selected]
+    common = choose_common_measure(
+        kinds, lambda fold: selected[int(fold)].sizes.mean(), selected[0].n_features, measure
+    )
+    cut = [common.cut(DesignedRuns(runs, "folds", [0], [1.0])).runs for runs in selected]
     if {runs.kind for runs in cut} == {"subset"}:
         together = Preferences.from_sets([runs.lists()[0] for runs in cut], n_features=cut[0].n_features)
     elif all(runs.kind == "weighting" for runs in cut):
@@ -242,4 +244,4 @@ def _stability(selected: list[Preferences], measure: str | Measure | None) -> St
     else:
         together = Preferences.from_rankings(np.vstack([runs.to_ranking().matrix() for runs in cut]))
     runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected), Folds.about)
-    return design_stability(runs, footing.measure)
+    return design_stability(runs, common.measure)

@@ -18,7 +18,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.evaluation import bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
-from holdfast.study.footing import Footing
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.result import StudyResult
 from holdfast.study.stored import UnansweredError
 from holdfast.study.summary import corrected_error
@@ -99,7 +99,7 @@ class Points:
     X : matrix or None
         Samples × features for measures that need a similarity of features.
     top : int or None
-        How many of the best features of rankings and weights count (see :meth:`StudyResult.footing`).
+        How many of the best features of rankings and weights count (see :meth:`StudyResult.common_measure`).
     """
 
     result: StudyResult
@@ -184,7 +184,7 @@ class Points:
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = Footing(self.measure, self.top).cut(self.result.designed(candidate))
+        designed = CommonMeasure(self.measure, self.top).cut(self.result.designed(candidate))
         splits = self.result.splits
         place = pd.Series(splits.index, index=splits["label"])
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
@@ -230,17 +230,17 @@ def make_points(
     stopped = set(result.stopped.index)
     going = [name for name in result.candidates if name not in stopped]
     names = going if candidates is None else [str(name) for name in candidates]
-    footing = result.footing(names, measure)
-    chosen = _higher_is_better(find_measure(footing.measure)).bind(**parameters)
+    common = result.common_measure(names, measure)
+    chosen = _higher_is_better(find_measure(common.measure)).bind(**parameters)
     metric = check_metric(result, metric)
-    points = [_make_point(result, name, metric, Footing(chosen, footing.top), level, X) for name in names]
+    points = [_make_point(result, name, metric, CommonMeasure(chosen, common.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):
         raise UnansweredError(
             f"No candidate has a score ({metric}); give the study an estimator= and a perturbation "
             "that holds out rows.",
             f"no candidate has a score ({metric})",
         )
-    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, X=X, top=footing.top)
+    return Points(result=result, metric=metric, measure=chosen, level=level, points=points, X=X, top=common.top)
 
 
 def check_metric(result: StudyResult, metric: str | None) -> str:
@@ -258,13 +258,15 @@ def _higher_is_better(chosen: Measure) -> Measure:
     return chosen
 
 
-def _make_point(result: StudyResult, name: str, metric: str, footing: Footing, level: float, X: Matrix | None) -> Point:
+def _make_point(
+    result: StudyResult, name: str, metric: str, common: CommonMeasure, level: float, X: Matrix | None
+) -> Point:
     scores, splits = result.split_scores(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, footing.measure, top=footing.top, X=X)
+            estimate = result.stability(name, common.measure, top=common.top, X=X)
     except ValueError as error:
         reason = getattr(error, "plain", str(error))
     else:

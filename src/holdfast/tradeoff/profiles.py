@@ -19,7 +19,7 @@ from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.results import ResultMixin
-from holdfast.study.footing import USUAL
+from holdfast.study.common_measure import USUAL
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.knots import entering, find_knots, mean_overlaps

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps, frequency_interval
 from holdfast.preferences import Preferences
-from holdfast.study.footing import take_best
+from holdfast.study.common_measure import take_best
 from holdfast.study.result import StudyResult
 
 ALIKE = 0.5  # correlation from which features count as alike

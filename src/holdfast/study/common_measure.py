@@ -18,7 +18,7 @@ TOP = 10  # where no candidate gives subsets, so many of the best features count
 
 
 @dataclass(frozen=True)
-class Footing:
+class CommonMeasure:
     """One measure on one kind of preference, by which candidates are compared.
 
     Attributes
@@ -40,10 +40,10 @@ class Footing:
         return replace(designed, runs=take_best(designed.runs, self.top))
 
 
-def choose_footing(
+def choose_common_measure(
     kinds: Mapping[str, Kind], size: Callable[[str], float], n_features: int, measure: str | Measure | None
-) -> Footing:
-    """Choose the footing of candidates that give these kinds; ``size`` returns the mean size of one with subsets."""
+) -> CommonMeasure:
+    """Choose the common measure of candidates that give these kinds; ``size`` returns the mean size of one with subsets."""
     different = set(kinds.values())
     if measure is not None:
         wanted = find_measure(measure).kind
@@ -52,8 +52,10 @@ def choose_footing(
         wanted = only or ("ranking" if different == {"ranking", "weighting"} else "subset")
     chosen = measure or USUAL[wanted]
     if wanted != "subset" or all(kind == "subset" for kind in kinds.values()):
-        return Footing(chosen)
-    return Footing(chosen, common_size([size(name) for name, kind in kinds.items() if kind == "subset"], n_features))
+        return CommonMeasure(chosen)
+    return CommonMeasure(
+        chosen, common_size([size(name) for name, kind in kinds.items() if kind == "subset"], n_features)
+    )
 
 
 def common_size(sizes: Sequence[float], n_features: int) -> int:

@@ -12,7 +12,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.preferences import Preferences
 from holdfast.report import render, summarize
-from holdfast.study.footing import common_size, take_best
+from holdfast.study.common_measure import common_size, take_best
 from results import made, noisy, subsets
 
 WEIGHTS = np.random.default_rng(0).random((20, 20))
@@ -62,7 +62,7 @@ def test_ties_at_the_cut_are_not_broken_by_column_order():
 
 
 def test_the_common_size_is_the_median_of_the_subsets():
-    assert mixed().footing().top == 4
+    assert mixed().common().top == 4
     assert common_size([], 100) == 10
     assert common_size([], 7) == 3
     assert common_size([99.0], 20) == 19
@@ -83,7 +83,7 @@ def test_one_column_is_one_measure():
 
 def test_what_all_give_is_measured_as_it_is():
     alike = made({"a": {"weights": WEIGHTS}, "b": {"weights": WEIGHTS[::-1]}})
-    assert alike.footing().top is None
+    assert alike.common_measure().top is None
     assert set(alike.summary()["measure"]) == {"weight_correlation"}
     assert set(alike.summary("jaccard")["top"]) == {10}  # asked for subsets: the ten best of each run
     assert made({"a": {"sets": subsets(0.5)}}).summary()["top"].isna().all()
