@@ -133,7 +133,7 @@ def test_a_store_is_shown_exported_grown_and_resumed(folder):
     assert told("show", "s.db", "-m", "jaccard")["candidates"][0]["measure"] == "jaccard"
     shown = call("show", "s.db").stdout
     assert "anova" in shown
-    assert "1 candidate on 5 splits (runs), 8 features" in shown
+    assert "1 candidate on 5 splits (bootstrap), 8 features" in shown
     call(*STUDY, "-s", "anova:k=3", "-n", 8, "--store", "s.db")
     assert told("show", "s.db")["splits"] == 8
     again = told("resume", "s.db", "--quiet")
