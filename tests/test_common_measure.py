@@ -62,7 +62,7 @@ def test_ties_at_the_cut_are_not_broken_by_column_order():
 
 
 def test_the_common_size_is_the_median_of_the_subsets():
-    assert mixed().common().top == 4
+    assert mixed().common_measure().top == 4
     assert common_size([], 100) == 10
     assert common_size([], 7) == 3
     assert common_size([99.0], 20) == 19

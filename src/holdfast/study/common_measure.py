@@ -43,7 +43,7 @@ class CommonMeasure:
 def choose_common_measure(
     kinds: Mapping[str, Kind], size: Callable[[str], float], n_features: int, measure: str | Measure | None
 ) -> CommonMeasure:
-    """Choose the common measure of candidates that give these kinds; ``size`` returns the mean size of one with subsets."""
+    """Choose the common measure of candidates of these kinds; ``size`` returns the mean size of one with subsets."""
     different = set(kinds.values())
     if measure is not None:
         wanted = find_measure(measure).kind
