@@ -106,7 +106,7 @@ def test_a_class_by_its_path_and_every_perturbation_work(folder):
 
 def test_sizes_and_missing_intervals_are_told_once(folder):
     text = call(*STUDY, "-s", "anova:k=2", "--perturb", "nested_subsamples:fractions=0.5|0.75", "-n", 3).stdout
-    assert "9 splits (nested_subsamples; stability and scores are means over the sizes 0.5, 0.75)" in " ".join(
+    assert "9 splits (nested_subsamples; stability and scores are means over the fractions 0.5, 0.75)" in " ".join(
         text.split()
     )
     text = call(*STUDY, "-s", "anova:k=2|3", "--perturb", "pairs", "-n", 3).stdout
@@ -179,7 +179,7 @@ def test_selectors_are_listed():
     [
         (["study"], "Expected a data file for the study, got none"),
         (["study", "patients.csv"], "Expected --target COLUMN, the column of patients.csv to be predicted, got none"),
-        (["study", "nowhere.csv", "--target", "x"], "No such file or directory: nowhere.csv"),
+        (["study", "nowhere.csv", "--target", "x"], "There is no file nowhere.csv, and no data set of this name."),
         ([*STUDY, "-s", "anovo"], "did you mean 'anova'?"),
         (
             [*STUDY, "-s", "anova:q=1"],

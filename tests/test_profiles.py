@@ -168,7 +168,7 @@ def test_a_row_of_a_summary_is_at_the_same_sizes_throughout():
     error = means.std(ddof=1) * np.sqrt(1 / 3 + 20 / 80)  # three samples, 20 rows tested for 80 trained
     assert row["accuracy_se"] == point["score_se"] == pytest.approx(error)
     assert row["stability"] == result.stability("a").value
-    assert "means over the sizes 0.25, 0.5)" in repr(result)
+    assert "means over the fractions 0.25, 0.5)" in repr(result)
     for place, size in enumerate((0.25, 0.5)):
         row = result.summary(fraction=size).loc["a"]
         assert row["accuracy"] == pytest.approx(SCORES[:, place].mean())

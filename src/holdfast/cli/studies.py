@@ -230,7 +230,7 @@ def _table(options: dict[str, Any]) -> "Table":
         return Table(X=known.X, y=known.y, target=target or "target", task=known.info.task, notes=(known.description,))
     if not Path(data).exists():
         hint = did_you_mean(data, datasets.names())
-        raise ValueError(f"Expected a file or a known data set ({', '.join(datasets.names())}), got {data!r}{hint}")
+        raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     if target is None:
         raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
     try:

@@ -184,10 +184,10 @@ def not_worse(
         raise ValueError(f"Expected test 'mcnemar' or 'resampled-t', got {test!r}.")
     frame, chosen_test = scored_and_measured(points), test or usual_test(points)
     best = best_of(frame, "score", "stability")
-    found = _against(points, best, [name for name in frame.index if name != best], chosen_test)
-    raw = np.array([one.p_value for one in found.values()])
-    p_values = dict(zip(found, holm(np.nan_to_num(raw, nan=1.0)) if correction else raw, strict=True))
-    worse = {name for name, p in p_values.items() if found[name].worse and p <= 1 - level}
+    differences = _against(points, best, [name for name in frame.index if name != best], chosen_test)
+    raw = np.array([difference.p_value for difference in differences.values()])
+    p_values = dict(zip(differences, holm(np.nan_to_num(raw, nan=1.0)) if correction else raw, strict=True))
+    worse = {name for name, p in p_values.items() if differences[name].worse and p <= 1 - level}
     equal = frame[[name not in worse for name in frame.index]]
     chosen = best_of(equal, "stability", "score")
     how = "McNemar's test" if chosen_test == "mcnemar" else "the corrected resampled t-test"
@@ -308,9 +308,9 @@ def scored_and_measured(points: Points) -> pd.DataFrame:
     frame = points.frame.dropna(subset=["score", "stability"])
     if frame.empty:
         reasons = points.frame["reason"].dropna()
-        told = f" ({reasons.iloc[0]})" if len(reasons) else ""
+        why = f" ({reasons.iloc[0]})" if len(reasons) else ""
         raise UnansweredError(
-            f"Expected a candidate with a score and a stability, got none{told}.",
+            f"Expected a candidate with a score and a stability, got none{why}.",
             "no candidate has both a score and a stability",
         )
     return frame
@@ -333,13 +333,13 @@ def on_front_scale(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _against(points: Points, best: str, others: list[str], test: Test) -> dict[str, Difference]:
     by_name = {point.candidate: point for point in points.points}
-    found = {name: differ(points, by_name[best], by_name[name], test) for name in others}
-    if found and all(math.isnan(one.p_value) for one in found.values()):
+    differences = {name: differ(points, by_name[best], by_name[name], test) for name in others}
+    if differences and all(math.isnan(difference.p_value) for difference in differences.values()):
         raise UnansweredError(
             f"A test needs at least two scored resamples that {best} shares with others; run more of them.",
             "fewer than two scored resamples are shared by the candidates",
         )
-    return found
+    return differences
 
 
 def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
@@ -367,12 +367,12 @@ def _at_an_end(points: Points, chosen: str, n: int) -> str:
 
 def _most_stable(points: Points, kept: pd.DataFrame, chosen: str, best: str, which: str) -> str:
     """The sentence of rules that take the most stable of those that predict well enough."""
-    told = f"{best}, {_number(points.frame['score'][best])}"
+    best_score = f"{best}, {_number(points.frame['score'][best])}"
     if len(kept) == 1:
-        return f"{chosen} predicts best, and no other candidate is {which} ({told})."
+        return f"{chosen} predicts best, and no other candidate is {which} ({best_score})."
     stability = _number(kept["stability"][chosen])
     return (
-        f"Of {_count(kept)} {which} ({told}), {chosen} changes its selection least from one resample to the next "
+        f"Of {_count(kept)} {which} ({best_score}), {chosen} changes its selection least from one resample to the next "
         f"(stability {stability})."
     )
 
