@@ -582,7 +582,7 @@ def test_a_result_tells_where_it_comes_from(tmp_path):
     assert told["plan"]["data"]["n_samples"] == 60
     assert told["sessions"][0]["versions"]["holdfast"] == hf.__version__
     assert result.stored.meta["command"] == {"target": "y"}
-    assert "Study of 1 candidates on 5 splits (bootstrap)" in repr(result)
+    assert "Study of 1 candidate on 5 splits (bootstrap)" in repr(result)
 
 
 def test_progress_is_told_to_the_end():

@@ -104,7 +104,7 @@ def random_forest(task: Task, n_estimators: int = 100) -> Any:
 
 MODELS.add(
     Model(
-        about=About(name="knn", summary="nearest neighbors on scaled features", methods="nearest neighbors"),
+        about=About(name="knn", summary="Nearest neighbors on scaled features.", methods="nearest neighbors"),
         make=nearest_neighbors,
         classes=(KNeighborsClassifier, KNeighborsRegressor),
     )
@@ -112,7 +112,7 @@ MODELS.add(
 MODELS.add(
     Model(
         about=About(
-            name="linear", summary="ridge or logistic regression on scaled features", methods="penalized regression"
+            name="linear", summary="Ridge or logistic regression on scaled features.", methods="penalized regression"
         ),
         make=linear_model,
         classes=(LogisticRegression, Ridge),
@@ -121,7 +121,7 @@ MODELS.add(
 MODELS.add(
     Model(
         about=About(
-            name="svm", summary="support vector machine on scaled features", methods="a support vector machine"
+            name="svm", summary="Support vector machine on scaled features.", methods="a support vector machine"
         ),
         make=support_vectors,
         classes=(SVC, SVR),
@@ -129,7 +129,7 @@ MODELS.add(
 )
 MODELS.add(
     Model(
-        about=About(name="forest", summary="random forest", methods="a random forest", reference="breiman2001"),
+        about=About(name="forest", summary="Random forest.", methods="a random forest", reference="breiman2001"),
         make=random_forest,
         classes=(RandomForestClassifier, RandomForestRegressor),
     )
@@ -137,7 +137,7 @@ MODELS.add(
 MODELS.add(
     Model(
         about=About(
-            name="naive_bayes", summary="Gaussian naive Bayes", methods="Gaussian naive Bayes", needs=("classes",)
+            name="naive_bayes", summary="Gaussian naive Bayes.", methods="Gaussian naive Bayes", needs=("classes",)
         ),
         make=GaussianNB,
         classes=(GaussianNB,),

@@ -40,7 +40,7 @@ class RandomSelector(Selector):
 
     about: ClassVar[About] = About(
         name="random",
-        summary="any, at random: a baseline",
+        summary="Any, at random: a baseline.",
         methods="random choice, as a baseline",
     )
 

@@ -231,10 +231,10 @@ def _add(
 
 
 _add(
-    "correlation", "largest correlation with the target", "correlation with the target", correlation,
+    "correlation", "Largest correlation with the target.", "correlation with the target", correlation,
     needs=("numbers to predict",),
 )  # fmt: skip
-_add("mutual_info", "most mutual information, by nearest neighbors", "mutual information", mutual_information)
+_add("mutual_info", "Most mutual information, by nearest neighbors.", "mutual information", mutual_information)
 SELECTORS.add(ElasticNetPath)
 SELECTORS.add(ElasticNetCV)
 for _class, _make in (
@@ -244,11 +244,11 @@ for _class, _make in (
 ):
     SELECTORS.add(NamedSelector(about=_class.about, make=_make, classes=(_class,)))
 _add(
-    "rfe", "recursive elimination by a linear model", "recursive feature elimination", linear_rfe, classes=(RFE,),
+    "rfe", "Recursive elimination by a linear model.", "recursive feature elimination", linear_rfe, classes=(RFE,),
     reference="guyon2002",
 )  # fmt: skip
 _add(
-    "forest", "importance in a random forest; sizes=10 by default", "importance in a random forest", random_forest,
+    "forest", "Importance in a random forest; sizes=10 by default.", "importance in a random forest", random_forest,
     reference="breiman2001", classes=(RandomForestClassifier, RandomForestRegressor), sizes=10,
 )  # fmt: skip
 SELECTORS.add(RandomSelector)

@@ -98,7 +98,7 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
 
     about: ClassVar[About] = About(
         name="lasso",
-        summary="a weight in a lasso of the given penalty_strength, or the first n_features to enter its path",
+        summary="A weight in a lasso of the given penalty_strength, or the first n_features to enter its path.",
         methods="the lasso",
         reference="tibshirani1996",
     )
@@ -261,7 +261,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
 
     about: ClassVar[About] = About(
         name="lasso_cv",
-        summary="a weight in a lasso whose strength is chosen inside the split",
+        summary="A weight in a lasso whose strength is chosen inside the split.",
         methods="the lasso with its penalty chosen by cross-validation",
         reference="tibshirani1996",
     )

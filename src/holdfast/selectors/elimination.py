@@ -91,7 +91,7 @@ class LinearSVMWeights(_LinearSVM):
 
     about: ClassVar[About] = About(
         name="svm_weights",
-        summary="largest squared weight in a linear support vector machine",
+        summary="Largest squared weight in a linear support vector machine.",
         methods="the weights of a linear support vector machine",
         reference="kalousis2005",
         needs=("classes",),
@@ -182,7 +182,7 @@ class SVMRFE(_LinearSVM):
 
     about: ClassVar[About] = About(
         name="svm_rfe",
-        summary="recursive elimination by a linear support vector machine",
+        summary="Recursive elimination by a linear support vector machine.",
         methods="recursive feature elimination by a linear support vector machine",
         reference="guyon2002",
         needs=("classes",),

@@ -83,7 +83,7 @@ class EnsembleSelector(ResamplingWrapper):
 
     about: ClassVar[About] = About(
         name="ensemble",
-        summary="best mean rank of a base selector over resamples",
+        summary="Best mean rank of a base selector over resamples.",
         methods="an ensemble of selections on resamples",
     )
 

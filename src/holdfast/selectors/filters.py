@@ -69,7 +69,7 @@ class Variance(_Moments):
 
     about: ClassVar[About] = About(
         name="variance",
-        summary="largest variance",
+        summary="Largest variance.",
         methods="the features of largest variance",
     )
 
@@ -132,7 +132,7 @@ class AnovaF(_Moments):
 
     about: ClassVar[About] = About(
         name="anova",
-        summary="largest F value of an analysis of variance",
+        summary="Largest F value of an analysis of variance.",
         methods="the largest F statistics of an analysis of variance",
         needs=("classes",),
     )
@@ -187,7 +187,7 @@ class Golub(_Moments):
 
     about: ClassVar[About] = About(
         name="golub",
-        summary="largest signal-to-noise ratio, two classes",
+        summary="Largest signal-to-noise ratio, two classes.",
         methods="the signal-to-noise ratio of Golub et al. (1999)",
         reference="golub1999",
         needs=("two classes",),
@@ -250,7 +250,7 @@ class GolubVariance(_Moments):
 
     about: ClassVar[About] = About(
         name="golub_variance",
-        summary="largest sum of signal-to-noise ratio and lambda_v times variance, two classes",
+        summary="Largest sum of signal-to-noise ratio and lambda_v times variance, two classes.",
         methods="a weighted sum of signal-to-noise ratio and variance",
         reference="hamer2020",
         needs=("two classes",),

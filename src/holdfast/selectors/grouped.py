@@ -102,7 +102,7 @@ class GroupedSelector(TakesGroups, Wrapper):
 
     about: ClassVar[About] = About(
         name="grouped",
-        summary="a base selector's choice among groups of correlated features",
+        summary="A base selector's choice among groups of correlated features.",
         methods="selection among groups of correlated features",
     )
 

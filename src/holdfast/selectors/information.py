@@ -59,7 +59,7 @@ class InformationGain(Filter):
 
     about: ClassVar[About] = About(
         name="information_gain",
-        summary="most information about the class, bins by the MDL rule",
+        summary="Most information about the class, bins by the MDL rule.",
         methods="information gain",
         reference="kalousis2005",
         needs=("classes",),
@@ -122,7 +122,7 @@ class SymmetricalUncertaintyFilter(Filter):
 
     about: ClassVar[About] = About(
         name="symmetrical_uncertainty",
-        summary="largest symmetrical uncertainty with the class",
+        summary="Largest symmetrical uncertainty with the class.",
         methods="symmetrical uncertainty with the class",
         reference="gulgezen2009",
         needs=("classes",),

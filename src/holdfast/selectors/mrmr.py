@@ -82,7 +82,7 @@ class MRMR(Selector):
 
     about: ClassVar[About] = About(
         name="mrmr",
-        summary="much information about the class, little shared: scheme=mid, miq or mid_alpha",
+        summary="Much information about the class, little shared: scheme=mid, miq or mid_alpha.",
         methods="minimum redundancy and maximum relevance (mRMR)",
         reference="peng2005",
         needs=("classes",),

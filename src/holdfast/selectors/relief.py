@@ -69,7 +69,7 @@ class ReliefF(Filter):
 
     about: ClassVar[About] = About(
         name="relieff",
-        summary="differs between near rows of other classes; ranges=full is fast",
+        summary="Differs between near rows of other classes; ranges=full is fast.",
         methods="ReliefF",
         reference="kononenko1994",
         needs=("classes",),

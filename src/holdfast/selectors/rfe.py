@@ -113,7 +113,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     about: ClassVar[About] = About(
         name="hybrid_rfe",
-        summary="elimination that keeps n_forced features of a stable criterion, two classes",
+        summary="Elimination that keeps n_forced features of a stable criterion, two classes.",
         methods="hybrid recursive feature elimination",
         reference="hamer2020",
         needs=("two classes",),

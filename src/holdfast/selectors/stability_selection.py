@@ -122,7 +122,7 @@ class StabilitySelection(ResamplingWrapper):
 
     about: ClassVar[About] = About(
         name="stability_selection",
-        summary="often among the first q to enter a base selector's order, on halves",
+        summary="Often among the first q to enter a base selector's order, on halves.",
         methods="Stability Selection",
         reference="meinshausen2010",
     )
