@@ -283,7 +283,7 @@ def many(names, *args, selections=SELECTIONS, **kwargs):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_comparisons_are_those_of_the_library(rivals, arguments, expected):
-    assert compared(*arguments) == expected()
+    assert compared(*arguments) == {"schema": "holdfast.comparison/1", **expected()}
 
 
 @pytest.mark.parametrize(
