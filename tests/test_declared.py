@@ -248,7 +248,6 @@ def test_what_is_no_record_is_told(values):
             lambda: hf.Study(selectors=[hf.selectors.AnovaF()], estimator=GaussianNB),
             "make one of it by calling the class",
         ),
-        (lambda: hf.Study(selectors=[hf.selectors.AnovaF()], scoring="accuracy"),),
         (lambda: RULES["weighted"].check({"weight": "x"}), "Expected a number for weight of rule weighted, got 'x'"),
         (lambda: RULES["at-least"].decide(None, 75), "Expected a stability of at most 1, got 75"),
     ],

@@ -1,6 +1,7 @@
 """Every result has a table, plain values, a text, a view in notebooks, and a picture where one is natural."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,12 @@ DRAWN = ("StabilityEstimate", "Comparisons", "StudyResult", "Pareto", "SizeProfi
 
 @pytest.fixture(scope="module")
 def results():
+    with warnings.catch_warnings():  # some of these results are undefined on purpose
+        warnings.simplefilter("ignore")
+        return make_results()
+
+
+def make_results():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, 8)), columns=[HOSTILE, *(f"x{place}" for place in range(7))])
     y = np.arange(60) % 2
