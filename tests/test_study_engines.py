@@ -217,6 +217,7 @@ def test_a_fit_that_ends_its_worker_every_time_costs_that_fit_alone_on_a_cluster
     _assert_only_deaths(on_cluster(study), DEAD, n=5)
 
 
+@heavy
 def test_a_worker_of_a_cluster_killed_half_way_costs_nothing(cluster, tmp_path):
     study = study_of({"slow": Slow(0.05), "gambling": Gambling()}, n=30)
     killed = []
@@ -231,6 +232,7 @@ def test_a_worker_of_a_cluster_killed_half_way_costs_nothing(cluster, tmp_path):
     assert_same(result, study.run(X, Y))
 
 
+@heavy
 def test_a_worker_that_a_fit_killed_once_costs_nothing(cluster, tmp_path):
     selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
     result = on_cluster(study_of(selectors))

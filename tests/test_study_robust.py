@@ -98,7 +98,7 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
         pytest.param(2, 60, True, signal.SIGINT, marks=heavy),
         (1, 0, False, signal.SIGTERM),
         pytest.param(2, 0, True, signal.SIGTERM, marks=heavy),
-        (2, 60, True, signal.SIGTERM),
+        pytest.param(2, 60, True, signal.SIGTERM, marks=heavy),
         pytest.param(1, 60, True, signal.SIGINT, marks=heavy),
         pytest.param(2, 0, False, signal.SIGINT, marks=heavy),
         pytest.param(2, 60, False, signal.SIGINT, marks=heavy),
