@@ -36,6 +36,11 @@ class Model:
     classes: tuple[type, ...] = ()
 
     @property
+    def class_names(self) -> set[str]:
+        """Names of the classes that it describes."""
+        return {kind.__name__ for kind in self.classes}
+
+    @property
     def parameters(self) -> dict[str, Parameter]:
         """What users may set, with defaults and meanings."""
         return describe_parameters(self.make, hidden=("task",))

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast import __version__
 from holdfast.measures import find_measure
+from holdfast.models import MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
 from holdfast.report.findings import Findings
 from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Tradeoff
@@ -76,11 +77,12 @@ def _sentences(findings: Findings) -> list[str]:
     data, seed = result.plan["data"], result.plan["random_state"]
     shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
     families = format_count(len(result.families), "selector")
-    names = ", ".join(shorten(name, 40) for name in result.families)
+    names = ", ".join(_describe_selector(result, name) for name in result.families)
     sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__} for "
-        f"{format_count(len(result.candidates), 'candidate')} ({families}: {names}), fitted to "
-        f"{describe_resamples(result)} ({shape}; random seed {seed}).",
+        f"{format_count(len(result.candidates), 'candidate')} of {families}, fitted to {describe_resamples(result)} "
+        f"({shape}; random seed {seed}).",
+        f"{'The selector was' if len(result.families) == 1 else 'The selectors were'} {names}.",
     ]
     if stability.measure:
         measure = find_measure(findings.common.measure).methods
@@ -121,6 +123,12 @@ def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Informa
             f"{format_percent(information.level)}{adjusted} (p {_format_p_value(information.p_value)})."
         )
     return sentences
+
+
+def _describe_selector(result: StudyResult, family: str) -> str:
+    """Return the name of a selector with what it goes by, where that says more."""
+    name, about = shorten(family, 40), result.records.selectors.get(family)
+    return name if about is None or about.methods in ("", about.name) else f"{name} ({about.methods})"
 
 
 def _score(result: StudyResult, metric: str | None) -> str:
@@ -175,7 +183,10 @@ def _model(result: StudyResult) -> str:
         return "the selector's own model" if len(result.scores) else "none"
     own = [name for name, kind in result.kinds.items() if kind != "subset"]
     except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
-    return (" after ".join(reversed(_class_names(estimator))) or "a custom model") + except_for
+    classes = _class_names(estimator)
+    phrases = [record.about.methods for record in MODELS.values() if classes and classes[-1] in record.class_names]
+    named = " after ".join(reversed(classes)) or "a custom model"
+    return (f"{phrases[0]} ({named})" if phrases else named) + except_for
 
 
 def _class_names(described: Any) -> list[str]:
