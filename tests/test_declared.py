@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from typer.testing import CliRunner
 
 import holdfast as hf
-from holdfast.cli import app
+from holdfast.cli import app, records
 from holdfast.cli.records import HOMES, registry
 from holdfast.declared import About, Registry, describe_parameters, is_about
 from holdfast.models import MODELS, SCORES, Model, Score
@@ -25,7 +26,7 @@ from holdfast.references import REFERENCES, Publication
 from holdfast.report import render, summarize
 from holdfast.resampling import PERTURBATIONS, Perturbation
 from holdfast.resampling.split import split_of_rows
-from holdfast.selectors import SELECTORS
+from holdfast.selectors import SELECTORS, NamedSelector
 from holdfast.selectors.base import Selector
 from holdfast.tradeoff.rules import RULES, Decision, rule
 
@@ -155,6 +156,19 @@ def test_a_report_speaks_of_what_ran_even_where_it_is_not_registered(own, tmp_pa
     finally:
         SELECTORS.add(type(selector))
         PERTURBATIONS.add(type(perturbation))
+
+
+def test_installed_packages_register_what_they_offer_before_names_are_looked_up(monkeypatch):
+    about = About(name="plugged", summary="From a package.", methods="a package's filter", needs=("classes",))
+    offered = SimpleNamespace(load=lambda: SELECTORS.add(NamedSelector(about=about, make=SELECTORS["anova"].make)))
+    monkeypatch.setattr(records, "entry_points", lambda group: [offered] if group == "holdfast" else [])
+    records.load_plugins.cache_clear()
+    try:
+        found = json.loads(cli("study", "breast_cancer", "-s", "plugged:k=2", "-n", 3, "--json", "--quiet"))
+        assert [row["candidate"] for row in found["candidates"]] == ["plugged"]
+    finally:
+        SELECTORS.remove("plugged")
+        records.load_plugins.cache_clear()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,7 @@
 """What is said of everything that has a name, said once: by a record beside the code that does it.
 
 Measures, perturbations, selectors, models, scores and rules are kept in registries. The command line, the method
-section of a report, the tables of the documentation and the tests read these; nothing else lists a name.
+section of a report, the tables of docs/names.md and the tests read these.
 """
 
 import difflib

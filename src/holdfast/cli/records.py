@@ -47,7 +47,11 @@ def name_all(text: str) -> str:
 
 
 class RecordsCommand(TyperCommand):
-    """A command whose help names what is registered at the moment it is asked for."""
+    """A command that knows what installed packages register, and whose help names all that is registered."""
+
+    def invoke(self, ctx: Any) -> Any:
+        load_plugins()
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         options = [option for option in self.params if getattr(option, "help", None)]
