@@ -1,6 +1,6 @@
 """What one fit selects or ranks, ties at a cut, and the interface of selectors that fit many resamples together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -53,6 +53,12 @@ class Selection:
         What a user should know of this fit, a line for each thing; empty for nothing.
     informative : ndarray of bool, optional
         Which features got anything else than a constant column would; a cut takes no others. All, if not given.
+    order : ndarray of int, optional
+        Of a subset that was cut from an order, its columns, the best first, ties decided.
+    smallest : int
+        The least number of the first columns of ``order`` that are what a fit of that size would select.
+    whole : callable, optional
+        Returns the ranking or the weights of all features that a subset was cut from.
     """
 
     kind: Kind
@@ -60,11 +66,20 @@ class Selection:
     model: Any = None
     note: str = ""
     informative: NDArray[np.bool_] | None = None
+    order: NDArray[np.int32] | None = None
+    smallest: int = 1
+    whole: "Callable[[], Selection] | None" = None
 
     @classmethod
     def subset(cls, columns: Any, model: Any = None, note: str = "") -> "Selection":
         """A selection of these columns."""
         return cls("subset", np.sort(np.asarray(columns, dtype=np.int32)), model, note)
+
+    @classmethod
+    def first(cls, order: Any, model: Any = None, note: str = "", **more: Any) -> "Selection":
+        """A selection of these columns, which come the best first."""
+        columns = np.asarray(order, dtype=np.int32)
+        return cls("subset", np.sort(columns), model, note, order=columns, **more)
 
     def top(self, k: int, *, random_state: int | None = None, rule: str = "a weight of 0") -> "Selection":
         """Cut a ranking or weights to the best ``k``, or to those that carry information if these are fewer.
@@ -90,7 +105,7 @@ class Selection:
         if 0 < wanted < order.size and worse[order[wanted - 1]] == worse[order[wanted]]:
             taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
             note = f"the cut falls among tied features, and {taken}"
-        return Selection.subset(order[:wanted], note="\n".join(filter(None, [self.note, note])))
+        return Selection.first(order[:wanted], note="\n".join(filter(None, [self.note, note])), whole=lambda: self)
 
 
 def fewer_note(rule: str) -> str:

@@ -11,7 +11,7 @@ batches cannot differ. Two more methods are there to be overridden where work ca
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -223,7 +223,7 @@ class Selector(SelectorMixin, BaseEstimator):
         if preference.kind == "subset":
             return Selection.subset(preference.values, preference.model, preference.note)
         best = self._take_best(preference, self._wanted_size(n_features), seed)
-        return Selection.subset(best.values, preference.model, best.note)
+        return replace(best, model=preference.model)
 
     def _take_best(self, preference: Preference, size: int, seed: int | None) -> Selection:
         return preference.selection().top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")

@@ -1,0 +1,97 @@
+"""A block of models: one for each set of columns on each split, and their predictions, as flat arrays.
+
+A *cell* is one set of columns on one split. What a study scores is a block of cells; recognized models
+(:mod:`holdfast.models.recognized`) fit and predict all cells of a block at once, and scores
+(:mod:`holdfast.models.scores`) are computed for all of them at once. The result of a cell never depends on the others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Splits of a data set, and the sets of columns to train and to test a model on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (rows, columns)
+        All features, then covariates; finite float64.
+    y : ndarray
+        For each row the number of its class, from 0, or the number to predict.
+    n_classes : int
+        How many classes the data have; 0 if numbers are predicted.
+    counts : ndarray of shape (splits, rows)
+        How often each split trains on each row.
+    tests : sequence of ndarray
+        The held-out rows of each split.
+    splits : ndarray of int
+        The split of each cell.
+    columns : sequence of ndarray of int
+        The columns of each cell, in the order in which a model gets them; none may be empty.
+    """
+
+    X: Floats
+    y: NDArray[Any]
+    n_classes: int
+    counts: Ints
+    tests: Sequence[Ints]
+    splits: Ints
+    columns: Sequence[NDArray[Any]]
+
+    @property
+    def n_cells(self) -> int:
+        """How many models there are."""
+        return len(self.columns)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the held-out rows of each cell begin among those of all, and the end of the last."""
+        sizes = np.array([rows.size for rows in self.tests], dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(sizes[self.splits])])
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The held-out rows of all cells, one after the other."""
+        tests = [self.tests[split] for split in self.splits]
+        return np.concatenate(tests) if tests else np.empty(0, np.int64)
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The target of these rows."""
+        return self.y[self.rows]
+
+    def train(self, cell: int) -> Ints:
+        """The rows that a cell trains on, ascending, repeated as often as they count."""
+        counts = self.counts[self.splits[cell]]
+        return np.repeat(np.arange(counts.size), counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What models answer for the held-out rows of a block, cell after cell; None for what was not asked.
+
+    Attributes
+    ----------
+    starts : ndarray of int
+        Where each cell begins, and the end of the last.
+    predict : ndarray
+        The number of the predicted class, or the predicted number.
+    decision_function : ndarray, optional
+        One value per row for two classes, larger for the second; one column per class for more.
+    predict_proba : ndarray, optional
+        One column per class.
+    """
+
+    starts: Ints
+    predict: NDArray[Any]
+    decision_function: Floats | None = None
+    predict_proba: Floats | None = None
