@@ -81,7 +81,11 @@ def made(
             path=None,
             meta=meta,
             splits=splits,
-            candidates=pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]),
+            candidates=pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]).assign(
+                ordering=None, size=None
+            ),
+            orderings=pd.DataFrame(columns=["ordering", "family", "settings", "sizes", "keep"]),
+            orders=pd.DataFrame(columns=["ordering", "split", "smallest", "complete", "columns", "kind", "whole"]),
             outcomes=pd.DataFrame(outcomes, columns=columns),
             scores=pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),

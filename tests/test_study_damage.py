@@ -321,27 +321,27 @@ def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, cop
 
 
 def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
-    orders = schema.Table(
-        "orders",
+    effects = schema.Table(
+        "effects",
         {"family": "TEXT", "setting": "INTEGER", "split": "INTEGER", "ranks": "BLOB", "n": "INTEGER", "rest": "REAL"},
         ("family", "setting", "split"),
         optional=("rest",),
     )
-    monkeypatch.setitem(schema.TABLES, "orders", orders)
+    monkeypatch.setitem(schema.TABLES, "effects", effects)
     schema.expected_schema.cache_clear()
     path = tmp_path / "s.db"
     try:
         quietly(STUDY, X, Y, store=path)
         with open_to_write(path) as store, store.transaction():
-            store.write(orders, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
+            store.write(effects, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
             with pytest.raises(ValueError, match="Expected a value for each of family, setting, split, "):
-                store.write(orders, [("anova", 0, 12, None, 1, 0.5)])
-        assert verify(path).tables["orders"] == {"sound": 12, "damaged": 0, "missing": 0}
-        change(path, "UPDATE orders SET n = 2 WHERE split = 7")
-        change(path, "DELETE FROM orders WHERE split = 8")
-        with pytest.raises(hf.study.StoreError, match="2 of 12 orders lost"):
+                store.write(effects, [("anova", 0, 12, None, 1, 0.5)])
+        assert verify(path).tables["effects"] == {"sound": 12, "damaged": 0, "missing": 0}
+        change(path, "UPDATE effects SET n = 2 WHERE split = 7")
+        change(path, "DELETE FROM effects WHERE split = 8")
+        with pytest.raises(hf.study.StoreError, match="2 of 12 effects lost"):
             hf.load_study(path)
         assert len(resumed(path)[1]) == 1
-        assert verify(path).tables["orders"] == {"sound": 10, "damaged": 0, "missing": 0}
+        assert verify(path).tables["effects"] == {"sound": 10, "damaged": 0, "missing": 0}
     finally:
         schema.expected_schema.cache_clear()

@@ -96,7 +96,7 @@ def _candidate_estimate(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top, **parameters)
+            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), **parameters)
     except ValueError as error:
         return name, None, Interval(math.nan, math.nan), str(error)
     return name, estimate, result.interval(name, estimate, level), None

@@ -16,7 +16,7 @@ from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Candidate, Score, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
-from holdfast.study.stored import UnansweredError
+from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.information import why_no_scores
 
 MOST_COMPARED = 30
@@ -33,7 +33,7 @@ def estimate_stability(result: StudyResult, name: str, common: CommonMeasure, X:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return result.stability(name, common.measure, top=common.top, X=X)
+            return result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), X=X)
     except UnansweredError as unanswered:
         return unanswered.plain
     except ValueError:

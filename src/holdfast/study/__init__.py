@@ -1,13 +1,13 @@
 """Studies: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
-from holdfast.study.families import Candidates
+from holdfast.study.candidates import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
 from holdfast.study.loading import load_study
+from holdfast.study.orders import UnansweredError
 from holdfast.study.precision import TargetPrecision
 from holdfast.study.result import StudyResult
 from holdfast.study.store import StoreError
-from holdfast.study.stored import UnansweredError
 from holdfast.study.study import Study, StudyError
 
 __all__ = [

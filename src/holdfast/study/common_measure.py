@@ -33,6 +33,10 @@ class CommonMeasure:
     measure: str | Measure
     top: int | None = None
 
+    def top_of(self, kind: Kind | None) -> int | None:
+        """How many of the best features count for a candidate that gives this kind of preference."""
+        return None if kind == "subset" else self.top
+
     def cut(self, designed: DesignedRuns) -> DesignedRuns:
         """Return the runs as they are measured: cut to the best features, if that is needed."""
         if self.top is None or designed.runs.kind == "subset":

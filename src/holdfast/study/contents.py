@@ -237,7 +237,9 @@ class StudyContents:
         counts = lines[lines["note"].fillna("") != ""].value_counts(["candidate", "note"], sort=False)
         return counts.rename("runs").reset_index()
 
-    def designed(self, candidate: str, *, fraction: float | None = None) -> DesignedRuns:
+    def designed(
+        self, candidate: str, *, fraction: float | None = None, kind: Kind | None = None, top: int | None = None
+    ) -> DesignedRuns:
         """Return what a candidate preferred on each measured split, with the place of each in the design.
 
         Parameters
@@ -246,6 +248,10 @@ class StudyContents:
             Name of a candidate.
         fraction : float, optional
             Of nested subsamples, only those of this size, and the whole samples.
+        kind : {"subset", "ranking", "weighting"}, optional
+            Ask for the ranking or the weights that selections were cut from, if the study stored them.
+        top : int, optional
+            Of selections that were cut from an order, so many of the best features instead.
 
         Returns
         -------
@@ -257,15 +263,20 @@ class StudyContents:
         ValueError
             If there is no such candidate, or none of its fits has finished.
         """
-        return self.stored.designed(candidate, fraction=fraction)
+        return self.stored.designed(candidate, fraction=fraction, kind=kind, top=top)
 
-    def preferences(self, candidate: str) -> Preferences:
+    def preferences(self, candidate: str, *, kind: Kind | None = None, top: int | None = None) -> Preferences:
         """Return what a candidate preferred on each split that it was fitted on without failing.
 
         Parameters
         ----------
         candidate : str
             Name of a candidate.
+        kind : {"subset", "ranking", "weighting"}, optional
+            Ask for the ranking or the weights that selections were cut from, if the study stored them
+            (``hf.Candidates(…, keep="weights")``).
+        top : int, optional
+            Of selections that were cut from an order, so many of the best features instead.
 
         Returns
         -------
@@ -277,7 +288,7 @@ class StudyContents:
         ValueError
             If there is no such candidate, or none of its fits has finished.
         """
-        return self.designed(candidate).runs
+        return self.designed(candidate, kind=kind, top=top).runs
 
     # Scores and predictions
 

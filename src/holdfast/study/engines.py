@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import fields
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,9 +20,9 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from holdfast.study.child import EndedError, call_in_subprocess, end_children, exit_with_parent
-from holdfast.study.work import Context, Failure, Outcome, Task, one_thread, work
+from holdfast.study.work import Context, Failure, Finished, Outcome, Task, one_thread, work
 
-Done = tuple[Task, list[Outcome]]
+Done = tuple[Task, Finished]
 Tasks = Iterator[Task]
 Missing = Callable[[], Tasks]
 
@@ -116,7 +117,7 @@ class _SharedContext:
         self.folder = tempfile.mkdtemp(prefix="holdfast-")
         path = Path(self.folder) / "context"
         arrays = {name: getattr(self.context, name) for name in ("X", "covariates", "y", "shared")}
-        rest = {name: value for name, value in vars(self.context).items() if name not in (*arrays, "table")}
+        rest = {item.name: getattr(self.context, item.name) for item in fields(Context) if item.name not in arrays}
         joblib.dump((arrays, cloudpickle.dumps(rest)), path)
         return _Place(str(path))
 
@@ -147,26 +148,29 @@ def _work_at(place: _Place, task: Task) -> Done:
     return task, work(_load_context(place.path), task)
 
 
-def _outcomes_at(place: _Place, task: Task) -> list[Outcome]:
+def _finished_at(place: _Place, task: Task) -> Finished:
     return work(_load_context(place.path), task)
 
 
 def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
     """Do each fit of a task in a subprocess that can be killed."""
-    call = _outcomes_at if isinstance(context, _Place) else work
-    outcomes = []
+    call = _finished_at if isinstance(context, _Place) else work
+    finished = Finished([], [])
     for split in task.splits:
         for setting in task.settings:
             if isinstance(context, _Place) and context.closed:
-                return task, []
-            outcomes += _fit_in_subprocess(call, context, Task(task.family, (split,), (setting,)), limit)
-    return task, outcomes
+                return task, Finished([], [])
+            done = _fit_in_subprocess(call, context, Task(task.family, (split,), (setting,)), limit)
+            finished = Finished(
+                finished.outcomes + done.outcomes, finished.orders + done.orders, finished.seconds + done.seconds
+            )
+    return task, finished
 
 
 def _fit_in_subprocess(
-    call: Callable[[Any, Task], list[Outcome]], context: Any, task: Task, limit: float | None
-) -> list[Outcome]:
-    """The outcomes of one fit in a subprocess; if that ends, a failure."""
+    call: Callable[[Any, Task], Finished], context: Any, task: Task, limit: float | None
+) -> Finished:
+    """What one fit in a subprocess gives; if that ends, a failure."""
     try:
         return call_in_subprocess(call, context, task, limit)
     except EndedError as ended:
@@ -176,10 +180,11 @@ def _fit_in_subprocess(
             failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
     family = (_load_context(context.path) if isinstance(context, _Place) else context).families[task.family]
     first = task.settings[0] * len(family.cuts)
-    return [
+    outcomes = [
         Outcome(family=task.family, candidate=first + size, split=task.splits[0], failure=failure, seconds=limit or 0.0)
         for size in range(len(family.cuts))
     ]
+    return Finished(outcomes, [], limit or 0.0)
 
 
 # On a cluster

@@ -1,147 +1,92 @@
-"""Families: one selector with all the settings that one piece of work can fit; a candidate is one of them."""
+"""Families: one selector with all the settings that one piece of work can fit, on blocks of splits."""
 
 import inspect
-import itertools
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
+from holdfast.study.candidates import Candidates, Keep
+
+if TYPE_CHECKING:
+    from holdfast.study.work import Context
 
 log = logging.getLogger(__name__)
+ALL = 2**31 - 1
+"""More features than there are: a selector that is asked for so many orders all of them."""
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """A grid of settings and sizes of one selector, each a candidate of its own.
+class Ordering(NamedTuple):
+    """Candidates of one fit that differ in size only: they are cuts of one order.
 
-    Parameters
+    Attributes
     ----------
-    selector : estimator
-        Any scikit-learn estimator or Pipeline with a support, ranking, coefficients or importances.
-    grid : mapping from parameter to list of values, or list of such mappings
-        Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
-    sizes : int or sequence of int
-        Numbers of features: the order of features that a fit gives (ranking, scores, coefficients, importances) is cut
-        to the best of them. All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good
-        ones those that the split's seed draws.
-
-    See Also
-    --------
-    Study : Takes candidates among its selectors.
-    optimize : Searches a grid, and stops poor candidates early.
-
-    Examples
-    --------
-    >>> import holdfast as hf
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> hf.Candidates(RandomForestClassifier(), {"max_depth": [3, None]}, sizes=[5, 10]).names("forest")
-    ['forest(max_depth=3, size=5)', 'forest(max_depth=3, size=10)', 'forest(max_depth=None, size=5)', \
-'forest(max_depth=None, size=10)']
+    setting : dict
+        What they have in common.
+    sizes : dict from int to int
+        The size of each candidate.
+    fitted : list of int
+        Places of the settings that one fit of them takes.
     """
 
-    selector: Any
-    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
-    sizes: int | Sequence[int] | None = None
-
-    def __post_init__(self) -> None:
-        is_class, fits = isinstance(self.selector, type), hasattr(self.selector, "fit")
-        if is_class or not fits or not hasattr(self.selector, "get_params"):
-            hint = "; make one of it by calling the class" if is_class else ""
-            hint = "; derive its class from sklearn.base.BaseEstimator" if fits and not is_class else hint
-            raise ValueError(f"Expected a scikit-learn estimator as selector, got {self.selector!r}{hint}.")
-        known = self.selector.get_params(deep=True)
-        for name in {name for setting in self.settings for name in setting}:
-            if name not in known:
-                raise ValueError(
-                    f"Expected a parameter of {type(self.selector).__name__} in the grid, got {name!r}; it has "
-                    f"{', '.join(sorted(known)) or 'none'}."
-                )
-        if not self.cuts:
-            raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {self.sizes!r}.")
-        for size in self.cuts:
-            if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
-                raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {size!r}.")
-
-    @property
-    def settings(self) -> list[dict[str, Any]]:
-        """Every setting of the grid, in its order; one empty setting without a grid."""
-        grids = [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
-        return [setting for grid in grids for setting in _ordered_grid(grid)]
-
-    @property
-    def cuts(self) -> list[int | None]:
-        """Every size; None stands for the selection as it is."""
-        if self.sizes is None:
-            return [None]
-        return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
-
-    def names(self, family: str) -> list[str]:
-        """Return the name of each candidate.
-
-        Parameters
-        ----------
-        family : str
-            Name of the selector.
-
-        Returns
-        -------
-        list of str
-            The family with the setting in parentheses; the family alone if there is only one candidate.
-        """
-        several = len(self.settings) > 1 or len(self.cuts) > 1
-        return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
-
-    def candidate_settings(self) -> list[dict[str, Any]]:
-        """Return the setting of each candidate, its size included.
-
-        Returns
-        -------
-        list of dict
-            Values by parameter, in the order of :meth:`names`.
-        """
-        return [
-            {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
-        ]
+    setting: dict[str, Any]
+    sizes: dict[int, int]
+    fitted: list[int]
 
 
-def _ordered_grid(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """The settings of one grid: the first parameter given changes slowest."""
-    for name, values in grid.items():
-        if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
-            raise ValueError(f"Expected a list of values for {name!r} in the grid, got {values!r}.")
-        if not len(values):
-            raise ValueError(f"Expected at least one value for {name!r} in the grid, got none.")
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+class Order(NamedTuple):
+    """The features of one fit, best first, as they are stored once for all candidates that are cuts of it.
+
+    Attributes
+    ----------
+    ordering : int
+        Place among the orderings of its family.
+    columns : ndarray of int
+        The best features; ties are decided.
+    smallest : int
+        The least size for which the first columns are what a fit of that size selects.
+    complete : bool
+        Whether no further feature carries information, so that larger sizes are the same.
+    whole : Selection or None
+        The ranking or the weights of all features, if they are kept.
+    """
+
+    ordering: int
+    columns: NDArray[np.int32]
+    smallest: int
+    complete: bool
+    whole: Selection | None
+
+    def begins_with(self, selection: Selection, size: int) -> bool:
+        """Whether a selection is what this order cut to a size gives."""
+        cut = self.columns[:size]
+        same = selection.order is not None and np.array_equal(selection.order, cut)
+        return same or np.array_equal(selection.values, np.sort(cut))
 
 
-def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
-    """The name of a candidate: its family, and its setting in parentheses."""
-    return f"{family}({', '.join(f'{name}={_format_value(value)}' for name, value in setting.items())})"
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    text = value if isinstance(value, str) else repr(value)
-    return " ".join(text.split())
-
-
-class Fit:
+class Fit(NamedTuple):
     """The fit of one setting on one split: a selection or an error, and its seconds."""
 
-    def __init__(self, result: Selection | Exception, seconds: float) -> None:
-        self.result, self.seconds = result, seconds
+    result: Selection | Exception
+    seconds: float
+
+
+class FittedSplit(NamedTuple):
+    """What the candidates of a family selected on one split, and the orders that they are cuts of."""
+
+    fits: dict[int, Fit]  # by candidate
+    orders: list[Order]
 
 
 @dataclass(frozen=True)
@@ -155,6 +100,11 @@ class Family:
     def selector(self) -> Any:
         """The selector."""
         return self.candidates.selector
+
+    @property
+    def keep(self) -> Keep | None:
+        """What is stored of a fit beside the selection."""
+        return self.candidates.keep
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
@@ -179,82 +129,201 @@ class Family:
         """The name of each candidate: all sizes of the first setting, then of the next."""
         return self.candidates.names(self.name)
 
-    @property
+    @cached_property
     def batched(self) -> bool:
         """Whether the selector fits many resamples in one piece of work, and takes the sizes as a parameter."""
         sized = self.candidates.sizes is None or "n_features" in self.selector.get_params(deep=False)
         return sized and isinstance(self.selector, RefitsMany)
 
+    # Orders
+
+    @cached_property
+    def orderings(self) -> list[Ordering]:
+        """Candidates that are cuts of one order; those that are not are left out."""
+        if self.keep == "selected":
+            return []
+        return self._orderings_of_settings() if self.batched else self._orderings_of_cuts()
+
+    def _orderings_of_cuts(self) -> list[Ordering]:
+        """One for each fit, of which all sizes are cut."""
+        sizes = {cut: size for cut, size in enumerate(self.cuts) if size is not None}
+        return [
+            Ordering(setting, {place * len(self.cuts) + cut: size for cut, size in sizes.items()}, [place])
+            for place, setting in enumerate(self.settings)
+            if sizes
+        ]
+
+    def _orderings_of_settings(self) -> list[Ordering]:
+        """One for all settings that differ in the number of features, or in what concerns the model alone."""
+        if "n_features" not in getattr(self.selector, "shared_parameters", ()):
+            return []
+        orderings: dict[str, Ordering] = {}
+        beside = ("n_features", *getattr(self.selector, "model_parameters", ()))
+        for place, setting in enumerate(self.settings):
+            common = {name: value for name, value in setting.items() if name not in beside}
+            ordering = orderings.setdefault(repr(common), Ordering(common, {}, []))
+            ordering.sizes[place] = self._asked_size(setting)
+            ordering.fitted.append(place)
+        hidden = len(self._hidden_sizes)
+        for number, ordering in enumerate(orderings.values()):
+            first = len(self.settings) + number * hidden
+            ordering.fitted.extend(range(first, first + hidden))
+        return list(orderings.values())
+
+    @property
+    def _hidden_sizes(self) -> list[int]:
+        """The sizes that a fit must pass for the whole order beside those of candidates."""
+        if self.keep not in ("order", "weights"):
+            return []
+        return [{"smallest": 1, "largest": ALL}[end] for end in getattr(self.selector, "whole_order", ("largest",))]
+
+    @cached_property
+    def ordering_of(self) -> dict[int, int]:
+        """The ordering that a candidate is a cut of."""
+        return {candidate: place for place, ordering in enumerate(self.orderings) for candidate in ordering.sizes}
+
+    @cached_property
+    def fitted_settings(self) -> list[dict[str, Any]]:
+        """Every setting that is fitted: those of candidates, then the hidden sizes of every ordering."""
+        if not self.batched:
+            return self.settings
+        hidden = [
+            {**self.settings[ordering.fitted[0]], "n_features": size}
+            for ordering in self.orderings
+            for size in self._hidden_sizes
+        ]
+        return [*self.settings, *hidden]
+
+    def _asked_size(self, setting: Mapping[str, Any]) -> int:
+        return setting.get("n_features", self.selector.n_features)
+
+    # Fitting
+
     def prepare(self, X: Any, y: NDArray[Any], groups: NDArray[Any] | None = None) -> Any:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched:
             return None
-        return self.selector.prepare(as_numbers(X), y, self.settings, **_groups_for(self.selector.prepare, groups))
+        groups_argument = _groups_for(self.selector.prepare, groups)
+        return self.selector.prepare(as_numbers(X), y, self.fitted_settings, **groups_argument)
 
     def run(
-        self,
-        shared: Any,
-        X: Any,
-        y: NDArray[Any],
-        names: Sequence[str],
-        splits: Sequence[Split],
-        places: Sequence[int],
-        groups: NDArray[Any] | None = None,
-    ) -> Iterator[list[Fit]]:
-        """Yield, for each split, a fit of each of the settings at these places."""
-        settings = [self.settings[place] for place in places]
+        self, shared: Any, data: "Context", splits: Sequence[Split], places: Sequence[int]
+    ) -> Iterator[FittedSplit]:
+        """Yield, for each split, what the candidates of the settings at these places selected."""
         left = iter(splits)
         if self.batched and not any(split.change or split.reseed for split in splits):
-            try:
-                for fits in self._refit_batch(shared, X, y, splits, settings):
-                    next(left)
-                    yield fits
-            except Exception:  # the fit that is to blame shows when each is made by itself
-                log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
+            for split, results in zip(splits, self._refit_batch(shared, data, splits, places), strict=False):
+                next(left)
+                yield self._collect(results, split, places)
         for split in left:
-            yield self._fit_split(X, y, names, split, settings, groups)
-
-    def cut(self, selection: Selection, random_state: int) -> list[Selection]:
-        """One selection for each size; which of equally good features are taken depends on the split's seed."""
-        return [selection if size is None else selection.top(size, random_state=random_state) for size in self.cuts]
+            yield self._collect(self._fit_split(data, split, places), split, places)
 
     def _refit_batch(
-        self, shared: Any, X: Any, y: NDArray[Any], splits: Sequence[Split], settings: list[dict[str, Any]]
-    ) -> Iterator[list[Fit]]:
-        begun = perf_counter()
-        batch = list(self.selector.refit_many(shared, as_numbers(X), y, splits, settings))
+        self, shared: Any, data: "Context", splits: Sequence[Split], places: Sequence[int]
+    ) -> list[dict[int, Fit]]:
+        """Fit all splits together; nothing if that fails as a whole."""
+        begun, fitted = perf_counter(), self._with_companions(places)
+        settings = [self.fitted_settings[place] for place in fitted]
+        try:
+            batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, settings))
+        except Exception:  # the fit that is to blame shows when each is made by itself
+            log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
+            return []
         seconds = (perf_counter() - begun) / (len(splits) * len(settings))
-        yield from ([Fit(result, seconds) for result in results] for results in batch)
+        return [
+            {place: Fit(result, seconds) for place, result in zip(fitted, results, strict=True)} for results in batch
+        ]
 
-    def _fit_split(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        names: Sequence[str],
-        split: Split,
-        settings: list[dict[str, Any]],
-        groups: NDArray[Any] | None,
-    ) -> list[Fit]:
+    def _with_companions(self, places: Sequence[int]) -> list[int]:
+        """Places of settings with all that share an order with one of them: a fit is always the same piece of work."""
+        if len(places) == len(self.settings):
+            return list(range(len(self.fitted_settings)))
+        shared = [set(ordering.fitted) for ordering in self.orderings if not set(places).isdisjoint(ordering.fitted)]
+        return sorted(set(places).union(*shared))
+
+    def _collect(self, fits: dict[int, Fit], split: Split, places: Sequence[int]) -> FittedSplit:
+        """The selection of each candidate, and the orders that they are cuts of."""
+        cuts: dict[int, Fit] = {}
+        for place in places:
+            cuts |= self._cut_to_sizes(place, fits[place], split.seed)
+        wanted = {self.ordering_of[candidate] for candidate in cuts if candidate in self.ordering_of}
+        orders = [self._make_order(number, fits, split.seed) for number in sorted(wanted)]
+        return FittedSplit(cuts, [order for order in orders if order is not None])
+
+    def _cut_to_sizes(self, place: int, fit: Fit, seed: int) -> dict[int, Fit]:
+        """The selection of each size from one fit, by candidate; which of equally good features depends on the seed."""
+        if self.cuts == [None] or isinstance(fit.result, Exception):
+            return dict.fromkeys(range(place * len(self.cuts), (place + 1) * len(self.cuts)), fit)
+        cuts: dict[int, Fit] = {}
+        for candidate, size in enumerate(self.cuts, start=place * len(self.cuts)):
+            try:
+                cuts[candidate] = fit if size is None else fit._replace(result=fit.result.top(size, random_state=seed))
+            except ValueError as error:
+                cuts[candidate] = fit._replace(result=error)
+        return cuts
+
+    def _make_order(self, number: int, fits: Mapping[int, Fit], seed: int) -> Order | None:
+        """The order that the candidates of an ordering are cut from; None if the fit failed or gives no order."""
+        longest, asked = self._longest_cut(self.orderings[number], fits, seed)
+        if longest is None or longest.order is None:
+            return None
+        columns, whole = longest.order, longest.whole() if self.keep in ("order", "weights") and longest.whole else None
+        if whole is not None and whole.kind == "ranking" and self.batched and ALL not in self._hidden_sizes:
+            columns, asked = _read_ranking(whole), ALL
+        return Order(number, columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
+
+    def _longest_cut(self, ordering: Ordering, fits: Mapping[int, Fit], seed: int) -> tuple[Selection | None, int]:
+        """The longest selection that a fit gives with its order, and how many features it was asked for."""
+        results = {place: fits[place].result for place in ordering.fitted if place in fits}
+        selections = {place: result for place, result in results.items() if isinstance(result, Selection)}
+        if not self.batched:
+            asked = ALL if self.keep in ("order", "weights") else max(ordering.sizes.values())
+            ranked = [selection for selection in selections.values() if selection.kind != "subset"]
+            return (ranked[0].top(asked, random_state=seed) if ranked else None), asked
+        sizes = {place: chosen.order.size for place, chosen in selections.items() if chosen.order is not None}
+        if not sizes:
+            return None, 0
+        place = max(sizes, key=lambda place: (sizes[place], self._asked_size(self.fitted_settings[place])))
+        return selections[place], self._asked_size(self.fitted_settings[place])
+
+    def _fit_split(self, data: "Context", split: Split, places: Sequence[int]) -> dict[int, Fit]:
+        """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
         try:
-            train = *split.data(X, y), None if groups is None else groups[split.train]
+            X, y = split.data(data.X, data.y)
+            groups = None if data.groups is None else data.groups[split.train]
         except Exception as error:
-            return [Fit(error, 0.0)] * len(settings)
-        return [self._fit(train, names, split, setting) for setting in settings]
+            return dict.fromkeys(places, Fit(error, 0.0))
+        return {place: self._fit((X, y), groups, data.names, split, place) for place in places}
 
-    def _fit(self, train: tuple[Any, Any, Any], names: Sequence[str], split: Split, setting: dict[str, Any]) -> Fit:
-        begun = perf_counter()
+    def _fit(
+        self, train: tuple[Any, Any], groups: NDArray[Any] | None, names: Sequence[str], split: Split, place: int
+    ) -> Fit:
+        begun, setting = perf_counter(), self.fitted_settings[place]
         try:
-            estimator = clone(self.selector).set_params(
-                **{name: clone(value, safe=False) for name, value in setting.items()}
-            )
+            estimator = clone(self.selector)
+            if setting:
+                estimator.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
             set_seeds(estimator, split.seed, always=split.reseed)
-            estimator.fit(*train[:2], **_groups_in_steps(estimator, train[2]))
+            with config_context(skip_parameter_validation=place in self._validated):
+                estimator.fit(*train, **_groups_in_steps(estimator, groups))
+            self._validated.add(place)
             result: Selection | Exception = read_selection(estimator, names, ordered=self.cuts != [None])
         except Exception as error:
             result = error
         except SystemExit as leaving:
             result = RuntimeError(f"The selector called sys.exit({'' if leaving.code is None else leaving.code}).")
         return Fit(result, perf_counter() - begun)
+
+    @cached_property
+    def _validated(self) -> set[int]:
+        """Settings that were fitted in this process: scikit-learn need not validate their parameters again."""
+        return set()
+
+
+def _read_ranking(whole: Selection) -> NDArray[np.int32]:
+    """The columns of a ranking without ties, best first, as far as they carry information."""
+    order = np.argsort(whole.values, kind="stable")
+    return (order if whole.informative is None else order[whole.informative[order]]).astype(np.int32)
 
 
 def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from holdfast.declared import Registry, a, did_you_mean
 from holdfast.models import MODELS
 from holdfast.resampling import PERTURBATIONS, Perturbation
 from holdfast.selectors.catalog import SELECTORS
-from holdfast.study.families import Candidates, candidate_name
+from holdfast.study.candidates import Candidates, candidate_name
 from holdfast.study.trust import PUBLIC_CLASSES, Trust, dotted_paths, find_class
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.selectors.catalog import SELECTORS
-from holdfast.study.families import Candidates
+from holdfast.study.candidates import Candidates
 
 
 def name_selectors(selectors: Any) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import numpy as np
 from holdfast.study.families import Family
 from holdfast.study.progress import Progress
 from holdfast.study.store import Store
-from holdfast.study.work import Outcome, Task
+from holdfast.study.store.schema import Row
+from holdfast.study.work import Finished, Task
 
 BLOCK_SECONDS = 0.25
 LARGEST_BLOCK = 250
@@ -32,38 +33,47 @@ class Queue:
         ids = store.ids()
         self.ids = [[ids[name] for name in family.names] for family in families]
         self.seconds = [np.nan] * len(families)  # of one split, as far as known
-        self.done = store.done(max(ids.values()), n_splits)
+        self.done = store.done(max(number for number, _ in ids.values()), n_splits)
         if only is not None:
-            self.done[[number for name, number in ids.items() if name not in only]] = True
+            self.done[[number for name, (number, _) in ids.items() if name not in only]] = True
+        ours = self.done[[number for family_ids in self.ids for number, _ in family_ids]]
+        self.n_done, self.n_total, self.failures = int(ours.sum()), ours.size, store.n_failures
         self.begun, self.fitted = monotonic(), 0
-        self.failures = store.n_failures
+        self.first_fitted, self.first_seconds = 0, 0.0
+
+    def _numbers(self, place: int) -> list[int]:
+        """The numbers of a family's candidates."""
+        return [number for number, _ in self.ids[place]]
 
     @property
     def needed(self) -> set[int]:
         """The families that have work to do."""
-        return {place for place in range(len(self.families)) if not self.done[self.ids[place]].all()}
+        return {place for place in range(len(self.families)) if not self.done[self._numbers(place)].all()}
 
     @property
     def progress(self) -> Progress:
-        """How far it has come."""
-        ours = self.done[[number for ids in self.ids for number in ids]]
-        rate = self.fitted / max(monotonic() - self.begun, 1e-9)
-        return Progress(int(ours.sum()), ours.size, self.failures, rate)
+        """How far it has come; a family's first block, which may wait for kernels to be compiled, tells no speed."""
+        seconds = monotonic() - self.begun
+        fitted, seconds = (self.fitted, seconds) if self.fitted else (self.first_fitted, seconds + self.first_seconds)
+        return Progress(self.n_done, self.n_total, self.failures, fitted / max(seconds, 1e-9))
 
-    def record(self, task: Task, outcomes: Sequence[Outcome]) -> None:
-        """Store outcomes, and learn from how long they took."""
-        self.store.add(outcomes, self.ids)
-        seconds_by_fit = {}  # candidates of one setting that differ in size share a fit
+    def record(self, task: Task, finished: Finished, baselines: Sequence[Row] = ()) -> None:
+        """Store what a piece of work gave, and learn from how long it took."""
+        self.store.add(finished, self.ids, baselines)
+        outcomes, ids = finished.outcomes, self.ids[task.family]
         for outcome in outcomes:
-            self.done[self.ids[outcome.family][outcome.candidate], outcome.split] = True
+            number = ids[outcome.candidate][0]
+            self.n_done += not self.done[number, outcome.split]
+            self.done[number, outcome.split] = True
             self.failures += outcome.failure is not None
-            setting = outcome.candidate // len(self.families[outcome.family].cuts)
-            seconds_by_fit[outcome.split, setting] = outcome.seconds
-        seconds = sum(seconds_by_fit.values()) + sum(outcome.score_seconds for outcome in outcomes)
-        self.seconds[task.family] = seconds / len(task.splits)
-        if not self.fitted:  # the time that workers took to start tells nothing of those to come
-            self.begun = monotonic() - seconds
-        self.fitted += len(outcomes)
+        if np.isnan(self.seconds[task.family]):
+            now = monotonic()
+            self.begun, self.first_fitted = now, self.first_fitted + len(outcomes)
+            self.first_seconds += finished.seconds
+            self.fitted = 0
+        else:
+            self.fitted += len(outcomes)
+        self.seconds[task.family] = finished.seconds / max(len(task.splits), 1)
 
     def tasks(self) -> Iterator[Task]:
         """Yield what is missing: families in turn, so that all of them have come equally far."""
@@ -80,7 +90,7 @@ class Queue:
         """Each split on which a family has work to do, and which settings."""
         family = self.families[place]
         shape = (len(family.settings), len(family.cuts), self.n_splits)
-        done = np.logical_and.reduce(self.done[self.ids[place]].reshape(shape), axis=1)
+        done = np.logical_and.reduce(self.done[self._numbers(place)].reshape(shape), axis=1)
         for split in np.flatnonzero(~np.logical_and.reduce(done, axis=0)):
             yield int(split), tuple(np.flatnonzero(~done[:, split]).tolist())
 

@@ -15,7 +15,7 @@ from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.io.files import as_path
-from holdfast.measures import Measure, UndefinedStabilityWarning
+from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.common_measure import USUAL, CommonMeasure, choose_common_measure
@@ -50,11 +50,12 @@ class StudyStabilities(ResultMixin, StudyContents):
             Name of a candidate.
         measure : str or Measure, optional
             What to measure; by default ``nogueira`` for subsets, ``spearman`` for rankings, ``weight_correlation`` for
-            weights.
+            weights. Measures of rankings and weights need those of all features (``hf.Candidates(…, keep="weights")``).
         fraction : float, optional
             Of nested subsamples, the size to compare with the whole; the mean over all smaller sizes by default.
         top : int, optional
-            Of a ranking or weights, measure the best so many features, as subsets.
+            Measure the best so many features, as subsets: of a ranking, of weights, or of the order that the study
+            stored of a selection.
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
@@ -84,7 +85,12 @@ class StudyStabilities(ResultMixin, StudyContents):
         >>> result.stability("anova", "jaccard")
         jaccard = 1.000 [0.761, 1.000] (95% CI, 20 runs)
         """
-        designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
+        given = self.kinds.get(candidate)
+        if given == "subset":
+            kind = None if measure is None or top is not None else find_measure(measure).kind
+            designed = self.designed(candidate, fraction=fraction, kind=kind, top=top)
+        else:
+            designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
 
     def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:

@@ -14,33 +14,8 @@ from numpy.typing import NDArray
 from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
+from holdfast.study.orders import StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, read_sound_tables, unpack_rows
-
-
-class UnansweredError(ValueError):
-    """A question that a study cannot answer.
-
-    Parameters
-    ----------
-    message : str
-        What is missing and what to do, for a caller.
-    plain : str
-        Why, in words for a report, without advice on calls.
-
-    See Also
-    --------
-    StudyError : A study that could not be run.
-
-    Examples
-    --------
-    >>> from holdfast.study import UnansweredError
-    >>> UnansweredError("Run at least two resamples.", "a single resample has no stability").plain
-    'a single resample has no stability'
-    """
-
-    def __init__(self, message: str, plain: str) -> None:
-        super().__init__(message)
-        self.plain = plain
 
 
 class Records(NamedTuple):
@@ -59,6 +34,8 @@ class Stored:
     meta: Mapping[str, Any]
     splits: pd.DataFrame
     candidates: pd.DataFrame
+    orderings: pd.DataFrame
+    orders: pd.DataFrame
     outcomes: pd.DataFrame
     scores: pd.DataFrame
     failures: pd.DataFrame
@@ -124,10 +101,28 @@ class Stored:
         )
         return Records(About.from_dict(declared["perturbation"]), selectors, scores)
 
-    def designed(self, candidate: str, before: int | None = None, fraction: float | None = None) -> DesignedRuns:
+    @cached_property
+    def _orders(self) -> dict[Any, pd.DataFrame]:
+        return {number: table.set_index("split") for number, table in self.orders.groupby("ordering")}
+
+    def find_orders(self, candidate: str) -> StoredOrders | None:
+        """The orders that the selections of a candidate are cut from; None if none were stored."""
+        row = self.row(candidate)
+        table = None if pd.isna(row["ordering"]) else self._orders.get(row["ordering"])
+        return None if table is None else StoredOrders(candidate, table, len(self.features))
+
+    def designed(
+        self,
+        candidate: str,
+        before: int | None = None,
+        fraction: float | None = None,
+        kind: Kind | None = None,
+        top: int | None = None,
+    ) -> DesignedRuns:
         """The measured runs of a candidate with their place in the design, if asked only those before a split.
 
-        Of nested subsamples, those of one size, if a fraction is given, and the whole ones.
+        Of nested subsamples, those of one size, if a fraction is given, and the whole ones. A ``kind`` asks for the
+        ranking or the weights that selections were cut from, ``top`` for a cut to another size.
         """
         outcomes, fractions = self.find_outcomes(candidate), self.fractions(fraction)
         splits = self.splits.loc[outcomes["split"]]
@@ -138,13 +133,47 @@ class Stored:
         if outcomes.empty:
             raise self._no_runs(candidate)
         return DesignedRuns(
-            _make_preferences(outcomes, self.features, tuple(splits["label"])),
+            self._make_preferences(candidate, outcomes, tuple(splits["label"]), kind, top),
             self.meta["design"],
             splits["block"].tolist(),
             splits["fraction"].tolist(),
             self.records.perturbation,
             None if fractions is None else tuple(size for size in fractions if size < 1),
         )
+
+    def _make_preferences(
+        self, candidate: str, outcomes: pd.DataFrame, labels: tuple[str, ...], kind: Kind | None, top: int | None
+    ) -> Preferences:
+        """Put the stored preferences of one candidate together."""
+        names = None if isinstance(self.features, range) else tuple(self.features)
+        stored: Kind = outcomes["kind"].iloc[0]
+        if stored == "subset" and kind in (None, "subset"):
+            return _join_sets(self._read_sets(candidate, outcomes, top), len(self.features), names, labels)
+        if stored == "subset":
+            orders, splits = self.find_orders(candidate), outcomes["split"].tolist()
+            if orders is None or kind is None:
+                raise no_weights(candidate, kind or "ranking")
+            stored, rows = orders.whole(splits, kind)
+        else:
+            rows = np.vstack([np.frombuffer(blob, dtype="<f8") for blob in outcomes["preference"]])
+        make = Preferences.from_rankings if stored == "ranking" else Preferences.from_weights
+        return make(rows, features=names, labels=labels)
+
+    def _read_sets(self, candidate: str, outcomes: pd.DataFrame, top: int | None) -> list[NDArray[np.int32]]:
+        """The selected features on each split: those of the candidate, or the best of another number."""
+        orders, splits, blobs = self.find_orders(candidate), outcomes["split"].tolist(), outcomes["preference"]
+        if top is not None:
+            if orders is None or not set(splits) <= set(orders.table.index):
+                raise no_orders(candidate)
+            orders.check_size(top, splits)
+            return [orders.cut(split, top) for split in splits]
+        if orders is None:
+            return [np.frombuffer(blob, dtype="<i4") for blob in blobs]
+        size = int(self.row(candidate)["size"])
+        return [
+            orders.cut(split, size) if blob is None else np.frombuffer(blob, dtype="<i4")
+            for split, blob in zip(splits, blobs, strict=True)
+        ]
 
     def _no_runs(self, candidate: str) -> UnansweredError:
         failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
@@ -223,18 +252,12 @@ def _average_over_fractions(
     return table["score"], table.assign(n_rows=1 / table["trained"])[splits.columns]
 
 
-def _make_preferences(outcomes: pd.DataFrame, features: Sequence[str] | range, labels: tuple[str, ...]) -> Preferences:
-    """Put the stored preferences of one candidate together."""
-    names = None if isinstance(features, range) else tuple(features)
-    kind: Kind = outcomes["kind"].iloc[0]
-    if kind != "subset":
-        rows = np.vstack([np.frombuffer(blob, dtype="<f8") for blob in outcomes["preference"]])
-        make = Preferences.from_rankings if kind == "ranking" else Preferences.from_weights
-        return make(rows, features=names, labels=labels)
-    sets = [np.frombuffer(blob, dtype="<i4") for blob in outcomes["preference"]]
+def _join_sets(
+    sets: Sequence[NDArray[np.int32]], n_features: int, names: tuple[str, ...] | None, labels: tuple[str, ...]
+) -> Preferences:
     return Preferences(
         kind="subset",
-        n_features=len(features),
+        n_features=n_features,
         indices=np.concatenate(sets).astype(np.int32),
         indptr=np.concatenate([[0], np.cumsum([subset.size for subset in sets])]).astype(np.int64),
         names=names,
@@ -245,7 +268,7 @@ def _make_preferences(outcomes: pd.DataFrame, features: Sequence[str] | range, l
 def read_stored(store: Store) -> Stored:
     """Read everything in one moment; raise if anything is damaged."""
     checks, meta = read_sound_tables(store)
-    as_frames = ("candidates", "outcomes", "scores", "baselines", "failures", "sessions")
+    as_frames = ("candidates", "orderings", "orders", "outcomes", "scores", "baselines", "failures", "sessions")
     tables = {name: _make_frame(checks, name) for name in as_frames}
     splits = _make_frame(checks, "splits").set_index("split")
     return Stored(

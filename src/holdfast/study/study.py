@@ -12,8 +12,9 @@ import numpy as np
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
+from holdfast.study.candidates import Candidates
 from holdfast.study.data import PredictionTask, StudyData, prepare_data
-from holdfast.study.families import Candidates, Family
+from holdfast.study.families import Family
 from holdfast.study.guessing import Guesses
 from holdfast.study.interruption import report_interruption
 from holdfast.study.naming import name_selectors
@@ -253,14 +254,15 @@ class Study:
         context = run.context(run.perturbation, set(places))
         begun = monotonic()
         tasks = [Task(place, (0,), tuple(range(len(run.families[place].settings)))) for place in places]
-        outcomes = [outcome for task in tasks for outcome in work(context, task)]
+        finished = [work(context, task) for task in tasks]
         seconds, splits = monotonic() - begun, run.perturbation.get_n_splits()
+        candidates = sum(len(part.outcomes) for part in finished)
         return {
-            "candidates": len(outcomes),
+            "candidates": candidates,
             "splits": splits,
-            "fits": len(outcomes) * splits,
+            "fits": candidates * splits,
             "seconds": seconds * splits,
-            "bytes": splits * estimate_bytes(outcomes, [context.split(0)]),
+            "bytes": splits * estimate_bytes(finished, [context.split(0)]),
         }
 
 
@@ -386,12 +388,12 @@ class _Run:
             return
         results = engines.stream(context, queue.tasks, n_jobs, time_limit)
         try:
-            for task, outcomes in results:
-                queue.record(task, outcomes)
-                guesses.add(outcome.split for outcome in outcomes if outcome.scores)
+            for task, finished in results:
+                queue.record(task, finished)
+                guesses.add(outcome.split for outcome in finished.outcomes if outcome.scores)
                 report(queue.progress)
                 if on_error == "raise":
-                    _raise_first(self.families, perturbation, outcomes)
+                    _raise_first(self.families, perturbation, finished.outcomes)
         finally:
             results.close()
 

@@ -57,7 +57,7 @@ def _make_row(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top, **options)
+            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), **options)
     except ValueError as error:
         row["reason"] = str(error)
     else:

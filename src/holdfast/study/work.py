@@ -5,7 +5,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -19,8 +19,10 @@ from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Samples, Split
 from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.study.families import Family, Fit
+from holdfast.study.families import Family, FittedSplit, Order, as_numbers
 from holdfast.study.scoring import Answers, Scorer, coded, model_on, scores_of
+
+NO_SCORES: Mapping[str, float] = {}
 
 
 class Task(NamedTuple):
@@ -45,21 +47,40 @@ class Failure(NamedTuple):
         return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), lines)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """What one candidate did on one split, as it is stored."""
+class Outcome(NamedTuple):
+    """What one candidate did on one split, as it is stored.
+
+    ``values`` are None where the selection failed, and where it is the beginning of an order that is stored beside.
+    """
 
     family: int
     candidate: int
     split: int
     kind: Kind | None = None
     values: NDArray[Any] | None = None
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = NO_SCORES
     predictions: NDArray[Any] | None = None
     seconds: float = 0.0
     score_seconds: float = 0.0
     note: str = ""
     failure: Failure | None = None
+
+
+class SplitOrder(NamedTuple):
+    """An order of features on one split, and the candidates of a family that are cuts of it."""
+
+    family: int
+    candidates: tuple[int, ...]
+    split: int
+    order: Order
+
+
+class Finished(NamedTuple):
+    """What a piece of work gives: outcomes of candidates, the orders that they are cuts of, and its seconds."""
+
+    outcomes: list[Outcome]
+    orders: list[SplitOrder]
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,68 +106,85 @@ class Context:
         """Whether classes or numbers are predicted."""
         return "regression" if self.classes is None else "classification"
 
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """The group of each row."""
+        return self.samples.groups
+
     @cached_property
     def table(self) -> NDArray[Any]:
         """The features without their names."""
         return self.X if not hasattr(self.X, "columns") else self.X.to_numpy()
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The features as numbers, dense: made once in every process."""
+        return as_numbers(self.X)
 
     def split(self, index: int) -> Split:
         """Make a split again."""
         return self.perturbation.make_split(index, self.samples, self.seed)
 
 
-def work(context: Context, task: Task) -> list[Outcome]:
+def work(context: Context, task: Task) -> Finished:
     """Fit a family on a block of splits: select, score, and return the outcome of each candidate."""
+    begun, outcomes, orders = perf_counter(), list[Outcome](), list[SplitOrder]()
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
-    outcomes: list[Outcome] = []
     with fitting():
-        fits = family.run(
-            context.shared.get(task.family), context.X, context.y, context.names, splits, task.settings,
-            context.samples.groups,
-        )  # fmt: skip
+        fitted = family.run(context.shared.get(task.family), context, splits, task.settings)
         for split in splits:
             with record_warnings() as caught:
-                results = next(fits, None)
+                results = next(fitted, None)
             if results is None:
                 raise RuntimeError(f"{family.name} returned fewer results than splits.")
             outcomes += _make_outcomes(context, task, split, results, join_warnings(caught))
-    return outcomes
+            orders += _find_cuts(family, task, split, results)
+    return Finished(outcomes, orders, perf_counter() - begun)
 
 
-def _make_outcomes(context: Context, task: Task, split: Split, results: list[Fit], note: str) -> Iterator[Outcome]:
+def _make_outcomes(context: Context, task: Task, split: Split, results: FittedSplit, note: str) -> Iterator[Outcome]:
     """One outcome for each candidate of these settings."""
-    family = context.families[task.family]
     scored: dict[bytes, tuple[dict[str, Any], str]] = {}
-    for place, fit in zip(task.settings, results, strict=True):
-        for size, selection in enumerate(_cut_to_sizes(family, fit.result, split.seed)):
-            where: dict[str, Any] = {
-                "family": task.family,
-                "candidate": place * len(family.cuts) + size,
-                "split": split.index,
-                "seconds": fit.seconds,
-            }
-            if isinstance(selection, Exception):
-                yield Outcome(**where, note=note, failure=Failure.from_exception("select", selection))
-                continue
-            alike = context.estimator is not None and selection.kind == "subset"
-            key = selection.values.tobytes() if alike else b"%d" % len(scored)
-            if key not in scored:
-                scored[key] = _score(context, split, selection)
-            score, score_note = scored[key]
-            yield Outcome(
-                **where, kind=selection.kind, values=selection.values,
-                note="\n".join(dict.fromkeys(filter(None, [note, selection.note, score_note]))), **score,
-            )  # fmt: skip
+    for candidate, (selection, seconds) in results.fits.items():
+        where: dict[str, Any] = {
+            "family": task.family,
+            "candidate": candidate,
+            "split": split.index,
+            "seconds": seconds,
+        }
+        if isinstance(selection, Exception):
+            yield Outcome(**where, note=note, failure=Failure.from_exception("select", selection))
+            continue
+        alike = context.estimator is not None and selection.kind == "subset"
+        key = selection.values.tobytes() if alike else b"%d" % len(scored)
+        if key not in scored:
+            scored[key] = _score(context, split, selection)
+        score, score_note = scored[key]
+        yield Outcome(
+            **where,
+            kind=selection.kind,
+            values=_own_values(context.families[task.family], candidate, selection, results.orders),
+            note="\n".join(dict.fromkeys(filter(None, [note, selection.note, score_note]))),
+            **score,
+        )
 
 
-def _cut_to_sizes(family: Family, result: Selection | Exception, random_state: int) -> Sequence[Selection | Exception]:
-    """A selection for each size, or the error for each."""
-    if isinstance(result, Exception):
-        return [result] * len(family.cuts)
-    try:
-        return family.cut(result, random_state)
-    except ValueError as error:
-        return [error] * len(family.cuts)
+def _find_cuts(family: Family, task: Task, split: Split, results: FittedSplit) -> Iterator[SplitOrder]:
+    """The orders of a split, each with those candidates of these settings that take their selection from it."""
+    for order in results.orders:
+        sizes = family.orderings[order.ordering].sizes
+        yield SplitOrder(
+            task.family, tuple(candidate for candidate in results.fits if candidate in sizes), split.index, order
+        )
+
+
+def _own_values(family: Family, candidate: int, selection: Selection, orders: Sequence[Order]) -> NDArray[Any] | None:
+    """What a candidate selected; None if it is the beginning of an order, which is stored once for all sizes."""
+    number = family.ordering_of.get(candidate)
+    size = None if number is None else family.orderings[number].sizes[candidate]
+    order = next((order for order in orders if order.ordering == number), None)
+    cut = size is not None and order is not None and order.begins_with(selection, size)
+    return None if cut else selection.values
 
 
 def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[str, Any], str]:

@@ -19,8 +19,8 @@ from holdfast.inference.evaluation import bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
-from holdfast.study.stored import UnansweredError
 from holdfast.study.summary import corrected_error
 
 Floats = NDArray[np.float64]
@@ -266,7 +266,7 @@ def _make_point(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top, X=X)
+            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), X=X)
     except ValueError as error:
         reason = getattr(error, "plain", str(error))
     else:

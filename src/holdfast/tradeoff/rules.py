@@ -12,7 +12,7 @@ import pandas as pd
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.differences import holm
-from holdfast.study.stored import UnansweredError
+from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
 from holdfast.tradeoff.fronts import pareto_front
 from holdfast.tradeoff.points import Points

@@ -8,7 +8,7 @@ from holdfast.study.store.checking import Checks, TableCheck
 from holdfast.study.store.mending import Verification, mend, verify
 from holdfast.study.store.opening import open_to_read, open_to_write
 from holdfast.study.store.reading import read_meta, read_sound_tables
-from holdfast.study.store.store import Store, StoreError, estimate_bytes, pack_rows, unpack_rows
+from holdfast.study.store.store import Store, StoreError, estimate_bytes, pack_rows, unpack_rows, unpack_weights
 
 __all__ = [
     "Checks",
@@ -24,5 +24,6 @@ __all__ = [
     "read_meta",
     "read_sound_tables",
     "unpack_rows",
+    "unpack_weights",
     "verify",
 ]

@@ -14,7 +14,7 @@ from holdfast.declared import is_about
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
-from holdfast.study.store.store import StoreError, unpack_rows
+from holdfast.study.store.store import StoreError, unpack_rows, unpack_weights
 
 MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -84,6 +84,8 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
     if facts is not None:
         for name, find in CROSS_CHECKS.items():
             checks[name] = checks[name].without(find(checks[name].rows, facts))
+            if name == "orders":
+                facts = replace(facts, orders=frozenset((row[0], row[1]) for row in checks[name].rows))
     return checks
 
 
@@ -188,6 +190,7 @@ def _faulty_json(place: int) -> Callable[[Sequence[Row]], list[bool]]:
 ROW_CHECKS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
     "meta": _faulty_meta,
     "families": _faulty_json(1),
+    "orderings": _faulty_json(2),
     "candidates": _faulty_json(3),
     "sessions": _faulty_json(4),
 }
@@ -204,6 +207,8 @@ class Facts:
     n_candidates: int
     n_splits: int
     n_tests: Mapping[int, int]  # of sound splits
+    cuts: Mapping[int, int]  # the ordering of each candidate that is a cut of one
+    orders: frozenset[tuple[int, int]] = frozenset()  # orderings and splits of sound orders
 
 
 def _facts(checks: Checks) -> Facts | None:
@@ -221,6 +226,7 @@ def _facts(checks: Checks) -> Facts | None:
         n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
         n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
         n_tests={row[0]: row[place] for row in splits.rows},
+        cuts={row[0]: row[4] for row in checks["candidates"].rows if row[4] is not None and row[5] is not None},
     )
 
 
@@ -249,26 +255,53 @@ def _faulty_keys(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     return np.array([row[0] not in facts.candidates or not 0 <= row[1] < facts.n_splits for row in rows], dtype=bool)
 
 
+def _faulty_orders(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    """Orders of splits that are not there, that name a feature twice or one there is not, or whose weights are lost."""
+    known = set(facts.cuts.values())
+    faulty = _faulty_columns([row[4] for row in rows], facts.n_features, ascending=False)
+    for place, (ordering, split, smallest, _, _, kind, whole) in enumerate(rows):
+        if ordering not in known or not 0 <= split < facts.n_splits or smallest < 1:
+            faulty[place] = True
+        if (kind is None) != (whole is None) or kind not in (None, "ranking", "weighting"):
+            faulty[place] = True
+        elif whole is not None:
+            faulty[place] |= not _are_weights(whole, facts.n_features)
+    return faulty
+
+
+def _are_weights(blob: bytes, n_features: int) -> bool:
+    try:
+        unpack_weights(blob, n_features)
+    except ValueError:
+        return False
+    return True
+
+
 def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     faulty = _faulty_keys(rows, facts)
-    subsets = [place for place, row in enumerate(rows) if row[2] == "subset"]
-    faulty[subsets] |= _faulty_subsets([rows[place][3] for place in subsets], facts.n_features)
-    for place, (_, split, kind, preference, predictions, *_) in enumerate(rows):
-        if kind != "subset" and not (kind in get_args(Kind) and len(preference) == 8 * facts.n_features):
+    subsets = [place for place, row in enumerate(rows) if row[2] == "subset" and row[3] is not None]
+    faulty[subsets] |= _faulty_columns([rows[place][3] for place in subsets], facts.n_features, ascending=True)
+    for place, (candidate, split, kind, preference, predictions, *_) in enumerate(rows):
+        if preference is None:  # then it is a cut of an order
+            faulty[place] |= kind != "subset" or (facts.cuts.get(candidate), split) not in facts.orders
+        elif kind != "subset" and not (kind in get_args(Kind) and len(preference) == 8 * facts.n_features):
             faulty[place] = True
         if predictions is not None and split in facts.n_tests:
             faulty[place] |= not _are_predictions(predictions, facts.n_tests[split], facts.n_classes)
     return faulty
 
 
-def _faulty_subsets(blobs: Sequence[bytes], n_features: int) -> NDArray[np.bool_]:
-    """Which subsets are no features in ascending order, each once."""
+def _faulty_columns(blobs: Sequence[bytes], n_features: int, *, ascending: bool) -> NDArray[np.bool_]:
+    """Which lists are no features, each once; if told so, in ascending order."""
     lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
     faulty = lengths % 4 != 0
     whole = np.flatnonzero(~faulty)
     indices = np.frombuffer(b"".join(blobs[place] for place in whole.tolist()), dtype="<i4")
     owner = np.repeat(whole, lengths[whole] // 4)
     faulty[owner[(indices < 0) | (indices >= n_features)]] = True
+    if not ascending:
+        by_column = np.lexsort([indices, owner])
+        indices, owner = indices[by_column], owner[by_column]
     falls = (np.diff(indices.astype(np.int64)) <= 0) & (np.diff(owner) == 0)
     faulty[owner[1:][falls]] = True
     return faulty
@@ -285,6 +318,7 @@ def _are_predictions(blob: bytes, n_test: int, n_classes: int | None) -> bool:
 CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArray[np.bool_]]] = {
     "candidates": lambda rows, facts: [not 1 <= row[0] <= facts.n_candidates for row in rows],
     "splits": _faulty_splits,
+    "orders": _faulty_orders,
     "outcomes": _faulty_outcomes,
     "scores": _faulty_keys,
     "failures": _faulty_keys,

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
-FORMAT = 2
+FORMAT = 3
 Row = tuple[Any, ...]
 PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str, "BLOB": bytes}
 
@@ -135,12 +135,22 @@ def wrap_sum(total: int, change: int) -> int:
 
 META = Table("meta", {"key": "TEXT", "value": "TEXT"}, ("key",), recomputable=False)
 FAMILIES = Table("families", {"family": "TEXT", "selector": "TEXT"}, ("family",), recomputable=False)
-CANDIDATES = Table(
-    "candidates",
-    {"candidate": "INTEGER", "name": "TEXT", "family": "TEXT", "settings": "TEXT"},
-    ("candidate",),
+ORDERINGS = Table(
+    "orderings",
+    {"ordering": "INTEGER", "family": "TEXT", "settings": "TEXT", "sizes": "TEXT", "keep": "TEXT"},
+    ("ordering",),
     recomputable=False,
 )
+CANDIDATES = Table(
+    "candidates",
+    {
+        "candidate": "INTEGER", "name": "TEXT", "family": "TEXT", "settings": "TEXT", "ordering": "INTEGER",
+        "size": "INTEGER",
+    },
+    ("candidate",),
+    optional=("ordering", "size"),
+    recomputable=False,
+)  # fmt: skip
 SPLITS = Table(
     "splits",
     {
@@ -151,6 +161,15 @@ SPLITS = Table(
     ("split",),
     optional=("counts",),
 )  # fmt: skip
+ORDERS = Table(
+    "orders",
+    {
+        "ordering": "INTEGER", "split": "INTEGER", "smallest": "INTEGER", "complete": "INTEGER", "columns": "BLOB",
+        "kind": "TEXT", "whole": "BLOB",
+    },
+    ("ordering", "split"),
+    optional=("kind", "whole"),
+)  # fmt: skip
 OUTCOMES = Table(
     "outcomes",
     {
@@ -158,7 +177,7 @@ OUTCOMES = Table(
         "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
     },
     ("candidate", "split"),
-    optional=("predictions",),
+    optional=("preference", "predictions"),
 )  # fmt: skip
 SCORES = Table(
     "scores",
@@ -184,8 +203,11 @@ SESSIONS = Table(
     optional=("ended", "n_jobs"),
 )
 TABLES: Mapping[str, Table] = {
-    table.name: table for table in (META, FAMILIES, CANDIDATES, SPLITS, OUTCOMES, SCORES, BASELINES, FAILURES, SESSIONS)
-}
+    table.name: table
+    for table in (
+        META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, SCORES, BASELINES, FAILURES, SESSIONS,
+    )
+}  # fmt: skip
 """All that a store holds; a table of one's own is one more declaration here."""
 
 TOTALS = Table("totals", {"name": "TEXT", "n": "INTEGER", "total": "INTEGER"}, ("name",))

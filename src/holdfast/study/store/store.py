@@ -22,6 +22,8 @@ from holdfast.study.store.schema import (
     FAMILIES,
     FORMAT,
     META,
+    ORDERINGS,
+    ORDERS,
     OUTCOMES,
     SCORES,
     SESSIONS,
@@ -32,7 +34,9 @@ from holdfast.study.store.schema import (
     Table,
     wrap_sum,
 )  # fmt: skip
-from holdfast.study.work import Outcome
+from holdfast.study.work import Finished, Outcome, SplitOrder
+
+Ids = tuple[int, int | None]
 
 
 class StoreError(ValueError):
@@ -190,13 +194,37 @@ class Store:
                 f"Expected selector {family.name!r} as it is in {self.path}, got another: {changes}. Give the new one "
                 "another name."
             )
-        for name, setting in zip(family.names, family.candidates.candidate_settings(), strict=True):
-            settings = json.dumps(describe(setting))
-            known = self.connection.execute("SELECT settings FROM candidates WHERE name = ?", [name]).fetchone()
-            if known is None:
-                self.write(CANDIDATES, [(self._next_number(CANDIDATES), name, family.name, settings)])
-            elif known[0] != settings:
-                raise StoreError(f"Expected candidate {name!r} with settings {known[0]}, got {settings}; rename one.")
+        settings = [json.dumps(describe(setting)) for setting in family.candidates.candidate_settings()]
+        known = dict(self.connection.execute("SELECT name, settings FROM candidates"))
+        new = [place for place, name in enumerate(family.names) if name not in known]
+        for name, setting in zip(family.names, settings, strict=True):
+            if known.get(name, setting) != setting:
+                raise StoreError(f"Expected candidate {name!r} with settings {known[name]}, got {setting}; rename one.")
+        orderings = self._add_orderings(family, new)
+        first = self._next_number(CANDIDATES)
+        self.write(
+            CANDIDATES,
+            [
+                (first + number, family.names[place], family.name, settings[place], *orderings.get(place, (None, None)))
+                for number, place in enumerate(new)
+            ],
+        )
+
+    def _add_orderings(self, family: Family, new: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Write the orders that new candidates are cuts of; return each one's number, and the candidate's size.
+
+        Candidates that came to a study together share an order; those that are added later have one of their own, as
+        their fits may reach over other sizes.
+        """
+        cuts: dict[int, tuple[int, int]] = {}
+        for ordering in family.orderings:
+            sizes = {place: size for place, size in ordering.sizes.items() if place in new}
+            if sizes:
+                number = self._next_number(ORDERINGS)
+                setting, together = json.dumps(describe(ordering.setting)), json.dumps(sorted(sizes.values()))
+                self.write(ORDERINGS, [(number, family.name, setting, together, family.keep or "")])
+                cuts |= {place: (number, size) for place, size in sizes.items()}
+        return cuts
 
     def add_splits(self, splits: Iterable[Split]) -> None:
         """Write splits that are not there yet."""
@@ -216,9 +244,10 @@ class Store:
 
     # Outcomes
 
-    def ids(self) -> dict[str, int]:
-        """The number of each candidate, by name."""
-        return dict(self.connection.execute("SELECT name, candidate FROM candidates"))
+    def ids(self) -> dict[str, Ids]:
+        """The number of each candidate, and that of the order which it is a cut of, by name."""
+        rows = self.connection.execute("SELECT name, candidate, ordering FROM candidates")
+        return {name: (candidate, ordering) for name, candidate, ordering in rows}
 
     def done(self, n_candidates: int, n_splits: int) -> NDArray[np.bool_]:
         """Which candidates (by number, from 1) have an outcome or a failure on which splits."""
@@ -251,18 +280,24 @@ class Store:
         with self.transaction():
             for name in candidates:
                 for table in (OUTCOMES, SCORES, FAILURES):
-                    self.remove(table, failed, [ids[name]] * 2)
+                    self.remove(table, failed, [ids[name][0]] * 2)
 
-    def add(self, outcomes: Sequence[Outcome], ids: Sequence[Sequence[int]]) -> None:
-        """Write outcomes, all or nothing; ``ids`` are the numbers of each family's candidates."""
-        keyed = [(ids[outcome.family][outcome.candidate], outcome.split, outcome) for outcome in outcomes]
-        selected = [(*key, *_outcome_row(outcome)) for *key, outcome in keyed if outcome.values is not None]
-        scores = [(*key, metric, value) for *key, outcome in keyed for metric, value in outcome.scores.items()]
-        failures = [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None]
+    def add(self, finished: Finished, ids: Sequence[Sequence[Ids]], baselines: Iterable[Row] = ()) -> None:
+        """Write what a piece of work gave, all or nothing; ``ids`` are the numbers of each family's candidates.
+
+        ``baselines`` are scores of guessing: split, way to guess, metric, value.
+        """
+        keyed = [(ids[outcome.family][outcome.candidate][0], outcome.split, outcome) for outcome in finished.outcomes]
+        rows: dict[Table, list[Row]] = {
+            OUTCOMES: [(*key, *_outcome_row(outcome)) for *key, outcome in keyed if outcome.kind is not None],
+            ORDERS: [row for order in finished.orders for row in _order_rows(order, ids[order.family])],
+            SCORES: [(*key, metric, value) for *key, outcome in keyed for metric, value in outcome.scores.items()],
+            FAILURES: [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None],
+            BASELINES: list(baselines),
+        }
         with self.transaction():
-            for table, rows in ((OUTCOMES, selected), (SCORES, scores), (FAILURES, failures)):
-                if rows:
-                    self.write(table, rows)
+            for table, new in rows.items():
+                self.write(table, new)
 
     # Guessing
 
@@ -270,7 +305,7 @@ class Store:
         """The splits that have scores of candidates, or of guessing."""
         return {split for (split,) in self.connection.execute(f"SELECT DISTINCT split FROM {table}")}
 
-    def add_baselines(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
+    def add_baselines(self, rows: Iterable[Row]) -> None:
         """Write scores of guessing: split, way to guess, metric, value."""
         with self.transaction():
             self.write(BASELINES, list(rows))
@@ -303,14 +338,19 @@ def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
 
 def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
     """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
+    return np.frombuffer(_inflate(blob, n, "row numbers"), dtype="<i4").astype(np.int64)
+
+
+def _inflate(blob: bytes, n: int, what: str) -> bytes:
+    """The bytes of ``n`` compressed numbers of 32 bits."""
     inflate = zlib.decompressobj()
     try:
         raw = inflate.decompress(blob, 4 * n + 1)
     except zlib.error as error:
-        raise ValueError(f"Expected compressed row numbers, got something else: {error}.") from None
+        raise ValueError(f"Expected compressed {what}, got something else: {error}.") from None
     if len(raw) != 4 * n or not inflate.eof:
-        raise ValueError(f"Expected {n} row numbers, got fewer or more.")
-    return np.frombuffer(raw, dtype="<i4").astype(np.int64)
+        raise ValueError(f"Expected {n} {what}, got fewer or more.")
+    return raw
 
 
 def _split_row(split: Split) -> tuple[Any, ...]:
@@ -321,17 +361,45 @@ def _split_row(split: Split) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _outcome_row(outcome: Outcome) -> tuple[Any, ...]:
-    assert outcome.values is not None
-    subset = outcome.kind == "subset"
-    values = (np.unique(outcome.values).astype("<i4") if subset else outcome.values.astype("<f8")).tobytes()
+def _outcome_row(outcome: Outcome) -> Row:
+    values = outcome.values
+    if values is not None and outcome.kind == "subset":
+        values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
     predictions = None if outcome.predictions is None else outcome.predictions.tobytes()
-    return outcome.kind, values, predictions, outcome.seconds, outcome.score_seconds, outcome.note
+    blob = None if values is None else (values if outcome.kind == "subset" else values.astype("<f8")).tobytes()
+    return outcome.kind, blob, predictions, outcome.seconds, outcome.score_seconds, outcome.note
 
 
-def estimate_bytes(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> int:
-    """About how much room outcomes and splits take in a store."""
-    selected = [_outcome_row(outcome) for outcome in outcomes if outcome.values is not None]
-    rows = [*selected, *map(_split_row, splits), *[()] * (len(outcomes) - len(selected))]
+def _order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
+    """The order of a split, under each number that candidates know it by."""
+    order, whole = found.order, found.order.whole
+    kept = (None, None) if whole is None else (whole.kind, pack_weights(whole.values))
+    columns = order.columns.astype("<i4", copy=False).tobytes()
+    numbers = dict.fromkeys(ids[candidate][1] for candidate in found.candidates)
+    return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]
+
+
+def pack_weights(weights: NDArray[Any]) -> bytes:
+    """Compress ranks or weights, which are kept in 32 bits."""
+    return zlib.compress(weights.astype("<f4").tobytes(), 1)
+
+
+def unpack_weights(blob: bytes, n: int) -> NDArray[np.float64]:
+    """Return ``n`` compressed ranks or weights; no more than these are ever unpacked."""
+    return np.frombuffer(_inflate(blob, n, "ranks or weights"), dtype="<f4").astype(np.float64)
+
+
+def estimate_bytes(finished: Iterable[Finished], splits: Sequence[Split]) -> int:
+    """About how much room outcomes, orders and splits take in a store."""
+    rows = [
+        *(_outcome_row(outcome) for part in finished for outcome in part.outcomes),
+        *(
+            row
+            for part in finished
+            for order in part.orders
+            for row in _order_rows(order, [(0, 0)] * (1 + max(order.candidates)))
+        ),
+        *map(_split_row, splits),
+    ]
     numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds
     return sum(numbers + sum(len(item) for item in row if isinstance(item, bytes)) for row in rows)
