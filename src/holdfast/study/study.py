@@ -27,7 +27,7 @@ from holdfast.study.result import StudyResult
 from holdfast.study.scoring import describe_score, named_scoring, scorers_of
 from holdfast.study.store import Store, estimate_bytes, mend, open_to_write
 from holdfast.study.stored import read_stored
-from holdfast.study.work import Context, Outcome, Task, one_thread, work
+from holdfast.study.work import Context, FastModels, ModelFits, Outcome, Task, one_thread, work
 
 
 class StudyError(RuntimeError):
@@ -76,6 +76,10 @@ class Study:
         What is predicted; by default guessed from estimator and target.
     random_state : int
         Seed of all that is random. Selectors without a ``random_state`` of their own get one from it.
+    fast_models : bool or "identical"
+        Whether models of scikit-learn that holdfast knows are fitted many at a time by its own kernels, much faster:
+        those whose predictions are identical to scikit-learn's, and those fitted to the optimum where scikit-learn stops
+        at a tolerance (:data:`holdfast.models.MODELS`). ``"identical"`` allows the former only, False none.
     prefilter : str, optional
         What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
         look better than they are; it is reported with the results.
@@ -110,6 +114,7 @@ class Study:
     keep: Sequence[str] = ()
     task: PredictionTask | None = None
     random_state: int = 0
+    fast_models: FastModels = True
     prefilter: str | None = None
 
     def __post_init__(self) -> None:
@@ -126,6 +131,8 @@ class Study:
             )
         if self.task not in (None, "classification", "regression"):
             raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
+        if self.fast_models not in (True, "identical", False):
+            raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
         if isinstance(self.keep, str):
             raise ValueError(f"Expected a list of columns as keep=, got {self.keep!r}.")
         if self.keep and self.estimator is None:
@@ -296,11 +303,17 @@ class _Run:
             "perturbation": describe(self.perturbation.identity()),
             "random_state": int(study.random_state),
             "estimator": describe(study.estimator),
+            "model_fits": self.model_fits(),
             "scoring": describe(self.scoring),
             "keep": [str(name) for name in study.keep],
             "task": data.task,
             "keep_predictions": self.keep_predictions,
         }
+
+    def model_fits(self) -> ModelFits:
+        """By whom the models are fitted: scikit-learn, or kernels that are identical to it or find the optimum."""
+        context = self.context(self.perturbation, set())
+        return "scikit-learn" if context.block_model is None else context.block_model.exactness
 
     def about(self, command: Mapping[str, Any] | None) -> dict[str, Any]:
         """What a reader of the results needs to know."""
@@ -367,7 +380,7 @@ class _Run:
             X=data.X, covariates=data.covariates, y=data.y, names=data.names, samples=self.samples,
             classes=data.classes, families=self.families, shared=dict(self._shared),
             perturbation=perturbation, seed=int(study.random_state), estimator=study.estimator,
-            scorers=self.scorers, keep_predictions=self.keep_predictions,
+            fast_models=study.fast_models, scorers=self.scorers, keep_predictions=self.keep_predictions,
         )  # fmt: skip
 
     def fit_missing(

@@ -1,28 +1,29 @@
 """The work of a study: one family on a block of splits, in whatever process."""
 
 import threading
-import traceback
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from holdfast.models.recognized import BlockModel, recognize
+from holdfast.models.score_block import Scorer
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Samples, Split
-from holdfast.resampling.split import take
-from holdfast.selection import FewerFeaturesWarning, Selection
+from holdfast.selection import Selection
 from holdfast.study.families import Family, FittedSplit, Order, as_numbers
-from holdfast.study.scoring import Answers, Scorer, coded, model_on, scores_of
+from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
+from holdfast.study.predicting import NO_SCORES, Cell, Scored, score_cells
 
-NO_SCORES: Mapping[str, float] = {}
+FastModels: TypeAlias = Literal[True, "identical", False]
+ModelFits: TypeAlias = Literal["scikit-learn", "identical", "optimum"]
 
 
 class Task(NamedTuple):
@@ -31,20 +32,6 @@ class Task(NamedTuple):
     family: int
     splits: tuple[int, ...]
     settings: tuple[int, ...]
-
-
-class Failure(NamedTuple):
-    """What went wrong, and where."""
-
-    stage: str  # "select", "score", "time limit" or "died"
-    error: str
-    traceback: str = ""
-
-    @classmethod
-    def from_exception(cls, stage: str, error: BaseException) -> "Failure":
-        """Record an exception with its traceback."""
-        lines = "".join(traceback.format_exception(error))
-        return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), lines)
 
 
 class Outcome(NamedTuple):
@@ -98,6 +85,7 @@ class Context:
     perturbation: Perturbation
     seed: int
     estimator: Any
+    fast_models: FastModels
     scorers: Mapping[str, Scorer]
     keep_predictions: bool
 
@@ -121,6 +109,38 @@ class Context:
         """The features as numbers, dense: made once in every process."""
         return as_numbers(self.X)
 
+    @cached_property
+    def codes(self) -> NDArray[Any]:
+        """The target as numbers: of classes, or to predict."""
+        return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
+
+    # Models
+
+    @cached_property
+    def block_model(self) -> BlockModel | None:
+        """The model in a form that fits whole blocks; None if there is none for it, or for such data."""
+        if self.estimator is None or not self.fast_models or sp.issparse(self.X):
+            return None
+        model = recognize(self.estimator, 0 if self.classes is None else self.classes.size, self.fast_models)
+        return model if model is not None and np.isfinite(self.model_table).all() else None
+
+    @cached_property
+    def model_table(self) -> NDArray[np.float64]:
+        """All features, then the covariates, as numbers."""
+        if self.covariates is None:
+            return self.numbers
+        return np.ascontiguousarray(np.hstack([self.numbers, self.covariates]), dtype=np.float64)
+
+    @cached_property
+    def covariate_columns(self) -> NDArray[np.int64] | None:
+        """Where the covariates stand in that table; None if there are none."""
+        return None if self.covariates is None else np.arange(self.numbers.shape[1], self.model_table.shape[1])
+
+    @cached_property
+    def validated(self) -> set[str]:
+        """What was fitted in this process: scikit-learn need not validate its parameters again."""
+        return set()
+
     def split(self, index: int) -> Split:
         """Make a split again."""
         return self.perturbation.make_split(index, self.samples, self.seed)
@@ -128,45 +148,86 @@ class Context:
 
 def work(context: Context, task: Task) -> Finished:
     """Fit a family on a block of splits: select, score, and return the outcome of each candidate."""
-    begun, outcomes, orders = perf_counter(), list[Outcome](), list[SplitOrder]()
+    begun = perf_counter()
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     with fitting():
-        fitted = family.run(context.shared.get(task.family), context, splits, task.settings)
-        for split in splits:
-            with record_warnings() as caught:
-                results = next(fitted, None)
-            if results is None:
-                raise RuntimeError(f"{family.name} returned fewer results than splits.")
-            outcomes += _make_outcomes(context, task, split, results, join_warnings(caught))
-            orders += _find_cuts(family, task, split, results)
+        selected = list(_select(context, task, splits))
+        cells = _list_cells(context, splits, selected)
+        scored = dict(zip(cells, score_cells(context, splits, list(cells.values())), strict=True))
+    outcomes = [
+        _make_outcome(context, task, place, candidate, selected, scored)
+        for place in range(len(splits))
+        for candidate in selected[place].fitted.fits
+    ]
+    orders = [
+        order
+        for split, (results, _) in zip(splits, selected, strict=True)
+        for order in _find_cuts(family, task, split, results)
+    ]
     return Finished(outcomes, orders, perf_counter() - begun)
 
 
-def _make_outcomes(context: Context, task: Task, split: Split, results: FittedSplit, note: str) -> Iterator[Outcome]:
-    """One outcome for each candidate of these settings."""
-    scored: dict[bytes, tuple[dict[str, Any], str]] = {}
-    for candidate, (selection, seconds) in results.fits.items():
-        where: dict[str, Any] = {
-            "family": task.family,
-            "candidate": candidate,
-            "split": split.index,
-            "seconds": seconds,
-        }
-        if isinstance(selection, Exception):
-            yield Outcome(**where, note=note, failure=Failure.from_exception("select", selection))
-            continue
-        alike = context.estimator is not None and selection.kind == "subset"
-        key = selection.values.tobytes() if alike else b"%d" % len(scored)
-        if key not in scored:
-            scored[key] = _score(context, split, selection)
-        score, score_note = scored[key]
-        yield Outcome(
-            **where,
-            kind=selection.kind,
-            values=_own_values(context.families[task.family], candidate, selection, results.orders),
-            note="\n".join(dict.fromkeys(filter(None, [note, selection.note, score_note]))),
-            **score,
-        )
+class Selected(NamedTuple):
+    """What a family selected on one split, and the warnings meanwhile."""
+
+    fitted: FittedSplit
+    note: str
+
+
+def _select(context: Context, task: Task, splits: Sequence[Split]) -> Iterator[Selected]:
+    family = context.families[task.family]
+    fitted = family.run(context.shared.get(task.family), context, splits, task.settings)
+    for _ in splits:
+        with record_warnings() as caught:
+            results = next(fitted, None)
+        if results is None:
+            raise RuntimeError(f"{family.name} returned fewer results than splits.")
+        yield Selected(results, join_warnings(caught))
+
+
+Key = tuple[int, bytes | int]
+
+
+def _list_cells(context: Context, splits: Sequence[Split], selected: Sequence[Selected]) -> dict[Key, Cell]:
+    """What is to be scored: on every split, each different selection once."""
+    return {
+        _key(context, place, candidate, fit.result): Cell(place, splits[place], fit.result)
+        for place, (results, _) in enumerate(selected)
+        for candidate, fit in results.fits.items()
+        if isinstance(fit.result, Selection)
+    }
+
+
+def _key(context: Context, place: int, candidate: int, selection: Selection) -> Key:
+    """What tells models apart: with an estimator the selected columns, else every candidate has its own."""
+    alike = context.estimator is not None and selection.kind == "subset"
+    return place, selection.values.tobytes() if alike else candidate
+
+
+def _make_outcome(
+    context: Context, task: Task, place: int, candidate: int, selected: Sequence[Selected], scored: Mapping[Key, Scored]
+) -> Outcome:
+    """What a candidate did on the split at this place."""
+    results, note = selected[place]
+    selection, seconds = results.fits[candidate]
+    split = task.splits[place]
+    if isinstance(selection, Exception):
+        failure = Failure.from_exception("select", selection)
+        return Outcome(task.family, candidate, split, seconds=seconds, note=note, failure=failure)
+    score = scored[_key(context, place, candidate, selection)]
+    return Outcome(
+        family=task.family,
+        candidate=candidate,
+        split=split,
+        kind=selection.kind,
+        values=_own_values(context.families[task.family], candidate, selection, results.orders),
+        scores=score.scores,
+        predictions=score.predictions,
+        seconds=seconds,
+        score_seconds=score.seconds,
+        note=join_notes([note, *selection.note.split("\n"), *score.note.split("\n")]),
+        failure=score.failure,
+    )
 
 
 def _find_cuts(family: Family, task: Task, split: Split, results: FittedSplit) -> Iterator[SplitOrder]:
@@ -185,42 +246,6 @@ def _own_values(family: Family, candidate: int, selection: Selection, orders: Se
     order = next((order for order in orders if order.ordering == number), None)
     cut = size is not None and order is not None and order.begins_with(selection, size)
     return None if cut else selection.values
-
-
-def _score(context: Context, split: Split, selection: Selection) -> tuple[dict[str, Any], str]:
-    """Predict the held-out rows with the selected features, and score that; also the warnings meanwhile."""
-    if not split.test.size:
-        return {}, ""
-    begun, score = perf_counter(), dict[str, Any]()
-    with record_warnings() as caught:
-        try:
-            fitted = predicting_model(context, split, selection)
-            if fitted is None:
-                return {}, ""
-            model, X = fitted
-            answers, y = Answers(model, X), context.y[split.test]
-            if context.keep_predictions:
-                score["predictions"] = coded(answers.predict(X), context.classes)
-            score["scores"] = scores_of(answers, X, y, context.scorers)
-        except Exception as error:
-            score["failure"] = Failure.from_exception("score", error)
-    return {**score, "score_seconds": perf_counter() - begun}, join_warnings(caught)
-
-
-def predicting_model(context: Context, split: Split, selection: Selection) -> tuple[Any, Any] | None:
-    """The model that predicts from a selection, and the held-out rows as it wants them; None if there is none."""
-    if context.estimator is None or selection.kind != "subset":
-        return None if selection.model is None else (selection.model, take(context.X, split.test))
-    changed, y = (context.table, context.y) if split.change is None else split.change(context.table, context.y)
-    train, test = changed[np.ix_(split.train, selection.values)], context.table[np.ix_(split.test, selection.values)]
-    if context.covariates is not None:
-        train, test = (
-            (sp.hstack if sp.issparse(features) else np.hstack)([features, context.covariates[rows]])
-            for features, rows in ((train, split.train), (test, split.test))
-        )
-    used = np.arange(train.shape[1])
-    model = model_on(used, context.estimator, (train, y[split.train]), split, context.task)
-    return model, test if used.size else np.zeros((split.test.size, 1))
 
 
 # Around a piece of work
@@ -256,24 +281,3 @@ def _restore_random_state() -> Iterator[None]:
         yield
     finally:
         np.random.set_state(before)  # noqa: NPY002
-
-
-@contextmanager
-def record_warnings() -> Iterator[list[Any]]:
-    """Collect warnings instead of showing them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
-
-
-def join_warnings(caught: Sequence[Any]) -> str:
-    """Each different warning once, a line each; those meant for developers are left out."""
-    for_developers = (DeprecationWarning, PendingDeprecationWarning)
-    for_users = (warning for warning in caught if not issubclass(warning.category, for_developers))
-    return "\n".join(dict.fromkeys(map(_format_warning, for_users)))
-
-
-def _format_warning(warning: Any) -> str:
-    if isinstance(warning.message, FewerFeaturesWarning):
-        return warning.message.note
-    return f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"

@@ -49,7 +49,7 @@ class Table:
         form = "" if numbered else " WITHOUT ROWID"
         return f"CREATE TABLE {self.name} ({columns}, checksum INTEGER, PRIMARY KEY ({', '.join(self.key)})){form}"
 
-    @property
+    @cached_property
     def insert(self) -> str:
         """The statement that writes one row."""
         return f"INSERT INTO {self.name} VALUES ({', '.join('?' * (len(self.columns) + 1))})"
@@ -89,14 +89,25 @@ class Table:
     def with_checksum(self, values: Sequence[Any]) -> Row:
         """A row as SQLite gives it back, with its checksum."""
         row = tuple(
-            None if value is None or value != value else convert(value)
-            for convert, value in zip(self._converters, values, strict=True)
+            [
+                None if value is None or value != value else convert(value)
+                for convert, value in zip(self._converters, values, strict=True)
+            ]
         )
-        if not self.has_types(tuple(map(type, row))):
+        if not self._may_hold(tuple(map(type, row))):
             raise ValueError(
                 f"Expected a value for each of {', '.join(self.columns)} in {self.name}, got {row!r:.200}."
             )
         return (*row, self.checksum(row))
+
+    def _may_hold(self, types: tuple[type, ...]) -> bool:
+        if types not in self._known_types:
+            self._known_types[types] = self.has_types(types)
+        return self._known_types[types]
+
+    @cached_property
+    def _known_types(self) -> dict[tuple[type, ...], bool]:
+        return {}
 
     @cached_property
     def _blob_places(self) -> list[int]:

@@ -6,6 +6,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,8 @@ from holdfast.study.store.schema import (
 from holdfast.study.work import Finished, Outcome, SplitOrder
 
 Ids = tuple[int, int | None]
+AT_ONCE = 500
+"""How many rows are held in memory at a time while they are written."""
 
 
 class StoreError(ValueError):
@@ -99,10 +102,18 @@ class Store:
 
     def write(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
         """Write rows, in place of those with the same keys."""
-        for row in map(table.with_checksum, rows):  # one by one: splits of large data need room
-            self.remove(table, table.has_key, table.get_key(row))
-            self.connection.execute(table.insert, row)
-            self._change(table, 1, row[-1])
+        checked = map(table.with_checksum, rows)
+        while some := list(islice(checked, AT_ONCE)):  # splits of large data need room
+            self.connection.execute("SAVEPOINT rows")
+            try:
+                self.connection.executemany(table.insert, some)
+            except sqlite3.IntegrityError:  # rows of these keys are there
+                self.connection.execute("ROLLBACK TO rows")
+                for row in some:
+                    self.remove(table, table.has_key, table.get_key(row))
+                    self.connection.execute(table.insert, row)
+            self.connection.execute("RELEASE rows")
+            self._change(table, len(some), sum(row[-1] for row in some))
 
     def remove(self, table: Table, condition: str, values: Sequence[Any]) -> None:
         """Remove the rows that a condition holds for."""
