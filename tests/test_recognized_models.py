@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -192,6 +193,50 @@ def test_more_neighbors_than_rows_and_missing_classes_are_left_to_scikit_learn(n
         assert recognize(KNeighborsClassifier(3), 3).predict(split, {"predict"})[1].all()
 
 
+# Linear models
+
+
+def at_the_optimum(scaler, **parameters):
+    """scikit-learn's logistic regression as far as rounding lets it; centered columns change no prediction."""
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=10_000, **parameters)
+    if scaler is None and parameters["fit_intercept"]:
+        return make_pipeline(StandardScaler(with_std=False), model)
+    return on_scale(scaler, model)
+
+
+@given(
+    kind=st.sampled_from(TABLES),
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(2, 4),
+    scaler=st.sampled_from(SCALERS),
+    C=st.sampled_from([0.01, 1.0, 100.0]),
+    fit_intercept=st.booleans(),
+    most_columns=st.sampled_from([5, 30]),
+)
+def test_logistic_regression_is_at_its_optimum(kind, seed, n_classes, scaler, C, fit_intercept, most_columns):
+    assume(kind != "far from zero" or fit_intercept or scaler)  # as good as singular for scikit-learn
+    block = make_block(kind, seed, n_classes, most_columns=most_columns, n_cells=4)
+    options = {"C": C, "fit_intercept": fit_intercept}
+    estimator, reference = on_scale(scaler, LogisticRegression(**options)), at_the_optimum(scaler, **options)
+    share = check_equal(estimator, block, 1e-6, "optimum", reference)
+    if most_columns == 5:
+        assert share == 0
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_all_solvers_have_the_same_optimum(solver, n_classes):
+    block = make_block("continuous", 2, n_classes, most_columns=4, n_cells=2)
+    tight = LogisticRegression(solver=solver, tol=1e-10, max_iter=100_000, random_state=0)
+    check_equal(make_pipeline(StandardScaler(), tight), block, 1e-5, "optimum")
+
+
+def test_liblinear_penalizes_intercepts_only_where_there_are_some():
+    block = make_block("continuous", 3, 2, most_columns=5, n_cells=3)
+    estimator = LogisticRegression(solver="liblinear", fit_intercept=False, tol=1e-10, max_iter=10_000)
+    check_equal(estimator, block, 1e-5, "optimum")
+
+
 # What is not recognized
 
 
@@ -215,6 +260,14 @@ def with_attribute(estimator, name, value):
         KNeighborsClassifier(n_neighbors=0),
         KNeighborsClassifier(n_neighbors=True),
         KNeighborsRegressor(),
+        LogisticRegression(C=np.inf),
+        LogisticRegression(l1_ratio=0.5, solver="saga"),
+        LogisticRegression(class_weight="balanced"),
+        LogisticRegression(warm_start=True),
+        LogisticRegression(solver="liblinear"),
+        LogisticRegression(max_iter=10),
+        LogisticRegression(tol=0.1),
+        LogisticRegression(C="much"),
         make_pipeline(PCA(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(), MinMaxScaler(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(with_mean=False), KNeighborsClassifier()),
@@ -243,6 +296,8 @@ def test_an_unknown_parameter_is_left_to_scikit_learn(monkeypatch):
 def test_what_may_be_recognized_is_chosen():
     assert recognize(KNeighborsClassifier(), 2, allow=False) is None
     assert recognize(KNeighborsClassifier(), 2, allow="identical").exactness == "identical"
+    assert recognize(LogisticRegression(), 2).exactness == "optimum"
+    assert recognize(LogisticRegression(), 2, allow="identical") is None
 
 
 def test_fitted_estimators_are_recognized_as_their_clones():

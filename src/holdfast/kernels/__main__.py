@@ -8,10 +8,12 @@ from holdfast.kernels import (
     elastic_net,
     information,
     intersections,
+    logistic,
     mrmr,
     neighbors,
     relief,
     ridge,
+    softmax,
     stand_ins,
     svm,
 )
@@ -54,6 +56,9 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     options = 1, UNSCALED, False, np.ones(1, np.bool_)
     neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), given_up)
     neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
+    for kernel in (logistic.logistic_margins, logistic.wide_logistic_margins):
+        kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+    softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import exact_step, kernel
-from holdfast.kernels.scaling import apply_scale, gather, learn_scale
+from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
 
 
@@ -31,33 +31,17 @@ class Search(NamedTuple):
 
 
 @exact_step
-def _prepare(cells, cell, kind, room, shift, unit):  # type: ignore[no-untyped-def]
-    """Gather and scale the rows of a cell; returns its training rows, the search, and whether all is finite."""
-    split = cells.splits[cell]
-    rows = np.flatnonzero(cells.counts[split])
-    tests = cells.tests[cells.test_starts[split] : cells.test_starts[split + 1]]
-    columns = cells.columns[cells.column_starts[cell] : cells.column_starts[cell + 1]]
-    p, n = columns.size, rows.size
+def _begin(cell, k):  # type: ignore[no-untyped-def]
+    """Make the search of a cell; also returns whether it has k rows, and squared norms that are finite."""
+    n = cell.rows.size
+    found = min(k, n) + 1
     search = Search(
-        room.train[:p, :n], room.test[:p, : tests.size], cells.counts[split][rows], room.norm[:n], room.distance[:n],
-        room.nearest, room.weight,
-    )  # fmt: skip
-    gather(cells.X, rows, columns, search.train)
-    gather(cells.X, tests, columns, search.test)
-    fine = n > 0 and learn_scale(search.train, search.counts, kind, shift[:p], unit[:p])
-    apply_scale(search.train, n, kind, shift[:p], unit[:p])
-    apply_scale(search.test, tests.size, kind, shift[:p], unit[:p])
-    return rows, search, _set_norms(search) and fine
-
-
-@exact_step
-def _set_norms(search):  # type: ignore[no-untyped-def]
-    """Set the squared norms of the training rows; returns whether all are finite."""
-    search.norm[:] = 0.0
+        cell.train, cell.test, cell.counts, np.zeros(n), np.empty(n), np.empty(found, np.int64), np.empty(found)
+    )
     for j in range(search.train.shape[0]):
-        for t in range(search.norm.size):
+        for t in range(n):
             search.norm[t] += search.train[j, t] ** 2
-    return np.isfinite(search.norm.sum())
+    return search, search.counts.sum() >= k and np.isfinite(search.norm.sum())
 
 
 @exact_step
@@ -195,19 +179,6 @@ def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: igno
 
 
 @exact_step
-def _room(cells, k):  # type: ignore[no-untyped-def]
-    """Make room for the largest cell."""
-    p, n, most = 0, cells.X.shape[0], 0
-    for cell in range(cells.splits.size):
-        p = max(p, cells.column_starts[cell + 1] - cells.column_starts[cell])
-        most = max(most, cells.starts[cell + 1] - cells.starts[cell])
-    return Search(
-        np.empty((p, n)), np.empty((p, most)), cells.counts[0], np.empty(n), np.empty(n),
-        np.empty(min(k, n) + 1, np.int64), np.empty(min(k, n) + 1),
-    ), np.empty(p), np.empty(p)  # fmt: skip
-
-
-@exact_step
 def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyped-def]
     """Set each class's share of the weights; returns the class of the most, and whether scikit-learn's is it."""
     votes[:] = 0.0
@@ -224,14 +195,6 @@ def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyp
     return best, sure
 
 
-@exact_step
-def _has_all_classes(labels, seen):  # type: ignore[no-untyped-def]
-    seen[:] = 0
-    for label in labels:
-        seen[label] = 1
-    return seen.sum() == seen.size
-
-
 @kernel
 def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, shares, given_up):  # type: ignore[no-untyped-def]
     """Set the class of most weight, and each class's share of the weight, for the held-out rows of every cell.
@@ -239,46 +202,47 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
     ``tree`` tells for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
     not be scikit-learn's, where ties leave the class alone.
     """
-    room, shift, unit = _room(cells, k)
+    room = make_room(cells)
     sure_votes, tied_votes = np.zeros(shares.shape[1], np.int64), np.zeros(shares.shape[1], np.int64)
-    for cell in range(cells.splits.size):
-        rows, search, fine = _prepare(cells, cell, kind, room, shift, unit)
-        labels = y[rows]
-        fine = fine and search.counts.sum() >= k and _has_all_classes(labels, sure_votes)
-        for i in range(search.test.shape[1] if fine else 0):
-            at = cells.starts[cell] + i
+    for number in range(cells.splits.size):
+        cell, scaled = take_cell(cells, number, kind, room)
+        search, fine = _begin(cell, k)
+        labels = y[cell.rows]
+        fine = fine and scaled and has_all_classes(labels, sure_votes)
+        for i in range(cell.n_tests if fine else 0):
+            at = cell.start + i
             norm = _measure(search, i)
             found = _find_nearest(search, k)
-            sure, exact = _weigh(search, found, k, norm, by_distance, tree[cell])
+            sure, exact = _weigh(search, found, k, norm, by_distance, tree[number])
             predicted[at], sure_vote = _vote(search, labels, found, exact, shares[at])
             tied = _ties_change_votes(
-                search, labels, found, k, norm, tree[cell], label_only and not by_distance, sure_votes, tied_votes
+                search, labels, found, k, norm, tree[number], label_only and not by_distance, sure_votes, tied_votes
             )
             fine = sure and sure_vote and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
             if not fine:
                 break
-        given_up[cell] = not fine
+        given_up[number] = not fine
 
 
 @kernel
 def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  # type: ignore[no-untyped-def]
     """Set the weighted mean of the neighbors' numbers for the held-out rows of every cell."""
-    room, shift, unit = _room(cells, k)
-    for cell in range(cells.splits.size):
-        rows, search, fine = _prepare(cells, cell, kind, room, shift, unit)
-        targets = y[rows]
-        fine = fine and search.counts.sum() >= k
-        for i in range(search.test.shape[1] if fine else 0):
+    room = make_room(cells)
+    for number in range(cells.splits.size):
+        cell, scaled = take_cell(cells, number, kind, room)
+        search, fine = _begin(cell, k)
+        targets, fine = y[cell.rows], fine and scaled
+        for i in range(cell.n_tests if fine else 0):
             norm = _measure(search, i)
             found = _find_nearest(search, k)
-            sure, _ = _weigh(search, found, k, norm, by_distance, tree[cell])
+            sure, _ = _weigh(search, found, k, norm, by_distance, tree[number])
             total, weighted = 0.0, 0.0
             for place in range(found):
                 total += search.weight[place]
                 weighted += search.weight[place] * targets[search.nearest[place]]
-            predicted[cells.starts[cell] + i] = weighted / total
-            tied = _ties_change_mean(search, targets, found, k, norm, tree[cell])
+            predicted[cell.start + i] = weighted / total
+            tied = _ties_change_mean(search, targets, found, k, norm, tree[number])
             fine = sure and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
             if not fine:
                 break
-        given_up[cell] = not fine
+        given_up[number] = not fine

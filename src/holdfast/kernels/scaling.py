@@ -31,6 +31,62 @@ class Cells(NamedTuple):
     starts: NDArray[np.int64]  # where the held-out rows of each cell begin among those of all cells
 
 
+class Room(NamedTuple):
+    """Arrays that every cell of a call uses again."""
+
+    train: NDArray[np.float64]  # most columns × rows of X
+    test: NDArray[np.float64]  # most columns × most held-out rows
+    shift: NDArray[np.float64]
+    unit: NDArray[np.float64]
+
+
+class Cell(NamedTuple):
+    """One cell, scaled. Its arrays of columns are longer than its rows are many: C order keeps loops fast."""
+
+    rows: NDArray[np.int64]  # of X, to train on, each once
+    counts: NDArray[np.int64]  # how often each of them counts
+    train: NDArray[np.float64]  # columns × rows
+    test: NDArray[np.float64]  # columns × held-out rows
+    n_tests: int
+    start: int  # of its held-out rows among those of all cells
+
+
+@exact_step
+def make_room(cells):  # type: ignore[no-untyped-def]
+    """Make room for the largest cell."""
+    p, n_tests = 0, 0
+    for cell in range(cells.splits.size):
+        p = max(p, cells.column_starts[cell + 1] - cells.column_starts[cell])
+        n_tests = max(n_tests, cells.starts[cell + 1] - cells.starts[cell])
+    return Room(np.empty((p, cells.X.shape[0])), np.empty((p, n_tests)), np.empty(p), np.empty(p))
+
+
+@exact_step
+def take_cell(cells, number, kind, room):  # type: ignore[no-untyped-def]
+    """Gather and scale a cell; also returns whether it has rows and they were scaled as scikit-learn would."""
+    split = cells.splits[number]
+    rows = np.flatnonzero(cells.counts[split])
+    tests = cells.tests[cells.test_starts[split] : cells.test_starts[split + 1]]
+    columns = cells.columns[cells.column_starts[number] : cells.column_starts[number + 1]]
+    p = columns.size
+    cell = Cell(rows, cells.counts[split][rows], room.train[:p], room.test[:p], tests.size, cells.starts[number])
+    gather(cells.X, rows, columns, cell.train)
+    gather(cells.X, tests, columns, cell.test)
+    fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, room.shift[:p], room.unit[:p])
+    apply_scale(cell.train, rows.size, kind, room.shift[:p], room.unit[:p])
+    apply_scale(cell.test, tests.size, kind, room.shift[:p], room.unit[:p])
+    return cell, fine
+
+
+@exact_step
+def has_all_classes(labels, seen):  # type: ignore[no-untyped-def]
+    """Whether every class has a row to train on; ``seen`` is room for a number per class."""
+    seen[:] = 0
+    for label in labels:
+        seen[label] = 1
+    return seen.sum() == seen.size
+
+
 @exact_step
 def gather(X, rows, columns, Z):  # type: ignore[no-untyped-def]
     """Z = X at these rows and columns, columns first."""

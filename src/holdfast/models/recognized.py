@@ -11,12 +11,13 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from holdfast.kernels.scaling import MIN_MAX, STANDARD, UNSCALED
-from holdfast.models import neighbors
+from holdfast.models import linear, neighbors
 from holdfast.models.block import Block, Predictions
 from holdfast.models.parameters import anything, is_flag, is_none, one_of, read_parameters
 
@@ -99,8 +100,18 @@ def _make_neighbors(estimator: Any, scaling: int, n_classes: int) -> BlockModel 
     return neighbors.Neighbors(parameters, scaling, frozenset(answers))
 
 
+def _make_logistic(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, linear.LOGISTIC)
+    if parameters is None or n_classes < 2:
+        return None
+    if parameters["solver"] == "liblinear" and (n_classes > 2 or parameters["fit_intercept"]):
+        return None  # one class against the rest; an intercept that is penalized
+    return linear.Logistic(parameters, scaling)
+
+
 MAKERS: dict[type, Callable[[Any, int, int], BlockModel | None]] = {
     KNeighborsClassifier: _make_neighbors,
     KNeighborsRegressor: _make_neighbors,
+    LogisticRegression: _make_logistic,
 }
 """What makes the block form of an estimator of each class, given the way of scaling and the number of classes."""
