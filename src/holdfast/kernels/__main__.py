@@ -3,7 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import discretize, elastic_net, information, intersections, mrmr, relief, ridge, stand_ins, svm
+from holdfast.kernels import (
+    discretize,
+    elastic_net,
+    information,
+    intersections,
+    logistic,
+    mrmr,
+    neighbors,
+    relief,
+    ridge,
+    softmax,
+    stand_ins,
+    svm,
+)
+from holdfast.kernels.jit import frozen
+from holdfast.kernels.scaling import UNSCALED, Cells
 
 
 def main() -> None:
@@ -19,6 +34,7 @@ def main() -> None:
     stand_ins.stand_in_counts(indices, indptr, first, first + 1, neighbors, 3, matching=True, greedy=True)
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
+    _compile_models(np.eye(4), np.array([0, 1, 0, 1]))
 
 
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
@@ -30,6 +46,19 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     ridge.ridge_elimination(X, signs)
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
+
+
+def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
+    """Call each kernel of recognized models on one cell: two rows to train on, two held out, one column."""
+    integers = [[1, 1, 0, 0]], [2, 3], [0, 2], [0], [0], [0, 1], [0, 2]
+    cells = Cells(frozen(X, np.float64), *(frozen(values, np.int64) for values in integers))
+    classes, numbers, given_up = frozen(y, np.int64), frozen(y, np.float64), np.zeros(1, np.bool_)
+    options = 1, UNSCALED, False, np.ones(1, np.bool_)
+    neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), given_up)
+    neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
+    for kernel in (logistic.logistic_margins, logistic.wide_logistic_margins):
+        kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+    softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 
 if __name__ == "__main__":

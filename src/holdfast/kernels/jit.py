@@ -34,6 +34,12 @@ def summing_step(function: Callable[..., Any]) -> Any:
     return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
 
 
+def exact_step(function: Callable[..., Any]) -> Any:
+    """Compile a step of any kernel with its sums in the order in which they are written, whatever the kernel allows."""
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(fastmath=False, error_model="numpy", **bare)(function)
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
         compiled = numba.njit(cache=True, **options)(function)

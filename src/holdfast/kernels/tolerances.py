@@ -52,3 +52,20 @@ PRECISIONS = {
 }
 DOUBLE = PRECISIONS["float64"]
 """What compiled kernels compute in."""
+
+# Recognized models beside scikit-learn's
+
+EPSILON = 2.0**-52
+"""Distance of 1 to the next number."""
+
+NEARLY_CONSTANT = 1e4
+"""Variance, beside scikit-learn's bound for a constant column, from which on a column is surely not constant."""
+
+DISTANCE_ROUNDING = 8 * EPSILON
+"""Rounding of a squared distance made of squared norms, per column and beside the sum of these norms."""
+
+SAME_DISTANCE = 1e-12
+"""Share by which squared distances may differ through the rounding of scaled columns."""
+
+SAME_WEIGHT = 1e-9
+"""Share by which weights of neighbors, or sums of them, may differ through the rounding of distances."""

@@ -1,0 +1,120 @@
+"""Linear models of whole blocks, fitted to the optimum of scikit-learn's objective."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.jit import frozen
+from holdfast.kernels.logistic import logistic_margins, wide_logistic_margins
+from holdfast.kernels.softmax import softmax_margins
+from holdfast.models.block import Block, Floats, Predictions
+from holdfast.models.cells import lay_out_cells
+from holdfast.models.parameters import (
+    anything,
+    at_least,
+    at_most,
+    is_flag,
+    is_none,
+    is_number_or_none,
+    is_positive,
+    one_of,
+)
+
+LOGISTIC = {
+    "C": is_positive,
+    "penalty": one_of("l2", "deprecated"),
+    "l1_ratio": one_of(0, 0.0, None),
+    "dual": one_of(False),
+    "fit_intercept": is_flag,
+    "solver": one_of("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga", "liblinear"),
+    "tol": at_most(1e-4),
+    "max_iter": at_least(100),
+    "class_weight": is_none,
+    "warm_start": one_of(False),
+    "multi_class": one_of("deprecated", "auto"),
+    "intercept_scaling": anything,
+    "random_state": anything,
+    "n_jobs": is_number_or_none,
+    "verbose": anything,
+}
+"""Parameters of LogisticRegression, and the values that are understood."""
+
+MOST_SOFTMAX_WEIGHTS = 200
+"""Weights of all classes together, up to which a multinomial cell is solved faster here than by scikit-learn."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """LogisticRegression with an L2 penalty.
+
+    Attributes
+    ----------
+    parameters : mapping
+        As scikit-learn's class has them.
+    scaling : int
+        How columns are scaled before, as :mod:`holdfast.kernels.scaling` numbers it.
+    answers : frozenset of str
+        What the model answers.
+    exactness : str
+        Fitted to the optimum, where scikit-learn stops at a tolerance.
+    """
+
+    parameters: Mapping[str, Any]
+    scaling: int
+    answers: frozenset[str] = frozenset({"predict", "decision_function", "predict_proba"})
+    exactness: Literal["optimum"] = "optimum"
+
+    def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
+        """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
+        fit = self._fit_two_classes if block.n_classes == 2 else self._fit_classes
+        margins, given_up = fit(block)
+        probabilities = _two_shares(margins) if block.n_classes == 2 else _shares(margins)
+        return Predictions(
+            block.starts,
+            (margins > 0).astype(np.int64) if block.n_classes == 2 else margins.argmax(axis=1),
+            margins if "decision_function" in wanted else None,
+            probabilities if "predict_proba" in wanted else None,
+        ), given_up
+
+    def _fit_two_classes(self, block: Block) -> tuple[Floats, Mask]:
+        n_rows = (block.counts > 0).sum(axis=1)[block.splits]
+        wide = np.array([columns.size for columns in block.columns]) > n_rows
+        margins, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
+        for kernel, others in ((logistic_margins, wide), (wide_logistic_margins, ~wide)):
+            if not others.all():
+                skipped = others.copy()
+                self._call(kernel, block, margins, skipped)
+                given_up |= skipped & ~others
+        return margins, given_up
+
+    def _fit_classes(self, block: Block) -> tuple[Floats, Mask]:
+        sizes = np.array([columns.size for columns in block.columns]) + 1
+        margins, given_up = (
+            np.zeros((block.starts[-1], block.n_classes)),
+            block.n_classes * sizes > MOST_SOFTMAX_WEIGHTS,
+        )
+        self._call(softmax_margins, block, margins, given_up)
+        return margins, given_up
+
+    def _call(self, kernel: Callable[..., None], block: Block, margins: Floats, given_up: Mask) -> None:
+        C, intercept = float(self.parameters["C"]), self.parameters["fit_intercept"]
+        kernel(lay_out_cells(block), frozen(block.y, np.int64), C, intercept, self.scaling, margins, given_up)
+
+
+def _two_shares(margins: Floats) -> Floats:
+    """Probabilities of two classes, without a large exponential."""
+    small = np.exp(-np.abs(margins))
+    low, high = small / (1 + small), 1 / (1 + small)
+    second = np.where(margins > 0, high, low)
+    return np.stack([np.where(margins > 0, low, high), second], axis=1)
+
+
+def _shares(margins: Floats) -> Floats:
+    """Probabilities of the classes."""
+    raised = np.exp(margins - margins.max(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)
