@@ -83,7 +83,7 @@ class Predictions:
     ----------
     starts : ndarray of int
         Where each cell begins, and the end of the last.
-    predict : ndarray
+    predict : ndarray or None
         The number of the predicted class, or the predicted number.
     decision_function : ndarray, optional
         One value per row for two classes, larger for the second; one column per class for more.
@@ -92,6 +92,13 @@ class Predictions:
     """
 
     starts: Ints
-    predict: NDArray[Any]
+    predict: NDArray[Any] | None
     decision_function: Floats | None = None
     predict_proba: Floats | None = None
+
+    def part(self, cells: slice) -> "Predictions":
+        """Return the answers for some of the cells, one after the other."""
+        starts = self.starts[cells.start : cells.stop + 1]
+        rows = slice(starts[0], starts[-1])
+        answers = (self.predict, self.decision_function, self.predict_proba)
+        return Predictions(starts - starts[0], *(None if values is None else values[rows] for values in answers))
