@@ -281,7 +281,7 @@ def with_attribute(estimator, name, value):
         "KNeighborsClassifier",
         KNeighborsClassifier,
     ],
-    ids=str,
+    ids=lambda model: str(model).split(" at 0x")[0],  # the same in every process of the tests
 )
 def test_anything_else_is_left_to_scikit_learn(estimator):
     assert recognize(estimator, 2) is None

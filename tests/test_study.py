@@ -64,7 +64,8 @@ def assert_as_oracle(result, name, expected, y):
         mine = predictions[predictions["run"] == split.label]
         assert mine["row"].tolist() == split.test.tolist()
         assert mine["truth"].tolist() == np.asarray(y)[split.test].tolist()
-        assert mine["predicted"].tolist() == predicted.tolist()
+        exact = predicted.dtype.kind != "f" or len(np.unique(predicted)) <= 3  # labels; sums differ by rounding
+        assert mine["predicted"].tolist() == (predicted.tolist() if exact else pytest.approx(predicted, rel=1e-12))
 
 
 PERTURBATIONS = [hf.Bootstrap(4), hf.Subsample(4, 0.6, stratify=True), hf.ComplementaryPairs(2), hf.Folds(3)]
@@ -104,7 +105,7 @@ def test_numbers_are_predicted_and_scored():
 @pytest.mark.parametrize("form", [lambda X: X, sp.csr_matrix], ids=["dense", "sparse"])
 def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
     values, model = X.to_numpy(), LogisticRegression()
-    study = study_of(estimator=model, keep=["x1", "x7"], scoring="neg_log_loss")
+    study = study_of(estimator=model, keep=["x1", "x7"], scoring="neg_log_loss", fast_models="identical")
     result = study.run(form(values), Y)
     rest = np.delete(values, [1, 7], axis=1)
     assert len(result.features) == 10

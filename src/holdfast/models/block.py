@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ANSWERS = ("predict", "decision_function", "predict_proba")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -83,7 +84,7 @@ class Predictions:
     ----------
     starts : ndarray of int
         Where each cell begins, and the end of the last.
-    predict : ndarray
+    predict : ndarray or None
         The number of the predicted class, or the predicted number.
     decision_function : ndarray, optional
         One value per row for two classes, larger for the second; one column per class for more.
@@ -92,6 +93,26 @@ class Predictions:
     """
 
     starts: Ints
-    predict: NDArray[Any]
+    predict: NDArray[Any] | None
     decision_function: Floats | None = None
     predict_proba: Floats | None = None
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What was asked."""
+        return tuple(name for name in ANSWERS if getattr(self, name) is not None)
+
+    def take(self, cells: Ints) -> "Predictions":
+        """Return the answers for the cells of these numbers, one after the other."""
+        sizes = np.diff(self.starts)[cells]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(starts[-1]) + np.repeat(self.starts[:-1][cells] - starts[:-1], sizes)
+        answers = (self.predict, self.decision_function, self.predict_proba)
+        return Predictions(starts, *(None if values is None else values[rows] for values in answers))
+
+    def part(self, cells: slice) -> "Predictions":
+        """Return the answers for some of the cells, one after the other."""
+        starts = self.starts[cells.start : cells.stop + 1]
+        rows = slice(starts[0], starts[-1])
+        answers = (self.predict, self.decision_function, self.predict_proba)
+        return Predictions(starts - starts[0], *(None if values is None else values[rows] for values in answers))

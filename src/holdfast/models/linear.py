@@ -11,7 +11,7 @@ from holdfast.kernels.jit import frozen
 from holdfast.kernels.logistic import logistic_margins, wide_logistic_margins
 from holdfast.kernels.softmax import softmax_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.cells import lay_out_cells
+from holdfast.models.layout import lay_out_cells
 from holdfast.models.parameters import (
     anything,
     at_least,

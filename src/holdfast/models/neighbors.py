@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
 from holdfast.models.block import Block, Predictions
-from holdfast.models.cells import lay_out_cells
+from holdfast.models.layout import lay_out_cells
 from holdfast.models.parameters import is_count, is_none, is_number_or_none, one_of
 
 PARAMETERS = {

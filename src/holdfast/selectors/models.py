@@ -1,5 +1,6 @@
 """Linear models on selected columns: classifier, regressor, and prediction by a selector's own model."""
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast.models.block import Predictions
 
 Floats = NDArray[np.float64]
 
@@ -52,17 +55,25 @@ class LinearClassifier(ClassifierMixin, LinearRule):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted classes."""
-        values = self.values(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        return self.classes_[decide(self.values(X))]
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes: logistic for two, scaled to a sum of one for more."""
-        values = self.values(X)
-        if values.ndim == 1:
-            return np.column_stack([expit(-values), expit(values)])
-        separate = expit(values)
-        total = separate.sum(axis=1, keepdims=True)
-        return np.where(total > 0, separate / np.where(total > 0, total, 1), softmax(values, axis=1))
+        return probabilities(self.values(X))
+
+
+def decide(values: Floats) -> NDArray[np.int64]:
+    """The number of the class of each row: of two by the sign, of more the largest value."""
+    return (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
+
+
+def probabilities(values: Floats) -> Floats:
+    """Probabilities of the classes: logistic for two, scaled to a sum of one for more."""
+    if values.ndim == 1:
+        return np.column_stack([expit(-values), expit(values)])
+    separate = expit(values)
+    total = separate.sum(axis=1, keepdims=True)
+    return np.where(total > 0, separate / np.where(total > 0, total, 1), softmax(values, axis=1))
 
 
 def _has_model(selector: Any) -> bool:
@@ -132,3 +143,36 @@ class Predicts:
         """
         rows = self._rows(X)
         return self.model_.predict_proba(rows)
+
+
+def predict_rules(
+    models: Sequence[LinearRule], X: Floats, tests: Sequence[NDArray[Any]], wanted: Collection[str]
+) -> Predictions:
+    """Ask linear models of one kind for the rows of each; every model answers as it does alone.
+
+    Parameters
+    ----------
+    models : sequence of LinearClassifier or LinearRegressor
+        All of one class, and of the same classes.
+    X : ndarray
+        All rows.
+    tests : sequence of ndarray
+        The rows that each model is asked for.
+    wanted : collection of str
+        What is asked: ``"predict"``, ``"decision_function"``, ``"predict_proba"``.
+
+    Returns
+    -------
+    Predictions
+        A cell for each model; classes by their numbers.
+    """
+    values = np.concatenate([model.values(X[rows]) for model, rows in zip(models, tests, strict=True)])
+    starts = np.concatenate([[0], np.cumsum([rows.size for rows in tests])])
+    if not isinstance(models[0], LinearClassifier):
+        return Predictions(starts, values)
+    return Predictions(
+        starts,
+        decide(values),
+        values if "decision_function" in wanted else None,
+        probabilities(values) if "predict_proba" in wanted else None,
+    )

@@ -176,6 +176,42 @@ class StudyContents:
         """
         return json.loads(self.stored.row(candidate)["settings"])
 
+    def size_of(self, candidate: str) -> int | None:
+        """Return how many features a candidate cuts from the order of each fit.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        int or None
+            At most so many are selected; None if it is no cut of a stored order.
+        """
+        size = self.stored.row(candidate)["size"]
+        return None if pd.isna(size) else int(size)
+
+    def stored_sizes(self, candidate: str) -> tuple[int, int]:
+        """Return for which sizes the stored orders of a candidate hold, so that they can be cut without a new fit.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        (int, int)
+            The least and the largest.
+
+        Raises
+        ------
+        UnansweredError
+            If no orders were stored.
+        """
+        return self.stored.stored_sizes(candidate)
+
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What each candidate with a finished fit gives: subset, ranking or weighting."""

@@ -20,7 +20,8 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from holdfast.study.child import EndedError, call_in_subprocess, end_children, exit_with_parent
-from holdfast.study.work import Context, Failure, Finished, Outcome, Task, one_thread, work
+from holdfast.study.incidents import Failure
+from holdfast.study.work import Context, Finished, Outcome, Task, one_thread, work
 
 Done = tuple[Task, Finished]
 Tasks = Iterator[Task]

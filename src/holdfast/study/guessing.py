@@ -12,9 +12,10 @@ from sklearn.metrics import accuracy_score, average_precision_score, brier_score
 
 from holdfast.resampling import Split
 from holdfast.selection import Selection
+from holdfast.study.predicting import predicting_model
 from holdfast.study.scoring import Answers, Scorer
 from holdfast.study.store import Store
-from holdfast.study.work import Context, fitting, predicting_model
+from holdfast.study.work import Context, fitting
 
 ALWAYS, PRIOR, COVARIATES = "always ", "prior", "covariates"
 BEST_GUESS: dict[Any, str] = {

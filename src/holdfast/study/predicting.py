@@ -91,13 +91,15 @@ def _score_batch(context: "Context", splits: Sequence[Split], batch: Batch) -> d
     truth = context.codes[np.concatenate([split.test for split in splits])]
     scores = score_block(context.scorers, truth, predictions, context.classes)
     share = (perf_counter() - begun) / len(splits)
-    kept = _as_kept(predictions.predict, context.classes) if context.keep_predictions else None
+    kept = None if predictions.predict is None else _as_kept(predictions.predict, context.classes)
     scored = {}
     for place, (number, values) in enumerate(zip(batch.numbers, scores.by_cell(), strict=True)):
         error = scores.errors.get(place)
         scored[number] = Scored(
             values if error is None else NO_SCORES,
-            None if kept is None else kept[predictions.starts[place] : predictions.starts[place + 1]],
+            kept[predictions.starts[place] : predictions.starts[place + 1]]
+            if kept is not None and context.keep_predictions
+            else None,
             None if error is None else Failure.from_exception("score", error),
             join_notes([batch.notes.get(number, ""), join_warnings(scores.warnings.get(place, ()))]),
             batch.seconds[place] + share,

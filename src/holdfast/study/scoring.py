@@ -1,5 +1,6 @@
 """How well a selection predicts held-out rows."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,11 @@ from sklearn.metrics import get_scorer
 from holdfast.declared import About, did_you_mean
 from holdfast.io.estimators import set_seeds
 from holdfast.models import SCORES
+from holdfast.models.cells import Cells
+from holdfast.models.score_block import Scorer as Scorer
+from holdfast.models.score_block import ask_model, needed_answers, recognize_scorer
 from holdfast.resampling import Split
 
-Scorer = Callable[[Any, Any, Any], float]
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
 
 
@@ -43,21 +46,25 @@ def _name(scoring: Any) -> str:
 
 
 def scorers_of(named: Mapping[str, Any]) -> dict[str, Scorer]:
-    """The scorer of each name."""
+    """The scorer of each name, with the array function of the same score where there is one."""
     return {name: _scorer(one) for name, one in named.items()}
 
 
 def _scorer(scoring: Any) -> Scorer:
     if callable(scoring):
-        return scoring
-    known = SCORES[scoring].scorer if scoring in SCORES else scoring
+        return recognize_scorer(scoring)
+    record = SCORES.get(scoring)
+    known = scoring if record is None else record.scorer
     try:
-        return known if callable(known) else get_scorer(known)
+        scorer = known if callable(known) else get_scorer(known)
     except ValueError:
         raise ValueError(
             f"Expected scoring by names ({', '.join(SCORES)}, or others that sklearn.metrics.get_scorer_names() lists) "
             f"or callables, got {scoring!r}{did_you_mean(scoring, SCORES)}"
         ) from None
+    if record is None or record.block is None:
+        return recognize_scorer(scorer)
+    return Scorer(scorer, record.block, record.answers)
 
 
 def describe_score(name: str, scoring: Any) -> About:
@@ -71,6 +78,10 @@ class Answers:
 
     def __init__(self, model: Any, held_out: Any) -> None:
         self._model, self._held_out, self._given = model, held_out, dict[str, Any]()
+
+    def has(self, method: str) -> bool:
+        """Tell whether the model has a method."""
+        return hasattr(self._model, method)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._model, name)
@@ -103,6 +114,26 @@ def model_on(
 def scores_of(answers: Answers, X: Any, y: NDArray[Any], scorers: Mapping[str, Scorer]) -> dict[str, float]:
     """Every score of a model on held-out rows."""
     return {name: float(scorer(answers, X, y)) for name, scorer in scorers.items()}
+
+
+def score_model(
+    answers: Answers, X: Any, truth: NDArray[Any], scorers: Mapping[str, Scorer], classes: NDArray[Any] | None
+) -> dict[str, float]:
+    """Every score of one fitted model on held-out rows: as :func:`scores_of`, without scikit-learn's checks.
+
+    The truth is given as in a block: numbers of classes, or the numbers to predict. What an array function cannot score
+    for certain is asked of scikit-learn and the model itself, so errors and warnings are theirs.
+    """
+    y = truth if classes is None else classes[truth]
+    asked = needed_answers([scorer for scorer in scorers.values() if scorer.block is not None], answers.has)
+    predictions = ask_model(answers, X, asked, classes) if asked else None
+    if predictions is None:
+        return scores_of(answers, X, y, scorers)
+    cells, scores = Cells(truth, predictions, classes), dict[str, float]()
+    for name, scorer in scorers.items():
+        value = math.nan if scorer.block is None else float(scorer.block(cells)[0])
+        scores[name] = value if math.isfinite(value) else float(scorer(answers, X, y))
+    return scores
 
 
 def coded(predicted: Sequence[Any] | NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any] | None:

@@ -111,6 +111,13 @@ class Stored:
         table = None if pd.isna(row["ordering"]) else self._orders.get(row["ordering"])
         return None if table is None else StoredOrders(candidate, table, len(self.features))
 
+    def stored_sizes(self, candidate: str) -> tuple[int, int]:
+        """The least and the largest size that the orders of all splits of a candidate hold for."""
+        orders, splits = self.find_orders(candidate), self.find_outcomes(candidate)["split"].tolist()
+        if orders is None or not splits or not set(splits) <= set(orders.table.index):
+            raise no_orders(candidate)
+        return orders.reach(splits)
+
     def designed(
         self,
         candidate: str,

@@ -78,8 +78,8 @@ class Study:
         Seed of all that is random. Selectors without a ``random_state`` of their own get one from it.
     fast_models : bool or "identical"
         Whether models of scikit-learn that holdfast knows are fitted many at a time by its own kernels, much faster:
-        those whose predictions are identical to scikit-learn's, and those fitted to the optimum where scikit-learn stops
-        at a tolerance (:data:`holdfast.models.MODELS`). ``"identical"`` allows the former only, False none.
+        those whose predictions are identical to scikit-learn's, and those fitted to the optimum where scikit-learn
+        stops at a tolerance (:data:`holdfast.models.MODELS`). ``"identical"`` allows the former only, False none.
     prefilter : str, optional
         What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
         look better than they are; it is reported with the results.

@@ -140,11 +140,13 @@ def profile(
     result : StudyResult
         What a study found.
     name : str
-        A candidate that gives rankings or weights, or a selector whose candidates are sizes (``sizes=[5, 10, …]``).
+        A candidate that gives rankings or weights, or a selector whose candidates differ in size alone
+        (``sizes=[5, 10, …]``, or a single one).
     measure : str or Measure
         What to measure: a measure of subsets.
     sizes : iterable of int, optional
-        Sizes to look at; by default about 30 from 1 to all, or those that the selector has.
+        Sizes to look at: any that the stored orders hold for. By default those of the selector's candidates; if there is
+        only one, about 30 of those that were stored.
     metric : str, optional
         Score to put beside, for selectors with several sizes.
     tolerance : float
@@ -202,20 +204,36 @@ def _cut_to_sizes(
                 size: replace(whole, runs=whole.runs.top(size, ties="random", random_state=0))
                 for size in (_usual_sizes(d) if wanted is None else wanted)
             }, None
-    candidates = _sized_candidates(result, name)
-    used = {size: candidate for size, candidate in sorted(candidates.items()) if wanted is None or size in wanted}
-    if len(used) < 2:
+    candidates = dict(sorted(_sized_candidates(result, name).items()))
+    if not candidates:
         raise ValueError(
-            f"Expected a candidate that gives rankings or weights, or a selector with candidates of several sizes "
+            f"Expected a candidate that gives rankings or weights, or a selector whose candidates differ in size alone "
             f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
         )
-    by_size = {size: _whole_samples(result, candidate) for size, candidate in used.items()}
-    return by_size, _read_scores(result, used, metric)
+    if wanted is None:
+        wanted = list(candidates) if len(candidates) > 1 else _stored_sizes(result, *candidates.values())
+    by_size = {size: _cut_to_size(result, candidates, size) for size in wanted}
+    used = {size: candidate for size, candidate in candidates.items() if size in by_size}
+    return by_size, _read_scores(result, used, metric) if used else None
 
 
-def _whole_samples(result: StudyResult, candidate: str) -> DesignedRuns:
+def _stored_sizes(result: StudyResult, candidate: str) -> list[int]:
+    """About 30 of the sizes that the stored orders of a candidate hold for."""
+    least, most = result.stored_sizes(candidate)
+    return [size for size in _usual_sizes(most) if size >= least]
+
+
+def _cut_to_size(result: StudyResult, candidates: Mapping[int, str], size: int) -> DesignedRuns:
+    """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
+    if size in candidates:
+        return _whole_samples(result, candidates[size])
+    *_, largest = candidates.values()
+    return _whole_samples(result, largest, top=size)
+
+
+def _whole_samples(result: StudyResult, candidate: str, top: int | None = None) -> DesignedRuns:
     """The runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
-    designed = result.designed(candidate)
+    designed = result.designed(candidate, top=top)
     if designed.design != "nested_subsamples":
         return designed
     whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
@@ -234,6 +252,8 @@ def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     settings = {name: result.settings(name) for name in names}
     keys = ("size", "n_features", "k")
     key = next((key for key in keys if all(key in setting for setting in settings.values())), None)
+    if key is None and len(names) == 1 and names[0] in result.kinds and result.size_of(names[0]) is not None:
+        return {result.size_of(names[0]): names[0]}
     others = {tuple(sorted((k, str(v)) for k, v in setting.items() if k != key)) for setting in settings.values()}
     if key is None or len(others) != 1:
         return {}

@@ -1,0 +1,31 @@
+"""Blocks in the one form in which kernels take them, and what kernels write in the form of predictions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.jit import frozen
+from holdfast.kernels.scaling import Cells
+from holdfast.models.block import Block
+
+
+def lay_out_cells(block: Block) -> Cells:
+    """Lay out the arrays of a block."""
+    tests, test_starts = _join(block.tests)
+    columns, column_starts = _join(block.columns)
+    integers = block.counts, tests, test_starts, block.splits, columns, column_starts, block.starts
+    return Cells(frozen(block.X, np.float64), *(frozen(array, np.int64) for array in integers))
+
+
+def _join(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Arrays one after the other, and where each begins."""
+    starts = np.zeros(len(arrays) + 1, np.int64)
+    np.cumsum([array.size for array in arrays], out=starts[1:])
+    return (np.concatenate(arrays) if len(arrays) else np.empty(0, np.int64)), starts
+
+
+def largest_cell(block: Block) -> int:
+    """Return the most columns that a cell has."""
+    return max((columns.size for columns in block.columns), default=0)
