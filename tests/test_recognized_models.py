@@ -6,7 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -237,6 +238,68 @@ def test_liblinear_penalizes_intercepts_only_where_there_are_some():
     check_equal(estimator, block, 1e-5, "optimum")
 
 
+@given(
+    kind=st.sampled_from(TABLES),
+    seed=st.integers(0, 2**32 - 1),
+    scaler=st.sampled_from(SCALERS),
+    alpha=st.sampled_from([0.01, 1.0, 100.0]),
+    fit_intercept=st.booleans(),
+    solver=st.sampled_from(["auto", "svd", "cholesky"]),
+)
+def test_ridge_regression_is_that_of_scikit_learn(kind, seed, scaler, alpha, fit_intercept, solver):
+    block = make_block(kind, seed, 0)
+    model = on_scale(scaler, Ridge(alpha=alpha, fit_intercept=fit_intercept, solver=solver))
+    share = check_equal(model, block, 1e-8)
+    if scaler is StandardScaler and fit_intercept:
+        assert share == 0
+
+
+@given(
+    kind=st.sampled_from(TABLES),
+    seed=st.integers(0, 2**32 - 1),
+    scaler=st.sampled_from(SCALERS),
+    fit_intercept=st.booleans(),
+)
+def test_least_squares_are_those_of_scikit_learn(kind, seed, scaler, fit_intercept):
+    block = make_block(kind, seed, 0, most_columns=8)
+    share = check_equal(on_scale(scaler, LinearRegression(fit_intercept=fit_intercept)), block, 1e-8)
+    if kind == "continuous":
+        assert share == 0
+
+
+def test_least_squares_without_a_single_solution_are_left_to_scikit_learn():
+    block = make_block("continuous", 0, 0)
+    twins = Block(
+        np.hstack([block.X, block.X]), block.y, 0, block.counts, block.tests, block.splits, [np.array([0, 30])] * 8
+    )
+    assert recognize(LinearRegression(), 0).predict(twins, {"predict"})[1].all()
+    wide = [np.arange(30)] * 8  # as many columns as rows, or more
+    cells = Block(block.X, block.y, 0, block.counts, block.tests, block.splits, wide)
+    assert recognize(LinearRegression(), 0).predict(cells, {"predict"})[1].all()
+
+
+def test_iterative_ridge_is_at_its_optimum():
+    block = make_block("continuous", 1, 0, most_columns=5, n_cells=3)
+    check_equal(Ridge(solver="lsqr", tol=1e-12), block, 1e-6, "optimum")
+    assert recognize(Ridge(solver="saga"), 0, allow="identical") is None
+
+
+@pytest.mark.parametrize("scaler", SCALERS)
+@pytest.mark.parametrize(
+    ("n_classes", "model"),
+    [
+        (2, DummyClassifier()),
+        (3, DummyClassifier(strategy="most_frequent", random_state=3)),
+        (0, DummyRegressor()),
+        (0, DummyRegressor(strategy="median")),
+        (0, DummyRegressor(strategy="quantile", quantile=0.3)),
+        (0, DummyRegressor(strategy="constant", constant=2)),
+    ],
+)
+def test_dummies_are_those_of_scikit_learn(n_classes, model, scaler):
+    assert check_equal(on_scale(scaler, model), make_block("continuous", 4, n_classes), 1e-15) == 0
+
+
 # What is not recognized
 
 
@@ -268,6 +331,11 @@ def with_attribute(estimator, name, value):
         LogisticRegression(max_iter=10),
         LogisticRegression(tol=0.1),
         LogisticRegression(C="much"),
+        DummyClassifier(strategy="stratified"),
+        DummyClassifier(strategy="constant", constant=1),
+        DummyRegressor(),
+        Ridge(),
+        LinearRegression(),
         make_pipeline(PCA(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(), MinMaxScaler(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(with_mean=False), KNeighborsClassifier()),
@@ -285,6 +353,26 @@ def with_attribute(estimator, name, value):
 )
 def test_anything_else_is_left_to_scikit_learn(estimator):
     assert recognize(estimator, 2) is None
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Ridge(alpha=0),
+        Ridge(alpha=[1.0]),
+        Ridge(positive=True),
+        Ridge(max_iter=3, solver="lsqr"),
+        LinearRegression(positive=True),
+        DummyRegressor(strategy="constant"),
+        DummyRegressor(strategy="constant", constant=[1.0]),
+        DummyRegressor(strategy="quantile"),
+        KNeighborsClassifier(),
+        LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_any_other_model_of_numbers_is_left_to_scikit_learn(estimator):
+    assert recognize(estimator, 0) is None
 
 
 def test_an_unknown_parameter_is_left_to_scikit_learn(monkeypatch):

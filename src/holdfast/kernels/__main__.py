@@ -8,6 +8,7 @@ from holdfast.kernels import (
     elastic_net,
     information,
     intersections,
+    least_squares,
     logistic,
     mrmr,
     neighbors,
@@ -58,6 +59,8 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
     for kernel in (logistic.logistic_margins, logistic.wide_logistic_margins):
         kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+    for kernel in (least_squares.ridge_values, least_squares.wide_ridge_values):
+        kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
     softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 

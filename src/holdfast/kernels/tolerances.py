@@ -69,3 +69,9 @@ SAME_DISTANCE = 1e-12
 
 SAME_WEIGHT = 1e-9
 """Share by which weights of neighbors, or sums of them, may differ through the rounding of distances."""
+
+WELL_POSED = 1e-7
+"""Share of its diagonal entry that a pivot of least squares must keep, for predictions that equal scikit-learn's."""
+
+SHARP_MEANS = 1e-11
+"""Rounding of standardized columns' means, times the number of rows, that leaves predictions alone."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import frozen
+from holdfast.kernels.least_squares import ridge_values, wide_ridge_values
 from holdfast.kernels.logistic import logistic_margins, wide_logistic_margins
 from holdfast.kernels.softmax import softmax_margins
 from holdfast.models.block import Block, Floats, Predictions
@@ -41,6 +43,30 @@ LOGISTIC = {
     "verbose": anything,
 }
 """Parameters of LogisticRegression, and the values that are understood."""
+
+DIRECT = "auto", "svd", "cholesky"
+"""Solvers of Ridge that end at the solution; others iterate to a tolerance."""
+
+RIDGE = {
+    "alpha": is_positive,
+    "fit_intercept": is_flag,
+    "copy_X": is_flag,
+    "positive": one_of(False),
+    "solver": one_of(*DIRECT, "lsqr", "sparse_cg", "sag", "saga"),
+    "tol": at_most(1e-4),
+    "max_iter": is_none,
+    "random_state": anything,
+}
+"""Parameters of Ridge, and the values that are understood."""
+
+LEAST_SQUARES = {
+    "fit_intercept": is_flag,
+    "copy_X": is_flag,
+    "positive": one_of(False),
+    "tol": at_most(1e-6),
+    "n_jobs": is_number_or_none,
+}
+"""Parameters of LinearRegression, and the values that are understood."""
 
 MOST_SOFTMAX_WEIGHTS = 200
 """Weights of all classes together, up to which a multinomial cell is solved faster here than by scikit-learn."""
@@ -82,15 +108,9 @@ class Logistic:
         ), given_up
 
     def _fit_two_classes(self, block: Block) -> tuple[Floats, Mask]:
-        n_rows = (block.counts > 0).sum(axis=1)[block.splits]
-        wide = np.array([columns.size for columns in block.columns]) > n_rows
-        margins, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
-        for kernel, others in ((logistic_margins, wide), (wide_logistic_margins, ~wide)):
-            if not others.all():
-                skipped = others.copy()
-                self._call(kernel, block, margins, skipped)
-                given_up |= skipped & ~others
-        return margins, given_up
+        return fit_by_shape(
+            block, partial(self._call, logistic_margins, block), partial(self._call, wide_logistic_margins, block)
+        )
 
     def _fit_classes(self, block: Block) -> tuple[Floats, Mask]:
         sizes = np.array([columns.size for columns in block.columns]) + 1
@@ -104,6 +124,68 @@ class Logistic:
     def _call(self, kernel: Callable[..., None], block: Block, margins: Floats, given_up: Mask) -> None:
         C, intercept = float(self.parameters["C"]), self.parameters["fit_intercept"]
         kernel(lay_out_cells(block), frozen(block.y, np.int64), C, intercept, self.scaling, margins, given_up)
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Ridge or LinearRegression.
+
+    Attributes
+    ----------
+    alpha : float
+        Weight of the penalty; 0 for none.
+    cut : float
+        Share of the largest singular value below which scikit-learn drops others, without a penalty.
+    intercept : bool
+        Whether there is one.
+    scaling : int
+        How columns are scaled before, as :mod:`holdfast.kernels.scaling` numbers it.
+    exactness : str
+        Identical to scikit-learn's to rounding, or the optimum where scikit-learn's solver iterates to a tolerance.
+    answers : frozenset of str
+        What the model answers.
+    """
+
+    alpha: float
+    cut: float
+    intercept: bool
+    scaling: int
+    exactness: Literal["identical", "optimum"]
+    answers: frozenset[str] = frozenset({"predict"})
+
+    def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
+        """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
+        values, given_up = fit_by_shape(
+            block,
+            partial(self._call, ridge_values, block),
+            partial(self._call, wide_ridge_values, block) if self.alpha else None,
+        )
+        return Predictions(block.starts, values), given_up
+
+    def _call(self, kernel: Callable[..., None], block: Block, values: Floats, given_up: Mask) -> None:
+        options = self.alpha, self.cut, self.intercept, self.scaling
+        kernel(lay_out_cells(block), frozen(block.y, np.float64), *options, values, given_up)
+
+
+Call = Callable[[Floats, Mask], None]
+
+
+def fit_by_shape(block: Block, narrow: Call, wide: Call | None) -> tuple[Floats, Mask]:
+    """Fit cells with more columns than rows by another kernel, or leave them to scikit-learn if there is none.
+
+    A kernel is called, and compiled, only if there are cells for it; those that it finds given up it leaves alone.
+    """
+    n_rows = (block.counts > 0).sum(axis=1)[block.splits]
+    is_wide = np.array([columns.size for columns in block.columns], dtype=np.int64) > n_rows
+    values, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
+    for call, others in ((narrow, is_wide), (wide, ~is_wide)):
+        if call is None:
+            given_up |= ~others
+        elif not others.all():
+            skipped = others.copy()
+            call(values, skipped)
+            given_up |= skipped & ~others
+    return values, given_up
 
 
 def _two_shares(margins: Floats) -> Floats:

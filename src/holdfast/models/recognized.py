@@ -11,13 +11,14 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from holdfast.kernels.scaling import MIN_MAX, STANDARD, UNSCALED
-from holdfast.models import linear, neighbors
+from holdfast.models import baselines, linear, neighbors
 from holdfast.models.block import Block, Predictions
 from holdfast.models.parameters import anything, is_flag, is_none, one_of, read_parameters
 
@@ -109,9 +110,41 @@ def _make_logistic(estimator: Any, scaling: int, n_classes: int) -> BlockModel |
     return linear.Logistic(parameters, scaling)
 
 
+def _make_ridge(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, linear.RIDGE)
+    if parameters is None or n_classes:
+        return None
+    exactness: Exactness = "identical" if parameters["solver"] in linear.DIRECT else "optimum"
+    return linear.LeastSquares(float(parameters["alpha"]), 0.0, parameters["fit_intercept"], scaling, exactness)
+
+
+def _make_least_squares(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, linear.LEAST_SQUARES)
+    if parameters is None or n_classes:
+        return None
+    return linear.LeastSquares(0.0, float(parameters["tol"]), parameters["fit_intercept"], scaling, "identical")
+
+
+def _make_class_shares(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, baselines.CLASSES)
+    return None if parameters is None or not n_classes else baselines.ClassShares(parameters["strategy"])
+
+
+def _make_one_number(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, baselines.NUMBERS)
+    if parameters is None or n_classes:
+        return None
+    value = parameters.get(parameters["strategy"], 0.0)  # those that take no number have no parameter of their name
+    return None if value is None else baselines.OneNumber(parameters["strategy"], float(value))
+
+
 MAKERS: dict[type, Callable[[Any, int, int], BlockModel | None]] = {
     KNeighborsClassifier: _make_neighbors,
     KNeighborsRegressor: _make_neighbors,
     LogisticRegression: _make_logistic,
+    Ridge: _make_ridge,
+    LinearRegression: _make_least_squares,
+    DummyClassifier: _make_class_shares,
+    DummyRegressor: _make_one_number,
 }
 """What makes the block form of an estimator of each class, given the way of scaling and the number of classes."""
