@@ -89,7 +89,7 @@ def test_selected_features_alone_are_stored_on_demand():
     result = quietly(study(selectors.AnovaF(), keep="selected"), X, Y)
     assert result.stored.orders.empty
     assert_same_sets(result, quietly(study(selectors.AnovaF()), X, Y))
-    with pytest.raises(UnansweredError, match="a.size=3. has no order of features in the store"):
+    with pytest.raises(UnansweredError, match=r"a.size=3. has no order of features in the store"):
         result.stability("a(size=3)", top=2)
     with pytest.raises(ValueError, match="Expected keep='order', 'weights' or 'selected', or nothing, got 'all'"):
         hf.Candidates(selectors.AnovaF(), keep="all")
@@ -151,7 +151,7 @@ def test_a_lost_order_is_noticed_and_made_again(tmp_path):
     with connection:
         connection.execute("DELETE FROM orders WHERE split = 2")
     connection.close()
-    with pytest.raises(StoreError, match="is damaged .*orders lost"):
+    with pytest.raises(StoreError, match=r"is damaged .*orders lost"):
         hf.load_study(store)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -145,8 +145,8 @@ def profile(
     measure : str or Measure
         What to measure: a measure of subsets.
     sizes : iterable of int, optional
-        Sizes to look at: any that the stored orders hold for. By default those of the selector's candidates; if there is
-        only one, about 30 of those that were stored.
+        Sizes to look at: any that the stored orders hold for. By default those of the selector's candidates; if there
+        is only one, about 30 of those that were stored.
     metric : str, optional
         Score to put beside, for selectors with several sizes.
     tolerance : float
@@ -252,8 +252,9 @@ def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     settings = {name: result.settings(name) for name in names}
     keys = ("size", "n_features", "k")
     key = next((key for key in keys if all(key in setting for setting in settings.values())), None)
-    if key is None and len(names) == 1 and names[0] in result.kinds and result.size_of(names[0]) is not None:
-        return {result.size_of(names[0]): names[0]}
+    if key is None and len(names) == 1 and names[0] in result.kinds:
+        size = result.size_of(names[0])
+        return {} if size is None else {size: names[0]}
     others = {tuple(sorted((k, str(v)) for k, v in setting.items() if k != key)) for setting in settings.values()}
     if key is None or len(others) != 1:
         return {}
