@@ -40,10 +40,27 @@ def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.in
 
 
 class Best(NamedTuple):
-    """The best columns, the best first, ties decided; and whether some that tie with the last were left out."""
+    """The best columns, the best first, ties decided; and whether each ties with the one that comes next."""
 
     order: NDArray[np.int32]
-    ties_at_cut: bool
+    ties: NDArray[np.bool_]
+
+    @property
+    def ties_at_cut(self) -> bool:
+        """Whether columns that tie with the last one were left out."""
+        return bool(self.ties.size and self.ties[-1])
+
+    def first(self, k: int) -> "Best":
+        """The best ``k`` of them."""
+        return Best(self.order[:k], self.ties[:k])
+
+    def select(self, wanted: int, random_state: int | None, rule: str, note: str = "", **more: Any) -> "Selection":
+        """Select these columns; the note says if they are fewer than wanted, or if others are as good."""
+        own = fewer_note(rule) if self.order.size < wanted else ""
+        if self.ties_at_cut:
+            taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
+            own = f"the cut falls among tied features, and {taken}"
+        return Selection.first(self.order, note="\n".join(filter(None, [note, own])), **more)
 
 
 def best_columns(
@@ -76,7 +93,7 @@ def best_columns(
     """
     size, looked_at = weights.size, k + SPARE
     if not (k and size):
-        return Best(np.empty(0, np.int32), False)
+        return Best(np.empty(0, np.int32), np.empty(0, np.bool_))
     weights, least, apart = _clean(weights, tolerance)
     while True:
         columns, places = _sorted_groups(weights, min(looked_at, size), least, apart)
@@ -86,10 +103,12 @@ def best_columns(
         if columns.size >= k or looked_at >= size:
             break
         looked_at *= 4
-    if (places[1 : k + 1] == places[:-1][:k]).any():  # only then does a turn matter
+    ties = np.zeros(min(k, columns.size), np.bool_)
+    ties[: places.size - 1] = places[1 : k + 1] == places[:-1][:k]
+    if ties.any():  # only then does a turn matter
         turns = columns if random_state is None else tie_order(size, random_state)[columns]
         columns = columns[np.lexsort((turns, places))]
-    return Best(columns[:k].astype(np.int32), bool(columns.size > k and places[k - 1] == places[k]))
+    return Best(columns[:k].astype(np.int32), ties)
 
 
 def _clean(weights: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], float, float]:
@@ -185,12 +204,8 @@ class Selection:
             raise ValueError("Expected a ranking or weights to cut, got a subset, which has no order.")
         better = -self.values if self.kind == "ranking" else self.values
         wanted = min(k, better.size)
-        order, ties = best_columns(better, wanted, self.informative, random_state, tolerance=0.0)
-        note = fewer_note(rule) if order.size < wanted else ""
-        if ties:
-            taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
-            note = f"the cut falls among tied features, and {taken}"
-        return Selection.first(order, note="\n".join(filter(None, [self.note, note])), whole=lambda: self)
+        best = best_columns(better, wanted, self.informative, random_state, tolerance=0.0)
+        return best.select(wanted, random_state, rule, self.note, whole=lambda: self)
 
 
 def fewer_note(rule: str) -> str:
