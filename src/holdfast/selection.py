@@ -180,7 +180,10 @@ class Selection:
     @classmethod
     def subset(cls, columns: Any, model: Any = None, note: str = "") -> "Selection":
         """A selection of these columns."""
-        return cls("subset", np.sort(np.asarray(columns, dtype=np.int32)), model, note)
+        chosen = np.asarray(columns, dtype=np.int32)
+        if (chosen[1:] < chosen[:-1]).any():
+            chosen = np.sort(chosen)
+        return cls("subset", chosen, model, note)
 
     @classmethod
     def first(cls, order: Any, model: Any = None, note: str = "", **more: Any) -> "Selection":
