@@ -22,6 +22,8 @@ from holdfast.kernels import (
 )
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
 from holdfast.selectors import ElasticNetPath, HybridRFE
+from holdfast.selectors.rows import Resamples
+from holdfast.selectors.solutions import make_path_preferences, make_preference, take_solution
 
 RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
 
@@ -384,3 +386,41 @@ def test_the_cache_goes_by_all_sources():
     for module in (elastic_net_loss, elastic_net_model, elastic_net_state, tolerances):
         stat = os.stat(module.__file__)
         assert (stat.st_mtime, stat.st_size) in stamps
+
+
+@pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
+def test_models_along_a_path_are_those_made_one_by_one(numbers):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 15))
+    y = X[:, 0] + rng.normal(size=40) if numbers else np.array(["a", "b"])[(X[:, 0] + rng.normal(size=40) > 0) * 1]
+    selector = ElasticNetPath()
+    target, resamples = selector._target(y), Resamples(rng.multinomial(40, np.full(40, 1 / 40), size=3), [0, 1, 2])
+    (problem,) = selector._problems(target, resamples)
+    strengths = [0.3, 0.1, 0.01]
+    paths = selector._paths(X, target, problem, resamples.counts, lambdas=strengths)
+    for row, counts in enumerate(resamples.counts):
+        along = make_path_preferences(paths, row, target, counts, strengths)
+        for place, preference in enumerate(along):
+            single = make_preference([take_solution(paths, row, place, 1)], target, counts, strengths[place])
+            assert type(preference.model) is type(single.model)
+            assert preference.extras.keys() == single.extras.keys()
+            for name in vars(single.model):
+                np.testing.assert_array_equal(getattr(preference.model, name), getattr(single.model, name))
+            np.testing.assert_array_equal(preference.model.predict(X), single.model.predict(X))
+    broken = paths._replace(coefficients=np.full(paths.coefficients.size, np.inf))
+    assert make_path_preferences(broken, 0, target, resamples.counts[0], strengths) is None
+
+
+def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory(monkeypatch):
+    X, y = draw(300, 30)
+    plain = elastic_net_paths(X, y, np.ones((1, 300)), family="logistic")
+
+    def start(data, intercept):
+        point, work, model, step = elastic_net_state.start(data, intercept)
+        room = np.zeros(model.W.size + 2 + model.scaled.size)
+        neighbors = {"W": room[: model.W.size], "scaled": room[model.W.size + 2 :]}
+        return point, work, model._replace(**neighbors), step
+
+    monkeypatch.setattr(elastic_net, "start", start)
+    close = elastic_net_paths(X, y, np.ones((1, 300)), family="logistic")
+    assert close.coefficients.tobytes() == plain.coefficients.tobytes()

@@ -16,7 +16,7 @@ COUNTS = RNG.multinomial(50, np.full(50, 1 / 50), size=4)
 
 
 def moments(X, y, counts=None):
-    return class_moments(centered(X), y, counts)
+    return class_moments(centered(X, y), counts)
 
 
 def slow_golub(X, y):
@@ -111,7 +111,7 @@ def test_a_class_that_a_resample_lost_is_left_out():
 
 
 def test_a_weight_of_the_variance_that_leaves_the_range_of_numbers_is_refused():
-    moments = class_moments(centered(np.array([[0.0, 9.0], [1, 3], [5, 7], [20, 1]])), [0, 0, 1, 1])
+    moments = class_moments(centered(np.array([[0.0, 9.0], [1, 3], [5, 7], [20, 1]]), [0, 0, 1, 1]))
     with pytest.raises(ValueError, match=r"lambda_v times the variance to be finite, got lambda_v=1e\+308"):
         golub_variance(moments, 1e308)
     assert golub_variance(moments, 0).tolist() == golub(moments).tolist()

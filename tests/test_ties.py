@@ -20,8 +20,9 @@ from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 from holdfast.resampling import Samples
-from holdfast.selection import FewerFeaturesWarning, Selection, tie_order
+from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_order
 from holdfast.selectors.copies import exchange_copies
+from holdfast.selectors.weighing import tied
 from holdfast.selectors.wrapping import ResamplingWrapper
 from test_selectors import SELECTORS
 
@@ -283,6 +284,30 @@ def test_a_cut():
 
 
 # Eliminations, step by step
+
+
+def sorted_in_full(weights, k, informative, seed):
+    """The definition: all columns in the order of their turns, sorted by weight, and the first informative ones."""
+    by_turn = np.argsort(tie_order(weights.size, seed))
+    order = by_turn[np.argsort(-weights[by_turn], kind="stable")]
+    order = order[informative[order]]
+    return order[:k].tolist(), 0 < k < order.size and weights[order[k - 1]] == weights[order[k]]
+
+
+@pytest.mark.parametrize("n_columns", [1, 6, SPARE + 12, 300])
+@pytest.mark.parametrize("undefined", [[], [np.nan], [np.nan, np.inf, -np.inf]], ids=str)
+def test_the_best_columns_are_those_of_a_full_sort(n_columns, undefined):
+    rng = np.random.default_rng(n_columns)
+    for trial in range(60):
+        weights = rng.integers(-2, 2 + trial, n_columns) + rng.choice([0, 1e-13], n_columns)
+        weights = np.where(rng.random(n_columns) < 0.2, rng.choice([0.0, *undefined], n_columns), weights)
+        informative = rng.random(n_columns) < rng.choice([0.05, 0.5, 1.0])
+        k, seed = int(rng.integers(0, n_columns + 2)), rng.choice([None, trial])
+        best = best_columns(weights, k, informative, seed)
+        assert (best.order.tolist(), best.ties_at_cut) == sorted_in_full(tied(weights), k, informative, seed)
+        exact = tied(weights)
+        best = best_columns(exact, k, informative, seed, tolerance=0.0)
+        assert (best.order.tolist(), best.ties_at_cut) == sorted_in_full(exact, k, informative, seed)
 
 
 def lockstep(X, y, counts, sizes, tie_order=None, xp="numpy"):

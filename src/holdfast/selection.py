@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.kernels.tolerances import TIE
 from holdfast.preferences import Kind
+
+SPARE = 32
+"""How many more columns are looked at than are wanted, so that ties rarely ask for more."""
 
 TIES = 2  # what a random stream is for
 
@@ -33,6 +37,109 @@ def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.in
         stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
         np.random.default_rng(stream).shuffle(columns)
     return columns
+
+
+class Best(NamedTuple):
+    """The best columns, the best first, ties decided; and whether each ties with the one that comes next."""
+
+    order: NDArray[np.int32]
+    ties: NDArray[np.bool_]
+
+    @property
+    def ties_at_cut(self) -> bool:
+        """Whether columns that tie with the last one were left out."""
+        return bool(self.ties.size and self.ties[-1])
+
+    def first(self, k: int) -> "Best":
+        """The best ``k`` of them."""
+        return Best(self.order[:k], self.ties[:k])
+
+    def select(self, wanted: int, random_state: int | None, rule: str, note: str = "", **more: Any) -> "Selection":
+        """Select these columns; the note says if they are fewer than wanted, or if others are as good."""
+        own = fewer_note(rule) if self.order.size < wanted else ""
+        if self.ties_at_cut:
+            taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
+            own = f"the cut falls among tied features, and {taken}"
+        return Selection.first(self.order, note="\n".join(filter(None, [note, own])), **more)
+
+
+def best_columns(
+    weights: NDArray[np.float64],
+    k: int,
+    informative: NDArray[np.bool_] | None = None,
+    random_state: int | None = None,
+    *,
+    tolerance: float = TIE,
+) -> Best:
+    """Find the ``k`` columns of largest weight, without sorting all of them.
+
+    Parameters
+    ----------
+    weights : ndarray
+        The weight of every column, larger is better; those that are ``nan`` are the least.
+    k : int
+        How many, at most.
+    informative : ndarray of bool, optional
+        Which columns may be taken; all if not given.
+    random_state : int, optional
+        Seed that decides which of equally good columns come first; the lowest columns if not given.
+    tolerance : float
+        Weights next to each other tie if they differ by no more than this share of the largest.
+
+    Returns
+    -------
+    Best
+        The columns, fewer than ``k`` if fewer are informative.
+    """
+    size, looked_at = weights.size, k + SPARE
+    if not (k and size):
+        return Best(np.empty(0, np.int32), np.empty(0, np.bool_))
+    weights, least, apart = _clean(weights, tolerance)
+    while True:
+        columns, places = _sorted_groups(weights, min(looked_at, size), least, apart)
+        if informative is not None:
+            known = informative[columns]
+            columns, places = columns[known], places[known]
+        if columns.size >= k or looked_at >= size:
+            break
+        looked_at *= 4
+    ties = np.zeros(min(k, columns.size), np.bool_)
+    ties[: places.size - 1] = places[1 : k + 1] == places[:-1][:k]
+    if ties.any():  # only then does a turn matter
+        turns = columns if random_state is None else tie_order(size, random_state)[columns]
+        columns = columns[np.lexsort((turns, places))]
+    return Best(columns[:k].astype(np.int32), ties)
+
+
+def _clean(weights: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], float, float]:
+    """Weights with -inf for ``nan``; the weight that undefined ones tie with; what two that differ exceed."""
+    largest, lowest = float(np.abs(weights).max()), float(weights.min())
+    if not np.isfinite(largest):
+        weights = np.where(np.isnan(weights), -np.inf, weights)
+        finite = weights[np.isfinite(weights)]
+        largest, lowest = float(np.abs(finite).max(initial=0.0)), float(finite.min(initial=0.0))
+    return weights, min(0.0, lowest) if tolerance else np.inf, tolerance * largest
+
+
+def _sorted_groups(
+    weights: NDArray[np.float64], looked_at: int, least: float, apart: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Columns of the largest weights, falling, and the number of the group of equal ones that each belongs to.
+
+    Only whole groups, unless all columns are looked at.
+    """
+    size = weights.size
+    columns = np.argpartition(weights, size - looked_at)[size - looked_at :] if looked_at < size else np.arange(size)
+    columns = columns[np.lexsort((columns, -weights[columns]))]
+    ranked = weights[columns]
+    with np.errstate(invalid="ignore"):
+        starts = ranked[:-1] - ranked[1:] > apart
+    groups = np.concatenate([[0], np.cumsum(starts)])
+    undefined = np.searchsorted(-ranked, np.inf)
+    if 0 < undefined < looked_at and ranked[np.searchsorted(groups, groups[undefined - 1])] == least:
+        groups[undefined:] -= 1
+    whole = looked_at if looked_at == size else int(np.searchsorted(groups, groups[-1]))
+    return columns[:whole], groups[:whole]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +180,10 @@ class Selection:
     @classmethod
     def subset(cls, columns: Any, model: Any = None, note: str = "") -> "Selection":
         """A selection of these columns."""
-        return cls("subset", np.sort(np.asarray(columns, dtype=np.int32)), model, note)
+        chosen = np.asarray(columns, dtype=np.int32)
+        if (chosen[1:] < chosen[:-1]).any():
+            chosen = np.sort(chosen)
+        return cls("subset", chosen, model, note)
 
     @classmethod
     def first(cls, order: Any, model: Any = None, note: str = "", **more: Any) -> "Selection":
@@ -95,17 +205,10 @@ class Selection:
         """
         if self.kind == "subset":
             raise ValueError("Expected a ranking or weights to cut, got a subset, which has no order.")
-        worse = self.values if self.kind == "ranking" else -self.values
-        by_turn = _columns_by_turn(worse.size, random_state)
-        order = by_turn[np.argsort(worse[by_turn], kind="stable")]
-        if self.informative is not None:
-            order = order[self.informative[order]]
-        wanted = min(k, worse.size)
-        note = fewer_note(rule) if order.size < wanted else ""
-        if 0 < wanted < order.size and worse[order[wanted - 1]] == worse[order[wanted]]:
-            taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
-            note = f"the cut falls among tied features, and {taken}"
-        return Selection.first(order[:wanted], note="\n".join(filter(None, [self.note, note])), whole=lambda: self)
+        better = -self.values if self.kind == "ranking" else self.values
+        wanted = min(k, better.size)
+        best = best_columns(better, wanted, self.informative, random_state, tolerance=0.0)
+        return best.select(wanted, random_state, rule, self.note, whole=lambda: self)
 
 
 def fewer_note(rule: str) -> str:

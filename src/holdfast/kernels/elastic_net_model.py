@@ -32,6 +32,15 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @summing_step
+def _sum(a):  # type: ignore[no-untyped-def]
+    """The sum, in a loop of its own: one that also writes adds in another order where arrays happen to be neighbors."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i]
+    return total
+
+
+@summing_step
 def add_times(t, x, y):  # type: ignore[no-untyped-def]
     """y += t x."""
     for i in range(x.size):
@@ -108,11 +117,10 @@ def _make_gram_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
             rows[k, t] = 0
     for begin in range(0, W.size, BLOCK):
         for k in range(first, last):
-            x, total = X[ids[k], begin : begin + BLOCK], 0.0
+            x = X[ids[k], begin : begin + BLOCK]
             for i in range(x.size):
                 scaled[i] = x[i] * W[begin + i]
-                total += scaled[i]
-            mean[k] += total / model.numbers[WEIGHT]
+            mean[k] += _sum(scaled[: x.size]) / model.numbers[WEIGHT]
             add_dots(X, ids, k + 1, begin, scaled[: x.size], rows[k])
     for k in range(first, last):
         for t in range(k + 1):

@@ -1,10 +1,11 @@
 """Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
 
-One pass (:func:`class_moments`) is enough for all. It is a product of matrices on centered data, and where that would
-lose digits, because a class hardly varies beside its distance from the center, the two passes of the definition.
+One pass (:func:`class_moments`) is enough for all. It is a product with centered data, class by class, and where that
+would lose digits, because a class hardly varies beside its distance from the center, the two passes of the definition.
 """
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,16 @@ LOST = 1e-3
 
 
 class Centered(NamedTuple):
-    """Data about a center in units of their spread, and their squares: shared by all resamples."""
+    """Data about a center in units of their spread, and their squares: shared by all resamples.
+
+    Rows of one class stand together, so that a sum over a class is a product with a part of the data.
+    """
 
     values: Floats  # n × d
     squares: Floats
     unit: Floats  # d
+    rows: Ints  # where each row comes from
+    ends: list[int]  # of the rows of each class, after a 0
 
 
 class Moments(NamedTuple):
@@ -34,34 +40,45 @@ class Moments(NamedTuple):
     unit: Floats
 
 
-def centered(X: Floats) -> Centered:
+def centered(X: Floats, y: ArrayLike) -> Centered:
     """Center each column; a constant one at its value, so that nothing is left of it.
 
-    The unit is the power of two above the spread: division by it is exact, and squares of tiny values are not lost.
+    ``y`` holds classes, whole numbers from 0. The unit is the power of two above the spread: division by it is exact,
+    and squares of tiny values are not lost.
     """
+    labels = np.asarray(y, dtype=np.int64)
+    rows = np.argsort(labels, kind="stable")
     spread = np.ptp(X, axis=0)
     unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
-    values = (X - np.where(spread > 0, X.mean(axis=0), X[0])) / unit
-    return Centered(values, values**2, unit)
+    values = X[rows] - np.where(spread > 0, X.mean(axis=0), X[0])
+    values /= unit
+    ends = [0, *np.cumsum(np.bincount(labels)).tolist()]
+    return Centered(values, values**2, unit, rows, ends)
 
 
-def class_moments(data: Centered, y: ArrayLike, counts: ArrayLike | None = None) -> Moments:
+def class_moments(data: Centered, counts: ArrayLike | None = None) -> Moments:
     """Weighted moments of each class.
 
-    ``y`` holds classes, whole numbers from 0; a class that has no row is left out. ``counts`` says how often each row
-    counts, once unless given.
+    ``counts`` says how often each row counts, once unless given; a class that has no row is left out. Each product has
+    the shape of its class in the data, whatever the resample.
     """
-    labels = np.asarray(y)
-    weights = np.ones(labels.size) if counts is None else np.asarray(counts, dtype=np.float64)
-    _, classes = np.unique(labels[weights > 0], return_inverse=True)
-    member = np.zeros((int(classes.max(initial=-1)) + 1, labels.size))
-    member[classes, np.flatnonzero(weights > 0)] = weights[weights > 0]
-    size = member.sum(axis=1)
-    mean = member @ data.values / size[:, None]
-    squares = member @ data.squares
-    moments = Moments(size, mean, squares - size[:, None] * mean**2, data.unit)
-    for group, columns in enumerate(moments.scatter < LOST * squares):
-        _two_passes(data.values, member[group], np.flatnonzero(columns), group, moments)
+    weights = np.ones(data.rows.size) if counts is None else np.asarray(counts, dtype=np.float64)[data.rows]
+    parts = [slice(begin, end) for begin, end in pairwise(data.ends) if weights[begin:end].any()]
+    size = np.array([weights[part].sum() for part in parts])
+    mean, squares = np.empty((2, len(parts), data.unit.size))
+    for group, part in enumerate(parts):
+        np.dot(weights[part], data.values[part], out=mean[group])
+        np.dot(weights[part], data.squares[part], out=squares[group])
+    mean /= size[:, None]
+    scatter = mean * mean
+    scatter *= -size[:, None]
+    scatter += squares
+    moments = Moments(size, mean, scatter, data.unit)
+    squares *= LOST
+    lost = scatter < squares
+    for group in np.flatnonzero(lost.any(axis=1)).tolist() if lost.any() else ():
+        part = parts[group]
+        _two_passes(data.values[part], weights[part], np.flatnonzero(lost[group]), group, moments)
     return moments
 
 
@@ -141,8 +158,12 @@ def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, mome
 def _between(moments: Moments) -> Floats:
     """Scatter of the class means; beside the first, so that equal means have none."""
     beside = moments.mean - moments.mean[0]
-    return moments.size @ (beside - moments.size @ beside / moments.size.sum()) ** 2
+    beside -= moments.size @ beside / moments.size.sum()
+    beside *= beside
+    return moments.size @ beside
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
+    if below.min(initial=1.0) > 0:
+        return above / below
     return np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)

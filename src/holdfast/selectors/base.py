@@ -72,6 +72,10 @@ class Preference:
         """Return the preference as a study takes it, without the fitted attributes, not cut to a size."""
         return Selection(self.kind, self.values, self.model, self.note, self.informative)
 
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        """Cut an order to its best ``k``, as :meth:`holdfast.selection.Selection.top` does."""
+        return self.selection().top(k, random_state=random_state, rule=rule)
+
 
 class Selector(SelectorMixin, BaseEstimator):
     """Base class of feature selectors that fit many resamples, and many of their settings, together.
@@ -118,6 +122,8 @@ class Selector(SelectorMixin, BaseEstimator):
     """What marks a feature without information; None for selectors that know no such thing."""
     draws: ClassVar[bool] = False
     """Whether there is chance in a fit even if no features tie."""
+    whole_order: ClassVar[tuple[str, ...]] = ()
+    """Which sizes to ask for besides, the "smallest" or the "largest", so that the order reaches over all features."""
 
     # What a subclass writes
 
@@ -223,10 +229,10 @@ class Selector(SelectorMixin, BaseEstimator):
         if preference.kind == "subset":
             return Selection.subset(preference.values, preference.model, preference.note)
         best = self._take_best(preference, self._wanted_size(n_features), seed)
-        return replace(best, model=preference.model)
+        return best if preference.model is None else replace(best, model=preference.model)
 
     def _take_best(self, preference: Preference, size: int, seed: int | None) -> Selection:
-        return preference.selection().top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
+        return preference.top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
 
     def _warn_of_fewer(self, preference: Preference, n_features: int) -> None:
         if preference.kind == "subset" and preference.note:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from holdfast.declared import About
+from holdfast.selection import Selection
 from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.rows import Floats, Ints, Target
 
@@ -22,6 +23,8 @@ class RandomSelector(Selector):
 
     Attributes
     ----------
+    order_ : ndarray
+        Selected columns in the order in which they were drawn.
     support_ : ndarray of bool
         Which features are selected.
 
@@ -59,10 +62,16 @@ class RandomSelector(Selector):
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Preference]:
-        return [selector._preference(shared, X, target, counts, seed) for selector in selectors]  # each size draws anew
+        return [selector._preference(shared, X, target, counts, seed) for selector in selectors]
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         rng = np.random.default_rng(seed)
         d = X.shape[1]
         size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted_size(d)
-        return Preference("subset", np.sort(rng.permutation(d)[:size]))
+        order = rng.permutation(d)[:size]
+        return Preference("subset", np.sort(order), extras={"order_": order})
+
+    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
+        assert preference.extras is not None
+        order = preference.extras["order_"]
+        return Selection.subset(order) if self.n_features is None else Selection.first(order)

@@ -23,6 +23,7 @@ from holdfast.selectors.solutions import (
     has_both_labels,
     held_out_loss,
     is_number_of_folds,
+    make_path_preferences,
     make_preference,
     note_entries,
     order_by_entry,
@@ -141,13 +142,11 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
                 )
         given = [None if each.penalty_strength is None else float(each.penalty_strength) for each in selectors]
         strengths = sorted({strength for strength in given if strength is not None}, reverse=True)
+        places = {strength: place for place, strength in enumerate(strengths)}
         selected = self._select_at(strengths, X, target, resamples) if strengths else []
         ranked = self._rank_by_entry(X, target, resamples) if None in given else []
         return [
-            [
-                ranked[resample] if strength is None else selected[resample][strengths.index(strength)]
-                for strength in given
-            ]
+            [ranked[resample] if strength is None else selected[resample][places[strength]] for strength in given]
             for resample in range(len(resamples.seeds))
         ]
 
@@ -155,21 +154,37 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
         self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples
     ) -> list[list[Preference]]:
         """Resamples × penalty strengths: the features with a weight."""
-        solutions: list[list[list[Solution]]] = [[[] for _ in penalty_strengths] for _ in resamples.seeds]
+        parts: list[list[tuple[Paths, int, int]]] = [[] for _ in resamples.seeds]
         for problem in self._problems(target, resamples):
             numbers = np.flatnonzero(problem.resamples)
             paths = self._paths(X, target, problem, resamples.counts[numbers], lambdas=penalty_strengths)
             for row, resample in enumerate(numbers):
-                for place in range(len(penalty_strengths)):
-                    solutions[resample][place].append(take_solution(paths, row, place, problem.code))
-        exchanges = self._exchanges(X, resamples)
+                parts[resample].append((paths, row, problem.code))
         return [
-            [
-                make_preference(of_problems, target, counts, strength, exchange)
-                for of_problems, strength in zip(at_strengths, penalty_strengths, strict=True)
-            ]
-            for at_strengths, counts, exchange in zip(solutions, resamples.counts, exchanges, strict=True)
+            self._select_along(own, target, counts, penalty_strengths, exchange)
+            for own, counts, exchange in zip(parts, resamples.counts, self._exchanges(X, resamples), strict=True)
         ]
+
+    def _select_along(
+        self,
+        parts: list[tuple[Paths, int, int]],
+        target: Target,
+        counts: Ints,
+        penalty_strengths: list[float],
+        exchange: Exchange | None,
+    ) -> list[Preference]:
+        """The features with a weight at each strength on a resample's paths, one for each of its problems."""
+        if len(parts) == 1 and exchange is None:
+            preferences = make_path_preferences(*parts[0][:2], target, counts, penalty_strengths)
+            if preferences is not None:
+                return preferences
+        return [
+            make_preference(
+                [take_solution(paths, row, place, code) for paths, row, code in parts],
+                target, counts, strength, exchange,
+            )
+            for place, strength in enumerate(penalty_strengths)
+        ]  # fmt: skip
 
     def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
         return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]

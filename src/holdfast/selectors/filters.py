@@ -1,13 +1,14 @@
 """Filters by the mean and scatter of each class: variance, F value, signal-to-noise ratio."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
-from holdfast.selectors.base import Ties
+from holdfast.selectors.base import Preference, Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 from holdfast.selectors.weighing import ROUNDING, Filter
 
@@ -16,10 +17,10 @@ class _Moments(Filter):
     """A filter by the mean and scatter of each class."""
 
     def _shared(self, X: Floats, target: Target) -> moments_of.Centered:
-        return moments_of.centered(X)
+        return moments_of.centered(X, target.values)
 
     def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        return self._formula(moments_of.class_moments(shared, target.values, counts))
+        return self._formula(moments_of.class_moments(shared, counts))
 
     @abstractmethod
     def _formula(self, moments: moments_of.Moments) -> Floats:
@@ -79,8 +80,8 @@ class Variance(_Moments):
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
 
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        return self._formula(moments_of.class_moments(shared, np.zeros(counts.size), counts))
+    def _shared(self, X: Floats, target: Target) -> moments_of.Centered:
+        return moments_of.centered(X, np.zeros(len(X)))
 
     def _formula(self, moments: moments_of.Moments) -> Floats:
         return moments_of.variance(moments)
@@ -256,6 +257,7 @@ class GolubVariance(_Moments):
         needs=("two classes",),
     )
 
+    shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "lambda_v")
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a sum of 0"
 
@@ -264,6 +266,24 @@ class GolubVariance(_Moments):
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
         self.lambda_v = lambda_v
+
+    def _preferences_by_setting(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
+    ) -> Sequence[Preference | Exception]:
+        """One preference for each ``lambda_v``, all from the same moments."""
+        moments = moments_of.class_moments(shared, counts)
+        preferences: dict[float, Preference | Exception] = {}
+        for selector in sorted(selectors, key=lambda selector: selector.n_features, reverse=True):
+            if selector.lambda_v not in preferences:
+                preferences[selector.lambda_v] = selector._attempt(moments)
+        return [preferences[selector.lambda_v] for selector in selectors]
+
+    def _attempt(self, moments: moments_of.Moments) -> Preference | Exception:
+        """What a weight of the variance prefers, or why it cannot be used."""
+        try:
+            return self._weighed(self._formula(moments))
+        except ValueError as error:
+            return error
 
     def _informative(self, weights: Floats) -> Mask:
         return weights > (ROUNDING if self.lambda_v == 0 else 0.0)

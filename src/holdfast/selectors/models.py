@@ -1,7 +1,7 @@
 """Linear models on selected columns: classifier, regressor, and prediction by a selector's own model."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,13 @@ class LinearRule(BaseEstimator):
                 f"Expected a model with finite weights, got other ones in columns {beyond.tolist()}, whose values are "
                 "too small; rescale these columns."
             )
+
+    @classmethod
+    def of_finite(cls, columns: NDArray[Any], coef: Floats, intercept: Floats, **more: Any) -> Self:
+        """Make a model of weights (rows × columns) and intercepts that are known to be finite."""
+        model = cls.__new__(cls)
+        model.__dict__.update(columns=columns, coef=coef, intercept=intercept, **more)
+        return model
 
     def values(self, X: Any) -> Floats:
         """Weighted sums of the columns."""

@@ -1,6 +1,7 @@
 """Elastic nets of resamples and what is selected by them: columns with a weight, orders of entry, a chosen strength."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -92,6 +93,31 @@ def make_preference(
         model = LinearClassifier(columns, coef, intercept, target.classes[codes])
         extras["classes_"] = model.classes_
     return Preference("subset", columns, model, {**extras, "model_": model})
+
+
+def make_path_preferences(
+    paths: Paths, row: int, target: Target, counts: Ints, penalty_strengths: Sequence[float]
+) -> list[Preference] | None:
+    """The preferences of a resample's only problem at each strength, as parts of its path.
+
+    None if a weight is not finite: then the model that is to blame says so.
+    """
+    n = len(penalty_strengths)
+    ends = paths.indptr[row * n : (row + 1) * n + 1].tolist()
+    whole, intercepts = slice(ends[0], ends[-1]), paths.intercepts[row]
+    if not (np.isfinite(paths.coefficients[whole]).all() and np.isfinite(intercepts).all()):
+        return None
+    indices, coefficients = paths.indices, paths.coefficients[None]
+    numbers = target.classes is None
+    known = {} if target.classes is None else {"classes_": target.classes[target.present(counts)]}
+    kind: Any = LinearRegressor if numbers else LinearClassifier
+    preferences = []
+    for place, (begin, end) in enumerate(pairwise(ends)):
+        columns = indices[begin:end]
+        model = kind.of_finite(columns, coefficients[:, begin:end], intercepts[place : place + 1], **known)
+        extras = {"penalty_strength_": penalty_strengths[place], **known, "model_": model}
+        preferences.append(Preference("subset", columns, model, extras))
+    return preferences
 
 
 def order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:

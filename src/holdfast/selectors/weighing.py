@@ -1,11 +1,13 @@
 """Base class of filters: features weighed, weights that differ by rounding made equal."""
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from holdfast.kernels.tolerances import TIE
+from holdfast.selection import Best, Selection, best_columns
 from holdfast.selectors.base import Preference, Selector, Ties
 from holdfast.selectors.rows import Floats, Ints, Mask, Target
 
@@ -30,12 +32,48 @@ class Filter(Selector):
         """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        weights = self._weights(shared, X, target, counts)
-        return Preference("weighting", tied(weights), informative=self._informative(weights))
+        return self._weighed(self._weights(shared, X, target, counts))
+
+    def _weighed(self, weights: Floats) -> Preference:
+        most = self.n_features if isinstance(self.n_features, (int, np.integer)) else 0
+        return Weighed(weights, self._informative(weights), int(most))
 
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""
         return weights > self.nothing
+
+
+class Weighed(Preference):
+    """Weights of features, of which those tie that differ by rounding only; the best are found without sorting all.
+
+    Parameters
+    ----------
+    weights : ndarray
+        As computed; what is not finite is undefined or beyond measure.
+    informative : ndarray of bool
+        Which features carry information.
+    most : int
+        The largest size that will be asked for, if known: all sizes are cuts of one order.
+    """
+
+    weights: Floats
+
+    def __init__(self, weights: Floats, informative: Mask, most: int = 0) -> None:
+        own = {"kind": "weighting", "model": None, "extras": None, "note": ""}
+        self.__dict__.update(own, informative=informative, weights=weights, _most=most, _best={})
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weights, equal where they tie."""
+        return tied(self.weights)
+
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        wanted = min(k, self.weights.size)
+        found: dict[tuple[int | None, int], Best] = self.__dict__["_best"]
+        most = min(max(wanted, self.__dict__["_most"]), self.weights.size)
+        if (random_state, most) not in found:
+            found[random_state, most] = best_columns(self.weights, most, self.informative, random_state)
+        return found[random_state, most].first(wanted).select(wanted, random_state, rule, whole=self.selection)
 
 
 def tied(weights: Floats) -> Floats:
