@@ -109,7 +109,7 @@ def test_weights_serve_measures_of_weights_and_rankings(design):
         assert result.stability("a(size=3)", measure).value == pytest.approx(expected, abs=1e-6)
     weights = result.preferences("a(size=3)", kind="weighting")
     assert weights.matrix() == pytest.approx(bare.preferences("a").matrix(), rel=1e-6)
-    assert hf.inference.kalousis(weights, 3).to_frame().notna().all(axis=None)
+    assert hf.inference.kalousis(weights, 3).to_frame()["value"].notna().all()
     with pytest.raises(UnansweredError, match=r'only selections; run it with hf.Candidates\(…, keep="weights"\)'):
         quietly(study(selectors.AnovaF()), X, Y).stability("a(size=3)", "spearman")
 

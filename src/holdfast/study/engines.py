@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -118,7 +118,8 @@ class _SharedContext:
         self.folder = tempfile.mkdtemp(prefix="holdfast-")
         path = Path(self.folder) / "context"
         arrays = {name: getattr(self.context, name) for name in ("X", "covariates", "y", "shared")}
-        rest = {item.name: getattr(self.context, item.name) for item in fields(Context) if item.name not in arrays}
+        left_out = {*arrays, "made"}
+        rest = {item.name: getattr(self.context, item.name) for item in fields(Context) if item.name not in left_out}
         joblib.dump((arrays, cloudpickle.dumps(rest)), path)
         return _Place(str(path))
 
@@ -231,7 +232,7 @@ def _send_context(client: Any, context: Context) -> Any:
 
     without_warning = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
     with dask.config.set(without_warning):
-        return client.submit(cloudpickle.loads, cloudpickle.dumps(context), pure=False)
+        return client.submit(cloudpickle.loads, cloudpickle.dumps(replace(context, made={})), pure=False)
 
 
 def _work_with(context: Context, task: Task) -> Done:

@@ -175,7 +175,7 @@ class Family:
         """The sizes that a fit must pass for the whole order beside those of candidates."""
         if self.keep not in ("order", "weights"):
             return []
-        return [{"smallest": 1, "largest": ALL}[end] for end in getattr(self.selector, "whole_order", ("largest",))]
+        return [1] if "smallest" in getattr(self.selector, "whole_order", ()) else [ALL]
 
     @cached_property
     def ordering_of(self) -> dict[int, int]:

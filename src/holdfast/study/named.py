@@ -20,19 +20,21 @@ def named_selectors(
     """Make selectors by their name, or by the dotted path of their class; lists of values make several.
 
     Values of the selector's own parameters make one family, which may share its work; others make one family each.
-    ``k`` is short for ``n_features``.
+    ``k`` is short for ``n_features``; ``sizes`` and ``keep`` are those of :class:`Candidates`.
     """
     record = SELECTORS.get(name)
     given = {_full_name(name, key): value for key, value in parameters.items()}
-    sizes = given.pop("sizes", None if record is None else record.sizes)
+    sizes, keep = given.pop("sizes", None if record is None else record.sizes), given.pop("keep", None)
     grid = {key: value for key, value in given.items() if isinstance(value, list)}
     first = {key: value[0] if key in grid else value for key, value in given.items()}
     selector = make_selector(name, first, task, trust)
     if set(grid) <= set(selector.get_params(deep=False)):
-        return {label: Candidates(selector, grid, sizes)}
+        return {label: Candidates(selector, grid, sizes, keep)}
     settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return {
-        candidate_name(label, setting): Candidates(make_selector(name, {**first, **setting}, task, trust), {}, sizes)
+        candidate_name(label, setting): Candidates(
+            make_selector(name, {**first, **setting}, task, trust), {}, sizes, keep
+        )
         for setting in settings
     }
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
+from holdfast.resampling import Bootstrap, Perturbation, Split, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
 from holdfast.study.candidates import Candidates
@@ -28,6 +28,9 @@ from holdfast.study.scoring import describe_score, named_scoring, scorers_of
 from holdfast.study.store import Store, estimate_bytes, mend, open_to_write
 from holdfast.study.stored import read_stored
 from holdfast.study.work import Context, FastModels, ModelFits, Outcome, Task, one_thread, work
+
+AT_HAND = 1_000_000
+"""Up to so many rows of all splits together, splits are kept in memory instead of being made again."""
 
 
 class StudyError(RuntimeError):
@@ -292,6 +295,7 @@ class _Run:
         fitted = [family for family in self.families if only is None or set(only) & set(family.names)]
         check_requirements(data, fitted, study.estimator)
         self._shared: dict[int, Any] = {}
+        self._made: dict[int, Split] = {}
 
     # What is written down
 
@@ -364,9 +368,14 @@ class _Run:
         yield _extend(self.perturbation.grown(max(until.pilot, min(needed, until.cap))), store)
 
     def splits(self, perturbation: Perturbation) -> Iterator[Any]:
-        """All splits, in order."""
-        seed = int(self.study.random_state)
-        return (perturbation.make_split(index, self.samples, seed) for index in range(perturbation.get_n_splits()))
+        """All splits, in order; those of small data are kept at hand."""
+        seed, n_splits = int(self.study.random_state), perturbation.get_n_splits()
+        at_hand = len(self.data.y) * n_splits <= AT_HAND
+        for index in range(n_splits):
+            split = self._made.get(index) or perturbation.make_split(index, self.samples, seed)
+            if at_hand:
+                self._made[index] = split
+            yield split
 
     # The work
 
@@ -380,7 +389,8 @@ class _Run:
             X=data.X, covariates=data.covariates, y=data.y, names=data.names, samples=self.samples,
             classes=data.classes, families=self.families, shared=dict(self._shared),
             perturbation=perturbation, seed=int(study.random_state), estimator=study.estimator,
-            fast_models=study.fast_models, scorers=self.scorers, keep_predictions=self.keep_predictions,
+            fast_models=study.fast_models, made=self._made, scorers=self.scorers,
+            keep_predictions=self.keep_predictions,
         )  # fmt: skip
 
     def fit_missing(

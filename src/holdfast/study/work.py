@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -88,6 +88,7 @@ class Context:
     fast_models: FastModels
     scorers: Mapping[str, Scorer]
     keep_predictions: bool
+    made: Mapping[int, Split] = field(default_factory=dict)  # splits of small data; other processes make their own
 
     @property
     def task(self) -> str:
@@ -142,7 +143,9 @@ class Context:
         return set()
 
     def split(self, index: int) -> Split:
-        """Make a split again."""
+        """Make a split again, unless it is at hand."""
+        if index in self.made:
+            return self.made[index]
         return self.perturbation.make_split(index, self.samples, self.seed)
 
 
