@@ -243,6 +243,19 @@ def test_what_a_cell_cannot_be_scored_by_is_its_own_error():
     assert not scores.warnings  # the area under the curve is not asked for after the error
 
 
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_scores_do_not_depend_on_how_many_rows_are_handled_at_once(k, monkeypatch):
+    tables = ordinary_tables(k, n_cells=30)
+    scorers = {
+        name: recognize_scorer(get_scorer(name)) for name in OF_CLASSES if k == 2 or name in ORDINARY - {"roc_auc"}
+    }
+    expected = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
+    for at_once in (1, 50, 500):
+        monkeypatch.setattr("holdfast.models.cells.MOST_AT_ONCE", at_once)
+        found = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
+        assert all(found[name].tobytes() == expected[name].tobytes() for name in scorers)
+
+
 def test_no_cells_have_no_scores():
     empty = Predictions(np.array([0]), np.empty(0, int), None, np.empty((0, 2)))
     scorers = {name: recognize_scorer(get_scorer(name)) for name in OF_CLASSES}
