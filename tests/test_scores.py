@@ -14,7 +14,8 @@ from sklearn.metrics import f1_score, fbeta_score, get_scorer, get_scorer_names,
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from holdfast.models import SCORES
+from holdfast.declared import About
+from holdfast.models import SCORES, Score
 from holdfast.models.block import Predictions
 from holdfast.models.cells import Cells, count_cells, sum_cells
 from holdfast.models.score_block import (
@@ -25,6 +26,7 @@ from holdfast.models.score_block import (
     recognize_scorer,
     score_block,
 )
+from holdfast.study.scoring import Answers, score_model, scorers_of, scores_of
 
 LABELS = {
     "from 0": lambda k: np.arange(k),
@@ -241,6 +243,19 @@ def test_what_a_cell_cannot_be_scored_by_is_its_own_error():
     assert not scores.warnings  # the area under the curve is not asked for after the error
 
 
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_scores_do_not_depend_on_how_many_rows_are_handled_at_once(k, monkeypatch):
+    tables = ordinary_tables(k, n_cells=30)
+    scorers = {
+        name: recognize_scorer(get_scorer(name)) for name in OF_CLASSES if k == 2 or name in ORDINARY - {"roc_auc"}
+    }
+    expected = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
+    for at_once in (1, 50, 500):
+        monkeypatch.setattr("holdfast.models.cells.MOST_AT_ONCE", at_once)
+        found = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
+        assert all(found[name].tobytes() == expected[name].tobytes() for name in scorers)
+
+
 def test_no_cells_have_no_scores():
     empty = Predictions(np.array([0]), np.empty(0, int), None, np.empty((0, 2)))
     scorers = {name: recognize_scorer(get_scorer(name)) for name in OF_CLASSES}
@@ -302,6 +317,53 @@ def test_a_fitted_model_is_scored_as_scikit_learn_scores_it(model, k):
         for cell, rows in enumerate([slice(80, None), slice(70, 100)]):
             expected = get_scorer(name)(model, X[rows], y[rows])
             assert scores.values[name][cell] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", ["from 0", "from 1", "words"])
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=lambda model: type(model).__name__)
+def test_one_model_is_scored_by_arrays_as_by_scikit_learn(model, labels):
+    X, numbers = make_classification(60, random_state=0)
+    classes = LABELS[labels](2)
+    model.fit(X[:40], classes[numbers[:40]])
+    names = ["accuracy", "roc_auc", "neg_log_loss", "rand_score"]
+    scorers = scorers_of({**{name: name for name in names}, "own": lambda model, X, y: model.n_features_in_})
+    found = score_model(Answers(model, X[40:]), X[40:], numbers[40:], scorers, classes)
+    expected = scores_of(Answers(model, X[40:]), X[40:], classes[numbers[40:]], scorers)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert list(found) == list(expected)
+
+
+def test_one_model_is_asked_once_and_its_errors_are_its_own():
+    X, y = make_classification(60, random_state=0)
+    model = Counted().fit(X, y)
+    score_model(Answers(model, X), X, y, scorers_of({"accuracy": "accuracy", "f1": "f1"}), np.arange(2))
+    assert model.asked == 1
+    with pytest.raises(ValueError, match="only one label"):
+        score_model(Answers(model, X[:5]), X[:5], np.ones(5, int), scorers_of({"s": "neg_log_loss"}), np.arange(2))
+    without = LinearSVC().fit(X, y)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        score_model(Answers(without, X), X, y, scorers_of({"s": "neg_log_loss"}), np.arange(2))
+
+
+class Counted(GaussianNB):
+    asked = 0
+
+    def predict(self, X):
+        self.asked += 1
+        return super().predict(X)
+
+
+def test_scores_of_one_s_own_may_have_an_array_function():
+    about = About(name="share_of_zeros", summary="Share of zeros predicted.")
+    SCORES.add(Score(about=about, scorer=lambda model, X, y: 7.0, block=lambda cells: cells.n_hits * np.nan))
+    try:
+        scorer = scorers_of({"mine": "share_of_zeros"})["mine"]
+        tables = ordinary_tables(n_cells=2)
+        assert score_block({"mine": scorer}, tables.truth, tables.predictions, tables.classes).by_cell() == [
+            {"mine": 7.0}, {"mine": 7.0}
+        ]  # fmt: skip
+    finally:
+        SCORES.remove("share_of_zeros")
 
 
 def test_models_that_do_not_know_all_classes_are_asked_themselves():

@@ -412,8 +412,8 @@ class _Run:
         results = engines.stream(context, queue.tasks, n_jobs, time_limit)
         try:
             for task, finished in results:
-                queue.record(task, finished)
-                guesses.add(outcome.split for outcome in finished.outcomes if outcome.scores)
+                scored = {outcome.split for outcome in finished.outcomes if outcome.scores}
+                queue.record(task, finished, guesses.score_new(scored))
                 report(queue.progress)
                 if on_error == "raise":
                     _raise_first(self.families, perturbation, finished.outcomes)
