@@ -6,7 +6,7 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 from holdfast.kernels.discretize import equal_width_codes
-from holdfast.kernels.information import information, make_sample, uncertainty
+from holdfast.kernels.information import FEW_ROWS, WIDTH, information, joint, make_sample, uncertainty
 from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
 
 
@@ -251,3 +251,22 @@ def test_symmetrical_uncertainty_with_the_class():
     expected = [slow(x) for x in codes[:, rows]]
     np.testing.assert_allclose(uncertainty(make_sample(codes, COUNTS[0]), Y), expected, atol=1e-12)
     assert uncertainty(make_sample(codes * 0), Y * 0).tolist() == [0] * 12
+
+
+@pytest.mark.parametrize("n_codes", [1, 2, 10, 256])
+@pytest.mark.parametrize("n_rows", [1, 7, FEW_ROWS])
+def test_rows_compared_two_by_two_give_the_same_sums_as_histograms(n_codes, n_rows):
+    rng = np.random.default_rng(n_rows)
+    codes = np.minimum(rng.geometric(0.4, size=(WIDTH + 77, n_rows)) - 1, n_codes - 1).astype(np.uint8)
+    counts = rng.integers(0, 4 if n_rows < 90 else 3, n_rows)
+    few = make_sample(codes, counts)
+    many = few._replace(by_row=None)
+    assert few.by_row is not None
+    for labels in (np.zeros(n_rows, np.uint32), codes[3], codes[-1], rng.integers(0, 3, n_rows).astype(np.uint32)):
+        np.testing.assert_array_equal(joint(few, labels), joint(many, labels))
+
+
+def test_rows_or_copies_that_are_too_many_for_bytes_are_counted_in_histograms():
+    assert make_sample(np.zeros((3, FEW_ROWS + 1), np.uint8)).by_row is None
+    assert make_sample(np.zeros((3, 2), np.uint8), [200, 56]).by_row is None
+    assert make_sample(np.zeros((3, 2), np.uint8), [200, 55]).by_row is not None

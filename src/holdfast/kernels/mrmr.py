@@ -11,22 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.discretize import equal_width_codes, given_codes
-from holdfast.kernels.information import Codes, Sample, information, make_sample
+from holdfast.kernels.information import NO_INFORMATION, Codes, Sample, information, joint, make_sample
+from holdfast.kernels.jit import frozen, kernel
 from holdfast.kernels.tolerances import TIE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Scheme = Literal["mid", "miq", "mid_alpha"]
-Rows = Callable[[int], Floats]
-Formula = Callable[[Floats, Floats], Floats]
-
-
-class Criterion(NamedTuple):
-    """What is to be largest, from V and W, and the size of its terms, beside which a difference is rounding."""
-
-    score: Formula
-    size: Formula
+Rows = Callable[[int], Ints]
 
 
 class Paths(NamedTuple):
@@ -106,12 +99,13 @@ def selection_path(
     """
     if scheme not in get_args(Scheme):
         raise ValueError(f"Expected a scheme out of {', '.join(get_args(Scheme))}, got {scheme!r}.")
-    V, row_of = information(sample, labels) if relevance is None else relevance, _cached_rows(sample)
+    V = frozen(information(sample, labels) if relevance is None else relevance, np.float64)
     among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
-    turns = np.arange(V.size) if tie_order is None else tie_order
+    turns = frozen(np.arange(V.size) if tie_order is None else tie_order, np.int64)
+    row_of = _cached_rows(sample)
     weights = alphas if scheme == "mid_alpha" else (0.5,)
-    criteria = [Criterion(_quotient, _quotient)] if scheme == "miq" else [_difference(alpha) for alpha in weights]
-    paths = [_forward(V, row_of, n_features, criterion, among, turns) for criterion in criteria]
+    n_steps = min(n_features, int(among.sum()))
+    paths = [_forward(sample, V, row_of, n_steps, scheme == "miq", float(alpha), among, turns) for alpha in weights]
     return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
 
 
@@ -138,47 +132,67 @@ def _coder(X: NDArray[np.generic], bins: str, n_bins: int | None) -> Callable[[I
 
 
 def _cached_rows(sample: Sample) -> Rows:
-    """The information of a feature with all features, computed when first asked for."""
-    rows: dict[int, Floats] = {}
+    """Σ x·log x over the joint histograms of a feature with all features, computed when first asked for."""
+    rows: dict[int, Ints] = {}
 
-    def row_of(feature: int) -> Floats:
+    def row_of(feature: int) -> Ints:
         if feature not in rows:
-            rows[feature] = information(sample, sample.codes[feature])
+            rows[feature] = joint(sample, sample.codes[feature])
         return rows[feature]
 
     return row_of
 
 
 def _forward(
-    relevance: Floats, row_of: Rows, n_features: int, criterion: Criterion, among: Mask, turns: NDArray[np.integer]
+    sample: Sample, V: Floats, row_of: Rows, n_steps: int, quotient: bool, alpha: float, among: Mask, turns: Ints
 ) -> Paths:
-    n_steps, left_out = min(n_features, int(among.sum())), np.flatnonzero(~among)
-    order, redundancy = np.empty(n_steps, np.int64), np.zeros(n_steps)
-    total = np.zeros(relevance.size)
-    if n_steps:
-        order[0] = _first_best(np.where(among, relevance, -np.inf), relevance, turns)
-    for step in range(1, n_steps):
-        total += row_of(int(order[step - 1]))
-        W = total / step
-        score = criterion.score(relevance, W)
-        score[order[:step]] = -np.inf
-        score[left_out] = -np.inf
-        order[step] = _first_best(score, criterion.size(relevance, W), turns)
-        redundancy[step] = W[order[step]]
-    return Paths(order, relevance[order], redundancy)
+    order, redundancy, left = np.empty(n_steps, np.int64), np.zeros(n_steps), among.copy()
+    total, own = np.zeros(V.size), frozen(sample.own, np.int64)
+    unit, nothing = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
+    for step in range(n_steps):
+        if step == 0:
+            order[0] = _first_best(np.where(among, V, -np.inf), V, turns)
+        else:
+            last = int(order[step - 1])
+            rest = sample.whole - own[last]
+            order[step] = _next(row_of(last), own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha)
+            redundancy[step] = total[order[step]] / step
+        left[order[step]] = False
+    return Paths(order, V[order], redundancy)
 
 
-def _first_best(score: Floats, size: Floats, turns: NDArray[np.integer]) -> int:
+@kernel
+def _next(joint, own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha):  # type: ignore[no-untyped-def]
+    """Add to each total the information shared with the feature chosen last; return the best of those left.
+
+    What is to be largest comes from V and W, the mean of what is shared; a difference is rounding beside the size of
+    the terms that make it up.
+    """
+    score, size = np.empty(V.size), np.empty(V.size)
+    for j in range(V.size):
+        shared = rest - own[j] + joint[j]
+        total[j] += shared * unit if shared > nothing else 0.0
+        W = total[j] / step
+        if quotient:
+            score[j] = size[j] = V[j] / W if W > 0 else (np.inf if V[j] > 0 else 0.0)
+        else:
+            score[j] = alpha * V[j] - (1 - alpha) * W
+            size[j] = alpha * V[j] + (1 - alpha) * W
+        if not left[j]:
+            score[j] = -np.inf
+    return _first_best(score, size, turns)
+
+
+@kernel
+def _first_best(score, size, turns):  # type: ignore[no-untyped-def]
     """The column of the first turn whose score reaches the maximum up to rounding of the terms that make it up."""
-    best = np.argmax(score)
-    margin = TIE * size[best] if np.isfinite(score[best]) else 0.0
-    tied = np.flatnonzero(score >= score[best] - margin)
-    return int(tied[np.argmin(turns[tied])])
-
-
-def _difference(alpha: float) -> Criterion:
-    return Criterion(lambda V, W: alpha * V - (1 - alpha) * W, lambda V, W: alpha * V + (1 - alpha) * W)
-
-
-def _quotient(V: Floats, W: Floats) -> Floats:
-    return np.divide(V, W, out=np.where(V > 0, np.inf, 0.0), where=W > 0)
+    best = 0
+    for j in range(1, score.size):
+        if score[j] > score[best]:
+            best = j
+    least = score[best] - (TIE * size[best] if np.isfinite(score[best]) else 0.0)
+    first = best
+    for j in range(score.size):
+        if score[j] >= least and turns[j] < turns[first]:
+            first = j
+    return first

@@ -12,6 +12,7 @@ from holdfast.kernels.information import Codes, Sample, information, make_sample
 from holdfast.kernels.mrmr import score_path, selection_path
 from holdfast.selection import tie_order
 from holdfast.selectors.base import Preference, Selector, Ties
+from holdfast.selectors.orders import Ordered
 from holdfast.selectors.rows import Floats, Ints, Mask, Target, plain_target, whole_counts
 from holdfast.selectors.weighing import learned_on
 
@@ -90,6 +91,7 @@ class MRMR(Selector):
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "alpha")
     uninformative: ClassVar[str | None] = "a relevance of 0"
+    whole_order: ClassVar[tuple[str, ...]] = ("largest",)
 
     def __init__(
         self,
@@ -166,7 +168,5 @@ class MRMR(Selector):
 
 
 def _make_preference(order: Ints, relevance: Floats, redundancy: Floats, *, informative: Mask) -> Preference:
-    ranks = np.full(informative.size, informative.size, dtype=np.float64)
-    ranks[order] = np.arange(1, order.size + 1)
     extras = {"order_": order, "relevance_": relevance, "redundancy_": redundancy}
-    return Preference("ranking", ranks, extras=extras, informative=informative)
+    return Ordered(order, informative, extras)
