@@ -159,10 +159,11 @@ class Family:
             return []
         orderings: dict[str, Ordering] = {}
         beside = ("n_features", *getattr(self.selector, "model_parameters", ()))
-        for place, setting in enumerate(self.settings):
+        sized = [place for place, setting in enumerate(self.settings) if self._asked_size(setting) is not None]
+        for place, setting in ((place, self.settings[place]) for place in sized):
             common = {name: value for name, value in setting.items() if name not in beside}
             ordering = orderings.setdefault(repr(common), Ordering(common, {}, []))
-            ordering.sizes[place] = self._asked_size(setting)
+            ordering.sizes[place] = self._asked_size(setting) or 0
             ordering.fitted.append(place)
         hidden = len(self._hidden_sizes)
         for number, ordering in enumerate(orderings.values()):
@@ -194,7 +195,8 @@ class Family:
         ]
         return [*self.settings, *hidden]
 
-    def _asked_size(self, setting: Mapping[str, Any]) -> int:
+    def _asked_size(self, setting: Mapping[str, Any]) -> int | None:
+        """How many features a setting asks for; None if something else decides."""
         return setting.get("n_features", self.selector.n_features)
 
     # Fitting
@@ -283,8 +285,9 @@ class Family:
         sizes = {place: chosen.order.size for place, chosen in selections.items() if chosen.order is not None}
         if not sizes:
             return None, 0
-        place = max(sizes, key=lambda place: (sizes[place], self._asked_size(self.fitted_settings[place])))
-        return selections[place], self._asked_size(self.fitted_settings[place])
+        asked = {place: self._asked_size(self.fitted_settings[place]) or 0 for place in sizes}
+        place = max(sizes, key=lambda place: (sizes[place], asked[place]))
+        return selections[place], asked[place]
 
     def _fit_split(self, data: "Context", split: Split, places: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
