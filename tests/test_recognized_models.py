@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -15,7 +15,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from holdfast.kernels.svm import svm_elimination
 from holdfast.models.block import Block
-from holdfast.models.recognized import recognize
+from holdfast.models.catalog import EXACTNESS, MODELS
+from holdfast.models.recognized import MAKERS, recognize
 
 TABLES = ["continuous", "zeros and ones", "duplicated rows", "far from zero", "constant columns"]
 SCALERS = [None, StandardScaler, MinMaxScaler]
@@ -436,6 +437,16 @@ def test_what_may_be_recognized_is_chosen():
     assert recognize(LogisticRegression(), 2).exactness == "optimum"
     assert recognize(LogisticRegression(), 2, allow="identical") is None
     assert recognize(SVC(kernel="linear"), 3) is None
+
+
+def test_the_records_say_what_is_recognized():
+    declared = {kind: exactness for record in MODELS.values() for kind, exactness in record.recognized.items()}
+    assert set(declared) == set(MAKERS)
+    for kind, exactness in declared.items():
+        estimator = SVC(kernel="linear") if kind is SVC else kind()
+        found = recognize(estimator, 0 if is_regressor(estimator) else 2)
+        assert found.exactness == exactness
+        assert exactness in EXACTNESS
 
 
 def test_fitted_estimators_are_recognized_as_their_clones():

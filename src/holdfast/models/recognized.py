@@ -21,9 +21,8 @@ from sklearn.svm import SVC, LinearSVC
 from holdfast.kernels.scaling import MIN_MAX, STANDARD, UNSCALED
 from holdfast.models import baselines, linear, neighbors, support_vectors
 from holdfast.models.block import Block, Predictions
+from holdfast.models.catalog import Exactness
 from holdfast.models.parameters import anything, is_flag, is_none, one_of, read_parameters
-
-Exactness = Literal["identical", "optimum"]
 
 
 class BlockModel(Protocol):
