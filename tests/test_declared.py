@@ -224,7 +224,7 @@ def doc_table(kind):
         hidden = ("random_state",)
         facts = describe_parameters(thing, hidden) if isinstance(thing, type) else getattr(thing, "parameters", {})
         parameters = ", ".join(f"`{parameter}`" for parameter in facts)
-        summary = about.summary.replace("|", "\\|")
+        summary = f"{about.summary} {getattr(thing, 'block_words', '')}".strip().replace("|", "\\|")
         rows.append(f"| `{name}` | {summary} | {', '.join(about.needs)} | {parameters} |")
     return "\n".join(rows)
 

@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
+from holdfast.kernels.svm import svm_elimination
 from holdfast.models.block import Block
-from holdfast.models.recognized import recognize
+from holdfast.models.catalog import EXACTNESS, MODELS
+from holdfast.models.recognized import MAKERS, recognize
 
 TABLES = ["continuous", "zeros and ones", "duplicated rows", "far from zero", "constant columns"]
 SCALERS = [None, StandardScaler, MinMaxScaler]
@@ -92,7 +95,7 @@ def compare_values(model, found, at, expected, X, tolerance):
         np.testing.assert_allclose(found.decision_function[at], values, atol=tolerance * (1 + abs(values).max()))
         ordered = np.sort(values, axis=1) if values.ndim > 1 else np.stack([-values, values], axis=1)
         ordered = np.sort(ordered, axis=1)
-        sure = ordered[:, -1] - ordered[:, -2] > 1e-6
+        sure = ordered[:, -1] - ordered[:, -2] > max(1e-6, 2 * tolerance * (1 + abs(values).max()))
     if "predict_proba" in model.answers:
         np.testing.assert_allclose(found.predict_proba[at], expected.predict_proba(X), atol=tolerance)
     return sure
@@ -300,6 +303,48 @@ def test_dummies_are_those_of_scikit_learn(n_classes, model, scaler):
     assert check_equal(on_scale(scaler, model), make_block("continuous", 4, n_classes), 1e-15) == 0
 
 
+@given(
+    kind=st.sampled_from(["continuous", "zeros and ones", "duplicated rows"]),
+    seed=st.integers(0, 2**32 - 1),
+    scaler=st.sampled_from(SCALERS),
+    C=st.sampled_from([0.01, 1.0, 10.0]),
+)
+def test_linear_svm_is_at_its_optimum(kind, seed, scaler, C):
+    block = make_block(kind, seed, 2, n_cells=4)
+    estimator, reference = SVC(C=C, kernel="linear"), SVC(C=C, kernel="linear", tol=1e-6)
+    check_equal(on_scale(scaler, estimator), block, 1e-4, "optimum", on_scale(scaler, reference))  # libsvm's own digits
+
+
+@given(seed=st.integers(0, 2**32 - 1), C=st.sampled_from([0.01, 1.0, 10.0]))
+def test_linear_svm_is_that_of_the_elimination(seed, C):
+    block = make_block("continuous", seed, 2, n_cells=3)
+    found, marked = recognize(SVC(C=C, kernel="linear"), 2).predict(block, {"decision_function"})
+    assert not marked.any()
+    for cell in range(3):
+        columns, counts = np.sort(block.columns[cell]), block.counts[block.splits[cell]]
+        exact = svm_elimination(block.X[:, columns], 2.0 * block.y - 1, counts, C=C, scale="full")
+        values = block.X[np.ix_(block.tests[block.splits[cell]], columns)] @ exact.coef[0] + exact.intercept[0]
+        at = slice(block.starts[cell], block.starts[cell + 1])
+        np.testing.assert_allclose(found.decision_function[at], values, atol=1e-7 * (1 + abs(values).max()))
+
+
+@given(
+    kind=st.sampled_from(["continuous", "zeros and ones", "duplicated rows", "constant columns"]),
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(2, 4),
+    scaler=st.sampled_from(SCALERS),
+    C=st.sampled_from([0.01, 1.0]),
+    fit_intercept=st.booleans(),
+    intercept_scaling=st.sampled_from([1.0, 3.0]),
+)
+def test_squared_hinge_is_at_its_optimum(kind, seed, n_classes, scaler, C, fit_intercept, intercept_scaling):
+    block = make_block(kind, seed, n_classes, n_cells=4)
+    options = {"C": C, "fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
+    reference = LinearSVC(dual=False, tol=1e-8, max_iter=1000, **options)
+    share = check_equal(on_scale(scaler, LinearSVC(**options)), block, 1e-6, "optimum", on_scale(scaler, reference))
+    assert share == 0
+
+
 # What is not recognized
 
 
@@ -336,6 +381,11 @@ def with_attribute(estimator, name, value):
         DummyRegressor(),
         Ridge(),
         LinearRegression(),
+        SVC(),
+        SVC(kernel="linear", class_weight="balanced"),
+        SVC(kernel="linear", max_iter=5),
+        LinearSVC(loss="hinge"),
+        LinearSVC(class_weight="balanced"),
         make_pipeline(PCA(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(), MinMaxScaler(), KNeighborsClassifier()),
         make_pipeline(StandardScaler(with_mean=False), KNeighborsClassifier()),
@@ -386,6 +436,17 @@ def test_what_may_be_recognized_is_chosen():
     assert recognize(KNeighborsClassifier(), 2, allow="identical").exactness == "identical"
     assert recognize(LogisticRegression(), 2).exactness == "optimum"
     assert recognize(LogisticRegression(), 2, allow="identical") is None
+    assert recognize(SVC(kernel="linear"), 3) is None
+
+
+def test_the_records_say_what_is_recognized():
+    declared = {kind: exactness for record in MODELS.values() for kind, exactness in record.recognized.items()}
+    assert set(declared) == set(MAKERS)
+    for kind, exactness in declared.items():
+        estimator = SVC(kernel="linear") if kind is SVC else kind()
+        found = recognize(estimator, 0 if is_regressor(estimator) else 2)
+        assert found.exactness == exactness
+        assert exactness in EXACTNESS
 
 
 def test_fitted_estimators_are_recognized_as_their_clones():

@@ -15,8 +15,10 @@ from holdfast.kernels import (
     relief,
     ridge,
     softmax,
+    squared_hinge,
     stand_ins,
     svm,
+    svm_cells,
 )
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.scaling import UNSCALED, Cells
@@ -61,6 +63,8 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
         kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
     for kernel in (least_squares.ridge_values, least_squares.wide_ridge_values):
         kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+    svm_cells.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+    squared_hinge.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1, np.bool_))
     softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 

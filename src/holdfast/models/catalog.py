@@ -1,20 +1,30 @@
 """The models that can be named. Any other scikit-learn estimator is given as an object or by the path of its class."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, LinearSVC
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
 
 Task = Literal["classification", "regression"]
+Exactness = Literal["identical", "optimum"]
+
+EXACTNESS: dict[Exactness, str] = {
+    "identical": "predictions identical to scikit-learn's",
+    "optimum": "fitted to the optimum, where scikit-learn stops at a tolerance",
+}
+"""How predictions of models that are fitted a whole block at a time compare with scikit-learn's, for a methods section.
+
+*Identical* means equal labels, probabilities and tie-breaks, and numbers that are equal to about eight digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +39,26 @@ class Model:
         Takes parameters, and the task as ``task`` if it serves both, and returns a scikit-learn estimator.
     classes : tuple of type
         scikit-learn's classes that are described by these words, wherever they come from.
+    recognized : mapping
+        Those of them that are fitted a whole block at a time (:func:`holdfast.models.recognized.recognize`), and how
+        their predictions compare with scikit-learn's.
     """
 
     about: About
     make: Callable[..., Any]
     classes: tuple[type, ...] = ()
+    recognized: Mapping[type, Exactness] = field(default_factory=dict)
 
     @property
     def class_names(self) -> set[str]:
         """Names of the classes that it describes."""
         return {kind.__name__ for kind in self.classes}
+
+    @property
+    def block_words(self) -> str:
+        """What is said of the classes that are fitted a whole block at a time, as a sentence; empty if none is."""
+        named = [f"`{kind.__name__}` ({exactness})" for kind, exactness in self.recognized.items()]
+        return f"In blocks: {', '.join(named)}." if named else ""
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -78,6 +98,22 @@ def linear_model(task: Task, C: float = 1.0) -> Any:
     return make_pipeline(StandardScaler(), model)
 
 
+def least_squares() -> Any:
+    """Make least squares on scaled features."""
+    return make_pipeline(StandardScaler(), LinearRegression())
+
+
+def baseline(task: Task) -> Any:
+    """Make a model that knows the target alone.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    """
+    return DummyRegressor() if task == "regression" else DummyClassifier()
+
+
 def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
     """Make a support vector machine on scaled features.
 
@@ -112,6 +148,7 @@ MODELS.add(
         about=About(name="knn", summary="Nearest neighbors on scaled features.", methods="nearest neighbors"),
         make=nearest_neighbors,
         classes=(KNeighborsClassifier, KNeighborsRegressor),
+        recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"},
     )
 )
 MODELS.add(
@@ -121,15 +158,28 @@ MODELS.add(
         ),
         make=linear_model,
         classes=(LogisticRegression, Ridge),
+        recognized={LogisticRegression: "optimum", Ridge: "identical"},
     )
 )
+MODELS.add(
+    Model(
+        about=About(
+            name="least_squares", summary="Least squares on scaled features.", methods="least squares",
+            needs=("numbers to predict",),
+        ),
+        make=least_squares,
+        classes=(LinearRegression,),
+        recognized={LinearRegression: "identical"},
+    )
+)  # fmt: skip
 MODELS.add(
     Model(
         about=About(
             name="svm", summary="Support vector machine on scaled features.", methods="a support vector machine"
         ),
         make=support_vectors,
-        classes=(SVC, SVR),
+        classes=(SVC, SVR, LinearSVC),
+        recognized={SVC: "optimum", LinearSVC: "optimum"},
     )
 )
 MODELS.add(
@@ -148,3 +198,14 @@ MODELS.add(
         classes=(GaussianNB,),
     )
 )
+MODELS.add(
+    Model(
+        about=About(
+            name="baseline", summary="What the target alone tells: the mean, or the shares of the classes.",
+            methods="a baseline without features",
+        ),
+        make=baseline,
+        classes=(DummyClassifier, DummyRegressor),
+        recognized={DummyClassifier: "identical", DummyRegressor: "identical"},
+    )
+)  # fmt: skip

@@ -16,13 +16,13 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from holdfast.kernels.scaling import MIN_MAX, STANDARD, UNSCALED
-from holdfast.models import baselines, linear, neighbors
+from holdfast.models import baselines, linear, neighbors, support_vectors
 from holdfast.models.block import Block, Predictions
+from holdfast.models.catalog import Exactness
 from holdfast.models.parameters import anything, is_flag, is_none, one_of, read_parameters
-
-Exactness = Literal["identical", "optimum"]
 
 
 class BlockModel(Protocol):
@@ -138,10 +138,27 @@ def _make_one_number(estimator: Any, scaling: int, n_classes: int) -> BlockModel
     return None if value is None else baselines.OneNumber(parameters["strategy"], float(value))
 
 
+def _make_support_vectors(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, support_vectors.SVC_PARAMETERS)
+    if parameters is None or n_classes != 2:
+        return None
+    return support_vectors.SupportVectors(float(parameters["C"]), scaling)
+
+
+def _make_squared_hinge(estimator: Any, scaling: int, n_classes: int) -> BlockModel | None:
+    parameters = read_parameters(estimator, support_vectors.LINEAR_SVC_PARAMETERS)
+    if parameters is None or n_classes < 2:
+        return None
+    intercept = float(parameters["intercept_scaling"]) if parameters["fit_intercept"] else 0.0
+    return support_vectors.SquaredHinge(float(parameters["C"]), intercept, scaling)
+
+
 MAKERS: dict[type, Callable[[Any, int, int], BlockModel | None]] = {
     KNeighborsClassifier: _make_neighbors,
     KNeighborsRegressor: _make_neighbors,
     LogisticRegression: _make_logistic,
+    SVC: _make_support_vectors,
+    LinearSVC: _make_squared_hinge,
     Ridge: _make_ridge,
     LinearRegression: _make_least_squares,
     DummyClassifier: _make_class_shares,
