@@ -185,8 +185,16 @@ def outcome_tables(result):
         "outcomes": outcomes[columns],
         "scores": scores[["candidate", "run", "metric", "value"]],
         "failures": failures[["candidate", "run", "stage", "error"]],
+        "orders": _named_orders(stored),
         "splits": stored.splits.reset_index(),
     }
+
+
+def _named_orders(stored):
+    """The stored orders of each ordering, by the names of the candidates that are cuts of it."""
+    names = stored.candidates.dropna(subset="ordering").groupby("ordering")["name"].agg(", ".join)
+    orders = stored.with_names(stored.orders.assign(candidate=0)).assign(candidate=stored.orders["ordering"].map(names))
+    return orders[["candidate", "run", "smallest", "complete", "columns", "kind", "whole"]]
 
 
 def assert_same(one, two, *, candidates=None):

@@ -45,7 +45,7 @@ def copy(finished, tmp_path):
 
 def assert_equal_results(one, two):
     """All that was read is equal, and so is what is computed from it."""
-    for name in ("candidates", "splits", "outcomes", "scores", "failures", "sessions"):
+    for name in ("candidates", "splits", "orderings", "orders", "outcomes", "scores", "failures", "sessions"):
         pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), check_exact=True, obj=name)
     assert one.stored.meta == two.stored.meta
     assert one.stored.tests == two.stored.tests
@@ -116,10 +116,10 @@ HERE = "WHERE candidate = 1 AND split = 3"
         (f"UPDATE outcomes SET split = 99 {HERE}", r"1 of 45 outcomes lost: anova\(k=2\) on split 99"),
         (f"UPDATE outcomes SET candidate = 77 {HERE}", "1 of 45 outcomes lost"),
         (f"DELETE FROM outcomes {HERE}", "1 of 45 outcomes lost"),
-        (f"UPDATE scores SET value = 0.5 {HERE} AND metric = 'accuracy'", r"1 of 90 scores lost: anova\(k=2\) on"),
-        (f"UPDATE scores SET split = 77 {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
-        (f"UPDATE scores SET split = 4, metric = 'f1' {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
-        (f"DELETE FROM scores {HERE} AND metric = 'accuracy'", "1 of 90 scores lost"),
+        (f"UPDATE outcomes SET scores = zeroblob(16) {HERE}", r"1 of 45 outcomes lost: anova\(k=2\) on"),
+        (f"UPDATE outcomes SET scores = NULL {HERE}", "1 of 45 outcomes lost"),
+        ("UPDATE baselines SET value = 0.5 WHERE split = 3", r"\d+ of \d+ baselines lost"),
+        ("DELETE FROM baselines WHERE split = 3", r"\d+ of \d+ baselines lost"),
         ("UPDATE failures SET error = 'none' WHERE candidate = 3", r"3 of 3 failures lost: raising on"),
         ("DELETE FROM failures", "3 of 3 failures lost"),
         ("UPDATE splits SET n_test = n_test + 1 WHERE split = 5", "1 of 12 splits lost"),
@@ -129,7 +129,7 @@ HERE = "WHERE candidate = 1 AND split = 3"
             "INSERT INTO sessions SELECT 2, started, ended, n_jobs, versions, checksum FROM sessions",
             "1 sessions too many",
         ),
-        ("UPDATE totals SET n = n + 1 WHERE name = 'scores'", "the number of scores is unreadable"),
+        ("UPDATE totals SET n = n + 1 WHERE name = 'baselines'", "the number of baselines is unreadable"),
         ("DELETE FROM totals WHERE name = 'meta'", "the number of entries of the plan is unreadable"),
     ],
 )
@@ -258,7 +258,7 @@ def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     "statement",
     [
         "CREATE VIEW more AS SELECT 1",
-        "CREATE TRIGGER quiet AFTER INSERT ON outcomes BEGIN DELETE FROM scores; END",
+        "CREATE TRIGGER quiet AFTER INSERT ON outcomes BEGIN DELETE FROM baselines; END",
         "CREATE INDEX names ON candidates (name)",
         "DROP TABLE sessions",
         "ALTER TABLE outcomes ADD COLUMN more",
@@ -301,7 +301,7 @@ def root_page(path, table):
     return 4096 * (page - 1)
 
 
-@pytest.mark.parametrize("table", ["scores", "outcomes", "splits", "failures", "sessions"])
+@pytest.mark.parametrize("table", ["baselines", "outcomes", "splits", "failures", "sessions"])
 def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, copy, whole):
     """Where the third row of a page begins is written after its head of eight bytes: there is no row at that place."""
     raw, root = bytearray(copy.read_bytes()), root_page(copy, table)

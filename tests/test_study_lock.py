@@ -14,7 +14,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.study.store import open_to_write
-from holdfast.study.store.schema import SCORES
+from holdfast.study.store.schema import BASELINES
 from study_parts import X, Y, anova, assert_same, n_stored, quietly, robust_study, script, wait_until
 
 RUN = """
@@ -97,7 +97,7 @@ def test_a_refused_writer_releases_no_lock(tmp_path):
     small_study().run(X, Y, store=store)
     write = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
     with open_to_write(store) as opened, opened.transaction():
-        opened.remove(SCORES, "candidate = ?", [1])
+        opened.remove(BASELINES, "split = ?", [1])
         for name in (store, link):
             hf.load_study(name)
             with pytest.raises(hf.study.StoreError, match="Another process"):

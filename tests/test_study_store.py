@@ -240,7 +240,7 @@ def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(fi
     read_only.chmod(0o755)
     with opening.open_to_write(tmp_path / "s.db") as opened:
         with opened.transaction():
-            opened.remove(schema.SCORES, "candidate > ?", [0])
+            opened.remove(schema.OUTCOMES, "candidate > ?", [0])
         for name in ("", "-wal", "-shm"):
             shutil.copy(tmp_path / f"s.db{name}", read_only / f"killed.db{name}")
     read_only.chmod(0o555)

@@ -11,7 +11,7 @@ from holdfast.kernels.jit import frozen
 from holdfast.kernels.squared_hinge import squared_hinge_margins
 from holdfast.kernels.svm_cells import svm_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.cells import lay_out_cells
+from holdfast.models.layout import lay_out_cells
 from holdfast.models.parameters import anything, at_least, at_most, is_flag, is_none, is_positive, one_of
 
 SVC_PARAMETERS = {

@@ -285,9 +285,9 @@ class Family:
         sizes = {place: chosen.order.size for place, chosen in selections.items() if chosen.order is not None}
         if not sizes:
             return None, 0
-        asked = {place: self._asked_size(self.fitted_settings[place]) or 0 for place in sizes}
-        place = max(sizes, key=lambda place: (sizes[place], asked[place]))
-        return selections[place], asked[place]
+        wanted = {place: self._asked_size(self.fitted_settings[place]) or 0 for place in sizes}
+        place = max(sizes, key=lambda place: (sizes[place], wanted[place]))
+        return selections[place], wanted[place]
 
     def _fit_split(self, data: "Context", split: Split, places: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""

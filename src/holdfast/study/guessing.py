@@ -45,8 +45,8 @@ class Guesses:
     """Scores guessing once on every split on which a candidate was scored."""
 
     def __init__(self, store: Store, context: Context) -> None:
-        self.context, self.done = context, store.splits_in("baselines")
-        left_out = self.score_new(store.splits_in("scores"))  # by an interruption
+        self.context, self.done = context, store.guessed_splits()
+        left_out = self.score_new(store.scored_splits())  # by an interruption
         if left_out:
             store.add_baselines(left_out)
 

@@ -67,7 +67,8 @@ def score_cells(context: "Context", splits: Sequence[Split], cells: Sequence[Cel
         batch = predict(context, splits, left)
         if batch is not None:
             batches.append(batch)
-            left = {number: cell for number, cell in left.items() if number not in set(batch.numbers)}
+            predicted = set(batch.numbers)
+            left = {number: cell for number, cell in left.items() if number not in predicted}
     alone: dict[tuple[str, ...], list[tuple[int, Answered]]] = {}
     for number, cell in left.items():
         answered = _predict_alone(context, cell)

@@ -275,7 +275,7 @@ def _join_sets(
 def read_stored(store: Store) -> Stored:
     """Read everything in one moment; raise if anything is damaged."""
     checks, meta = read_sound_tables(store)
-    as_frames = ("candidates", "orderings", "orders", "outcomes", "scores", "baselines", "failures", "sessions")
+    as_frames = ("candidates", "orderings", "orders", "outcomes", "baselines", "failures", "sessions")
     tables = {name: _make_frame(checks, name) for name in as_frames}
     splits = _make_frame(checks, "splits").set_index("split")
     return Stored(
@@ -283,7 +283,21 @@ def read_stored(store: Store) -> Stored:
         meta={**meta, "selectors": dict(checks["families"].rows)},
         splits=splits.drop(columns=["rows", "counts", "test"]),
         tests=dict(zip(splits.index, splits["test"], strict=True)),
+        scores=_unpack_scores(tables["outcomes"], list(meta["plan"]["scoring"])),
         **tables,
+    )
+
+
+def _unpack_scores(outcomes: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """One row per candidate, split and metric."""
+    scored = outcomes[outcomes["scores"].notna()]
+    return pd.DataFrame(
+        {
+            "candidate": np.repeat(scored["candidate"].to_numpy(dtype=np.int64), len(metrics)),
+            "split": np.repeat(scored["split"].to_numpy(dtype=np.int64), len(metrics)),
+            "metric": np.tile(np.array(metrics, dtype=object), len(scored)),
+            "value": np.frombuffer(b"".join(scored["scores"]), dtype="<f8"),
+        }
     )
 
 

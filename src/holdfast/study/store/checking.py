@@ -203,6 +203,7 @@ class Facts:
     n_samples: int
     n_features: int
     n_classes: int | None
+    n_metrics: int
     candidates: set[int]
     n_candidates: int
     n_splits: int
@@ -222,6 +223,7 @@ def _facts(checks: Checks) -> Facts | None:
         n_samples=len(meta["target"]),
         n_features=meta["n_features"],
         n_classes=None if meta["classes"] is None else len(meta["classes"]),
+        n_metrics=len(meta["plan"]["scoring"]),
         candidates={row[0] for row in checks["candidates"].rows},
         n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
         n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
@@ -281,7 +283,9 @@ def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     faulty = _faulty_keys(rows, facts)
     subsets = [place for place, row in enumerate(rows) if row[2] == "subset" and row[3] is not None]
     faulty[subsets] |= _faulty_columns([rows[place][3] for place in subsets], facts.n_features, ascending=True)
-    for place, (candidate, split, kind, preference, predictions, *_) in enumerate(rows):
+    for place, (candidate, split, kind, preference, predictions, scores, *_) in enumerate(rows):
+        if scores is not None and len(scores) != 8 * facts.n_metrics:
+            faulty[place] = True
         if preference is None:  # then it is a cut of an order
             faulty[place] |= kind != "subset" or (facts.cuts.get(candidate), split) not in facts.orders
         elif kind != "subset" and not (kind in get_args(Kind) and len(preference) == 8 * facts.n_features):
@@ -320,7 +324,6 @@ CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArra
     "splits": _faulty_splits,
     "orders": _faulty_orders,
     "outcomes": _faulty_outcomes,
-    "scores": _faulty_keys,
     "failures": _faulty_keys,
 }
 

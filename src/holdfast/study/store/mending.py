@@ -10,7 +10,6 @@ from holdfast.study.store.checking import (
     Checks,
     check_tables,
     describe_damage,
-    parse_meta,
     refuse_damage,
     refuse_unusable,
 )  # fmt: skip
@@ -44,13 +43,9 @@ def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
     fit_checks = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
     lost = {row[:2] for check in fit_checks for row in check.damaged}
     failed = {row[:2] for row in checks["failures"].rows}
-    if not (checks["scores"].is_sound and checks["failures"].is_sound):
+    if not checks["failures"].is_sound:
         lost |= _unscored(checks) - failed
-    selected = {row[:2] for row in checks["outcomes"].rows} - lost
     remaining = {check.table: [row for row in check.rows if row[:2] not in lost] for check in fit_checks}
-    for table in remaining:
-        if table.name not in ("outcomes", "failures"):
-            remaining[table] = [row for row in remaining[table] if row[:2] in selected]
     others = {
         check.table: check.rows
         for check in checks.values()
@@ -62,12 +57,9 @@ def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
 
 
 def _unscored(checks: Checks) -> set[Row]:
-    """Fits that lack scores: a lost score or failure does not tell whose it was."""
-    metrics = set(parse_meta(checks["meta"])["plan"]["scoring"])
-    scored: dict[Row, set[str]] = {}
-    for candidate, split, metric, _ in checks["scores"].rows:
-        scored.setdefault((candidate, split), set()).add(metric)
-    return {row[:2] for row in checks["outcomes"].rows if scored.get(row[:2], set()) != metrics}
+    """Fits without scores: a lost failure does not tell whose it was."""
+    (place,) = checks["outcomes"].table.places("scores")
+    return {row[:2] for row in checks["outcomes"].rows if row[place] is None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -185,17 +185,11 @@ OUTCOMES = Table(
     "outcomes",
     {
         "candidate": "INTEGER", "split": "INTEGER", "kind": "TEXT", "preference": "BLOB", "predictions": "BLOB",
-        "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
+        "scores": "BLOB", "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
     },
     ("candidate", "split"),
-    optional=("preference", "predictions"),
+    optional=("preference", "predictions", "scores"),
 )  # fmt: skip
-SCORES = Table(
-    "scores",
-    {"candidate": "INTEGER", "split": "INTEGER", "metric": "TEXT", "value": "REAL"},
-    ("candidate", "split", "metric"),
-    optional=("value",),
-)
 BASELINES = Table(
     "baselines",
     {"split": "INTEGER", "strategy": "TEXT", "metric": "TEXT", "value": "REAL"},
@@ -216,7 +210,7 @@ SESSIONS = Table(
 TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
-        META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, SCORES, BASELINES, FAILURES, SESSIONS,
+        META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, BASELINES, FAILURES, SESSIONS,
     )
 }  # fmt: skip
 """All that a store holds; a table of one's own is one more declaration here."""

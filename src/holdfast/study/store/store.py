@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from holdfast.study.store.schema import (
     ORDERINGS,
     ORDERS,
     OUTCOMES,
-    SCORES,
     SESSIONS,
     SPLITS,
     TABLES,
@@ -290,7 +289,7 @@ class Store:
         failed = "candidate = ? AND split IN (SELECT split FROM failures WHERE candidate = ?)"
         with self.transaction():
             for name in candidates:
-                for table in (OUTCOMES, SCORES, FAILURES):
+                for table in (OUTCOMES, FAILURES):
                     self.remove(table, failed, [ids[name][0]] * 2)
 
     def add(self, finished: Finished, ids: Sequence[Sequence[Ids]], baselines: Iterable[Row] = ()) -> None:
@@ -302,7 +301,6 @@ class Store:
         rows: dict[Table, list[Row]] = {
             OUTCOMES: [(*key, *_outcome_row(outcome)) for *key, outcome in keyed if outcome.kind is not None],
             ORDERS: [row for order in finished.orders for row in _order_rows(order, ids[order.family])],
-            SCORES: [(*key, metric, value) for *key, outcome in keyed for metric, value in outcome.scores.items()],
             FAILURES: [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None],
             BASELINES: list(baselines),
         }
@@ -312,9 +310,14 @@ class Store:
 
     # Guessing
 
-    def splits_in(self, table: Literal["scores", "baselines"]) -> set[int]:
-        """The splits that have scores of candidates, or of guessing."""
-        return {split for (split,) in self.connection.execute(f"SELECT DISTINCT split FROM {table}")}
+    def scored_splits(self) -> set[int]:
+        """The splits that have scores of candidates."""
+        scored = "SELECT DISTINCT split FROM outcomes WHERE scores IS NOT NULL"
+        return {split for (split,) in self.connection.execute(scored)}
+
+    def guessed_splits(self) -> set[int]:
+        """The splits that have scores of guessing."""
+        return {split for (split,) in self.connection.execute("SELECT DISTINCT split FROM baselines")}
 
     def add_baselines(self, rows: Iterable[Row]) -> None:
         """Write scores of guessing: split, way to guess, metric, value."""
@@ -378,7 +381,8 @@ def _outcome_row(outcome: Outcome) -> Row:
         values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
     predictions = None if outcome.predictions is None else outcome.predictions.tobytes()
     blob = None if values is None else (values if outcome.kind == "subset" else values.astype("<f8")).tobytes()
-    return outcome.kind, blob, predictions, outcome.seconds, outcome.score_seconds, outcome.note
+    scores = np.fromiter(outcome.scores.values(), "<f8").tobytes() if outcome.scores else None
+    return outcome.kind, blob, predictions, scores, outcome.seconds, outcome.score_seconds, outcome.note
 
 
 def _order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
