@@ -123,7 +123,7 @@ class Selector(SelectorMixin, BaseEstimator):
     draws: ClassVar[bool] = False
     """Whether there is chance in a fit even if no features tie."""
     whole_order: ClassVar[tuple[str, ...]] = ()
-    """Which sizes to ask for besides, the "smallest" or the "largest", so that the order reaches over all features."""
+    """The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features."""
 
     # What a subclass writes
 
@@ -198,8 +198,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _tie_seed(self, seed: int | None) -> int | None:
         """The seed by which equally good features take their turns; None if they do by column."""
-        ties = getattr(self, "ties", "auto")
-        if ties not in get_args(Ties):
+        if (ties := getattr(self, "ties", "auto")) not in get_args(Ties):
             raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {ties!r}.")
         return None if ties == "lowest" else seed
 
@@ -396,6 +395,12 @@ class Selector(SelectorMixin, BaseEstimator):
             self._preferences_by_setting(selectors, shared, X, target, counts, seed)
             for counts, seed in zip(*resamples, strict=True)
         ]
+
+    def _preferences_to_cut(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Preference | Exception]]:
+        """Do as :meth:`_preferences_by_resample`, as far as the sizes of these selectors need it."""
+        return self._preferences_by_resample(selectors, shared, X, target, resamples)
 
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None

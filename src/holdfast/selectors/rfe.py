@@ -121,6 +121,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
+    whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ def select_for_group(
             valid.append(resample)
         except ValueError as error:
             results[resample] = [error] * len(group.places)
-    fits = _fit_resamples(group, shared, X, target, resamples.take(valid))
+    fits = _fit_resamples(group, shared, X, target, resamples.take(valid), cut)
     for resample, preferences in zip(valid, fits, strict=True):
         results[resample] = [
             selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
@@ -45,13 +45,14 @@ def select_for_group(
 
 
 def _fit_resamples(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
 ) -> Sequence[Sequence["Preference | Exception"]]:
     """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
     first, n = group.selectors[0], len(resamples.seeds)
+    prefer = first._preferences_to_cut if cut else first._preferences_by_resample
     try:
-        return first._preferences_by_resample(group.selectors, shared, X, target, resamples) if n else []
+        return prefer(group.selectors, shared, X, target, resamples) if n else []
     except Exception as error:
         if n == 1:
             return [[error] * len(group.places)]
-    return [_fit_resamples(group, shared, X, target, resamples.take([resample]))[0] for resample in range(n)]
+    return [_fit_resamples(group, shared, X, target, resamples.take([resample]), cut)[0] for resample in range(n)]
