@@ -35,7 +35,7 @@ from holdfast.selectors.rows import (
     row_groups,
     whole_counts,
 )
-from holdfast.selectors.setting_groups import Key, SettingGroup, select_for_group
+from holdfast.selectors.setting_groups import Key, Prepared, select_for_group
 
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
@@ -171,6 +171,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """What all resamples share; selectors that draw rows again keep those of one group together."""
         return self._shared(X, target)
 
+    def _shared_by_settings(self, selectors: Sequence[Self], X: Floats, target: Target, groups: Ints | None) -> Any:
+        """What all resamples share, for selectors that differ in ``shared_parameters`` only."""
+        return selectors[0]._shared_in_groups(X, target, groups)
+
     def _target(self, y: Any) -> Target:
         return Target.of(y, self.needs_classes)
 
@@ -287,10 +291,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         check_magnitude(X)
         target, numbered = self._target(y), row_groups(groups, len(X))
-        return {
-            group.key: group.selectors[0]._shared_in_groups(X, target, numbered)
-            for group in self._group_settings(settings)
-        }
+        prepared = Prepared()
+        for group in prepared.groups(self, settings):
+            prepared[group.key] = group.selectors[0]._shared_by_settings(group.selectors, X, target, numbered)
+        return prepared
 
     def refit_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
@@ -352,7 +356,8 @@ class Selector(SelectorMixin, BaseEstimator):
         *,
         cut: bool,
     ) -> Iterator[list[Selection | Exception]]:
-        target, groups = self._target(y), self._group_settings(settings)
+        prepared = shared if isinstance(shared, Prepared) else Prepared(shared)
+        target, groups = self._target(y), prepared.groups(self, settings)
         resamples = Resamples(
             np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
         )
@@ -362,17 +367,6 @@ class Selector(SelectorMixin, BaseEstimator):
             for group, by_resample in zip(groups, results, strict=True):
                 selections |= zip(group.places, by_resample[resample], strict=True)
             yield [selections[place] for place in range(len(settings))]
-
-    def _group_settings(self, settings: Sequence[Setting]) -> list[SettingGroup]:
-        """Put settings together that differ in ``shared_parameters`` only."""
-        groups: dict[Key, SettingGroup] = {}
-        for place, setting in enumerate(settings):
-            own = sorted(name for name in setting if name not in self.shared_parameters)
-            key = tuple((name, repr(setting[name])) for name in own)
-            group = groups.setdefault(key, SettingGroup(key, [], []))
-            group.places.append(place)
-            group.selectors.append(clone(self).set_params(**setting))
-        return list(groups.values())
 
     def _seed_resamples(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
         """The seed of each resample: its own, unless ``random_state`` is set."""
