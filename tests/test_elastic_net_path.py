@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import ElasticNet, LogisticRegression, enet_path
 from sklearn.preprocessing import StandardScaler
 
+import holdfast as hf
 from holdfast.kernels import (
     elastic_net,
     elastic_net_loss,
@@ -21,6 +22,7 @@ from holdfast.kernels import (
     tolerances,
 )
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
+from holdfast.resampling import Samples
 from holdfast.selectors import ElasticNetPath, HybridRFE
 from holdfast.selectors.rows import Resamples
 from holdfast.selectors.solutions import make_path_preferences, make_preference, take_solution
@@ -424,3 +426,42 @@ def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory
     monkeypatch.setattr(elastic_net, "start", start)
     close = elastic_net_paths(X, y, np.ones((1, 300)), family="logistic")
     assert close.coefficients.tobytes() == plain.coefficients.tobytes()
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+@pytest.mark.parametrize("l1_ratio", [1, 0.5])
+def test_a_path_that_stops_is_the_beginning_of_the_whole_one(family, l1_ratio):
+    X, y = draw(50, 120, family=family)
+    counts = bootstraps(50, 3)
+    whole = elastic_net_paths(X, y, counts, family=family, l1_ratio=l1_ratio)
+    for stop_at in (1, 5, 10**6):
+        part = elastic_net_paths(X, y, counts, family=family, l1_ratio=l1_ratio, stop_at=stop_at)
+        for m in range(3):
+            seen, ended = set(), False
+            for place in range(100):
+                own, full = (take_solution(paths, m, place, 0) for paths in (part, whole))
+                if ended:
+                    assert own.columns.size == 0
+                    assert np.isnan(own.intercept)
+                    continue
+                np.testing.assert_array_equal(own.columns, full.columns)
+                np.testing.assert_array_equal(own.coef, full.coef)
+                assert own.intercept == full.intercept
+                seen |= set(own.columns.tolist())
+                ended = len(seen) >= stop_at
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_first_to_enter_are_the_same_if_the_path_stops_there(n_classes):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(45, 30)), np.arange(45) % n_classes
+    X[:, :4] += 0.7 * y[:, None]
+    X[:, 9] = -2 * X[:, 1] + 1
+    splits = [hf.Bootstrap(4).make_split(index, Samples.of(45), 3) for index in range(4)]
+    selector, settings = ElasticNetPath(), [{"n_features": size} for size in (1, 3, 6)]
+    prepared = selector.prepare(X, y, settings)
+    whole = selector.prefer_many(prepared, X, y, splits, settings)
+    for selections, preferred in zip(selector.refit_many(prepared, X, y, splits, settings), whole, strict=True):
+        for setting, selection, ranking in zip(settings, selections, preferred, strict=True):
+            assert selection.order.tolist() == np.argsort(ranking.values)[: setting["n_features"]].tolist()
+            assert (np.sort(selection.whole().values)[:6] == np.arange(1, 7)).all()

@@ -610,3 +610,16 @@ def test_top_features_by_probability_in_a_study():
     )
     result = study.run(X, y)
     assert set(result.preferences("s(size=3)").sizes) == {3}
+
+
+@pytest.mark.parametrize("base", [of.ElasticNetPath(), of.ElasticNetPath(l1_ratio=0.5), of.MRMR()], ids=repr)
+@pytest.mark.parametrize("q", [1, 4, 30])
+def test_a_base_that_stops_at_q_selects_as_one_that_goes_on(base, q, monkeypatch):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 30)), np.arange(40) % 2
+    X[:, :3] += y[:, None]
+    X[:, 7] = X[:, 1]
+    selector = of.StabilitySelection(base, threshold=0.6, q=q, n_resamples=4, random_state=1)
+    stopped = selector.fit(X, y).selection_probabilities_
+    monkeypatch.setattr(of.StabilitySelection, "_ends_at_q", lambda self: False)
+    np.testing.assert_array_equal(stopped, selector.fit(X, y).selection_probabilities_)

@@ -77,13 +77,15 @@ def elastic_net_paths(
     n_lambdas: int = 100,
     lambda_min_ratio: float | None = None,
     predict: bool = False,
+    stop_at: int | None = None,
 ) -> Paths:
     """Solve every resample at every lambda.
 
     ``y`` is -1 and 1 for the logistic family. Row m of ``counts`` (M × n) says how often, or with which weight, each
     row of ``X`` is in resample m. ``lambdas`` are shared (L) or per resample (M × L), in any order; by default each
     resample has its own ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4
-    if X has more rows than columns, else 1e-2).
+    if X has more rows than columns, else 1e-2). With ``stop_at``, a path goes no further than the lambda by which so
+    many columns have entered: beyond it no column is listed, and intercepts are ``nan``.
     """
     X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
     power = column_units(X)
@@ -95,7 +97,7 @@ def elastic_net_paths(
     for m, c in enumerate(counts):
         ready = _standardize(X, y, c, family, m, room)
         own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
-        parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict)))
+        parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict, stop_at)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
     indices = np.concatenate(ids)
     with np.errstate(over="ignore"):  # weights of tiny numbers, which not every caller needs
@@ -208,11 +210,11 @@ def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
 
 
 def _solve(
-    X: Floats, ready: _Standardized, l1_ratio: float, lambdas: Floats, resample: int, predict: bool
+    X: Floats, ready: _Standardized, l1_ratio: float, lambdas: Floats, resample: int, predict: bool, stop_at: int | None
 ) -> tuple[Ints, NDArray[np.int32], Floats, Floats, Floats, Floats | None]:
     """Solve one resample; return how many columns each lambda has, which, their weights, intercepts, predictors."""
     falling, place = np.unique(-lambdas, return_inverse=True)
-    record = _follow(ready, l1_ratio, -falling, resample)
+    record = _follow(ready, l1_ratio, -falling, resample, stop_at)
     sizes, begins = np.diff(record.ends)[place], record.ends[place]
     ends = np.cumsum(sizes)
     order = np.arange(ends[-1]) + np.repeat(begins - ends + sizes, sizes)
@@ -224,11 +226,12 @@ def _solve(
     return sizes, ids, coefficients, standardized, intercepts, predictors
 
 
-def _follow(ready: _Standardized, l1_ratio: float, falling: Floats, resample: int) -> Record:
-    """Follow the path through falling lambdas; raise if one is not solved."""
+def _follow(ready: _Standardized, l1_ratio: float, falling: Floats, resample: int, stop_at: int | None) -> Record:
+    """Follow the path through falling lambdas, until enough columns have entered; raise if a lambda is not solved."""
     grid = _fine_grid(falling / ready.y_scale, ready.largest / l1_ratio, l1_ratio, ready.y_scale)
     record = _new_record(falling.size, falling.size * min(ready.data.X.shape))
-    state, at = start(ready.data, ready.intercept), np.zeros(2, np.int64)
+    state = start(ready.data, ready.intercept)
+    at = np.array([0, 0, len(ready.data.X) + 1 if stop_at is None else max(1, stop_at)])
     while (outcome := path(ready.data, *state, record, grid, at)) == FULL:
         record = _enlarged(record)
     if outcome == NOT_CONVERGED:
@@ -236,6 +239,7 @@ def _follow(ready: _Standardized, l1_ratio: float, falling: Floats, resample: in
             f"Expected an optimum at every lambda, got no convergence at {np.exp(grid[0, at[0]]) * ready.y_scale:g} in "
             f"resample {resample}. Ask for larger lambdas only, or drop columns that are nearly combinations of others."
         )
+    record.ends[at[1] + 1 :], record.intercepts[at[1] :] = record.ends[at[1]], np.nan
     return record
 
 

@@ -335,8 +335,8 @@ def _remember(point, work, model):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _write(point, work, record, place):  # type: ignore[no-untyped-def]
-    """Record the weights, sorted by column."""
-    begin = record.ends[place]
+    """Record the weights, sorted by column; return how many columns have one for the first time."""
+    begin, n_new = record.ends[place], 0
     end = begin
     for k in range(work.size[0]):
         if work.w[k] != 0:
@@ -346,15 +346,19 @@ def _write(point, work, record, place):  # type: ignore[no-untyped-def]
                 i -= 1
             record.ids[i], record.w[i] = work.ids[k], work.w[k]
             end += 1
+            n_new += not work.entered[work.ids[k]]
+            work.entered[work.ids[k]] = True
     record.ends[place + 1] = end
     record.intercepts[place] = point.numbers[INTERCEPT]
+    return n_new
 
 
 @summing_kernel
 def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-untyped-def]
     """Solve along the grid from where ``at`` says: the next lambda, and the next place in the record.
 
-    Rows of the grid are log lambda, l1, l2, tolerance, and whether to record. Returns SOLVED, FULL (enlarge the record
+    The third number of ``at`` says how many columns may still enter before the path stops. Rows of the grid are log
+    lambda, l1, l2, tolerance, and whether to record. Returns SOLVED, FULL (enlarge the record
     and call again) or NOT_CONVERGED.
     """
     if at[0] == 0:
@@ -368,7 +372,9 @@ def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-u
         if grid[4, k] > 0:
             if record.ends[at[1]] + work.size[0] > record.ids.size:
                 return FULL
-            _write(point, work, record, at[1])
+            at[2] -= _write(point, work, record, at[1])
             at[1] += 1
+            if at[2] <= 0:
+                return SOLVED
         _remember(point, work, model)
     return SOLVED

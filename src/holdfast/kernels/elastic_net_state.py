@@ -47,6 +47,7 @@ class Working(NamedTuple):
     older_intercepts: Floats
     bound: Floats  # per column; -inf for those inside
     reference: Floats  # the r at which the bounds hold
+    entered: NDArray[np.bool_]  # per column: whether it has had a weight where one was recorded
     size: Ints
 
 
@@ -98,8 +99,9 @@ def start(data: Data, intercept: float) -> tuple[Point, Working, Model, Step]:
     point = Point(np.full(n, intercept), np.zeros(n), np.zeros(n), np.array([intercept, 0.0, 0.0]))
     bound, size = np.full(d, np.inf), np.zeros(1, np.int64)
     work = Working(
-        np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n), size
-    )
+        np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n),
+        np.zeros(d, np.bool_), size,
+    )  # fmt: skip
     rows, L, support = np.empty((d, width)), np.empty((width + 1, width + 1)), np.zeros(d, np.int64)
     counts = np.array([0, 0, 0, 0, 1, 0])
     model = Model(np.zeros(n), np.zeros(d), np.zeros(d), rows, L, support, np.zeros(BLOCK), counts, np.zeros(2))

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import summing_step
-from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, weights_of
+from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, vector, weights_of
 from holdfast.kernels.tolerances import LOST, TIE
 
 
@@ -56,7 +56,7 @@ def room_for(Z, n, wide, shared):  # type: ignore[no-untyped-def]
     side = n if wide else p
     room = Room(
         square(n if wide else 0), square(n if shared else 0), square(side), panel(side),
-        np.arange(p), np.empty(p, np.int64), np.empty(p), np.empty(p), np.empty(n), np.empty(n),
+        np.arange(p), np.empty(p, np.int64), vector(p), vector(p), vector(n), vector(n),
     )  # fmt: skip
     if shared:
         _build(room.shared, Z, room.places, np.arange(n), room.R)
@@ -89,6 +89,48 @@ def first_gram(room, Z, rows, forced, shrinkage):  # type: ignore[no-untyped-def
                 room.K[i, j] = room.shared[rows[i], rows[j]]
         if shrinkage != 1:
             _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
+    _note_diagonal(room, rows.size)
+
+
+@summing_step
+def begin_resample(room, Z, counts, rows, split, in_dual, start, scale):  # type: ignore[no-untyped-def]
+    """Set what all paths of a resample start from: Z's mean and factor (also as ``scale``), and its Gram matrix.
+
+    Nothing is divided by a shrinkage yet.
+    """
+    fill(Z.mean, 0.0)
+    fill(Z.factor, 1.0)
+    if split:
+        standardize(Z, counts)
+    for place in range(Z.column.size):
+        room.places[place] = place
+        scale[place] = Z.factor[place]
+    if in_dual and room.shared.size == 0:
+        _build(start, Z, room.places, rows, room.R)
+    elif in_dual:
+        for i in range(rows.size):
+            for j in range(i + 1):
+                start[i, j] = room.shared[rows[i], rows[j]]
+
+
+@summing_step
+def begin_path(room, Z, forced, shrinkage, scale):  # type: ignore[no-untyped-def]
+    """All columns are active; divide the forced by their shrinkage β, for the penalty ½β²w²."""
+    for place in range(forced.size):
+        room.places[place] = place
+        Z.factor[place] = scale[place] / shrinkage if forced[place] else scale[place]
+    fill(room.w, 0.0)
+    fill(room.spread, 0.0)
+
+
+@summing_step
+def start_gram(room, Z, rows, forced, shrinkage, start):  # type: ignore[no-untyped-def]
+    """Set K for all columns, from that of its resample."""
+    for i in range(padded(rows.size)):
+        for j in range(i + 1):
+            room.K[i, j] = start[i, j]
+    if shrinkage != 1:
+        _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
     _note_diagonal(room, rows.size)
 
 

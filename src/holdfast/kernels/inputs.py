@@ -5,7 +5,7 @@ ValueError that says what was expected. Needs NumPy alone, and imports its neigh
 kernels run where no package is around this folder.
 """
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,19 +20,30 @@ Scale = Literal["split", "full"]
 
 def check_rows(X: ArrayLike, y: ArrayLike, counts: ArrayLike | None) -> tuple[Floats, Floats, Floats]:
     """Return X (n × d), labels −1 and 1 (n) and counts (M × n, all rows once if not given) as numbers."""
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    counts = np.ones((1, len(y))) if counts is None else np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    shapes = X.shape, y.shape, counts.shape
-    if X.ndim != 2 or y.shape != X.shape[:1] or counts.shape[1:] != y.shape:
-        raise ValueError("Expected X of n × d, n labels and M × n counts, got {}, {} and {}.".format(*shapes))
+    X = np.asarray(X, dtype=np.float64)
+    y, counts = check_labels(X.shape, y, counts)
+    check_finite(X)
+    return X, y, counts
+
+
+def check_finite(X: Floats) -> None:
+    """Raise if a number is not finite."""
     if not np.isfinite(X).all():
         raise ValueError(f"Expected finite numbers in X, got {np.count_nonzero(~np.isfinite(X))} that are not.")
+
+
+def check_labels(shape: tuple[int, ...], y: ArrayLike, counts: ArrayLike | None) -> tuple[Floats, Floats]:
+    """Return labels −1 and 1 (n) and counts (M × n, all rows once if not given) that go with an X of this shape."""
+    y = np.asarray(y, dtype=np.float64)
+    counts = np.ones((1, len(y))) if counts is None else np.atleast_2d(np.asarray(counts, dtype=np.float64))
+    if len(shape) != 2 or y.shape != shape[:1] or counts.shape[1:] != y.shape:
+        raise ValueError(f"Expected X of n × d, n labels and M × n counts, got {shape}, {y.shape} and {counts.shape}.")
     if not np.isin(y, (-1, 1)).all():
         raise ValueError(f"Expected labels −1 and 1, got {y[~np.isin(y, (-1, 1))][0]:g}.")
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError("Expected counts that are finite and not negative.")
     _check_classes(y, counts)
-    return X, y, counts
+    return y, counts
 
 
 def _check_classes(y: Floats, counts: Floats) -> None:
@@ -109,6 +120,35 @@ def check_shrinkages(shrinkage: ArrayLike) -> Floats:
     for factor in factors[~((factors > 0) & (factors <= 1))]:
         raise ValueError(f"Expected a shrinkage in (0, 1], got {factor}.")
     return factors
+
+
+class Scaled(NamedTuple):
+    """Data as models take them, made once for all resamples and settings: see :func:`scale_data`."""
+
+    XT: Floats  # d × n, contiguous
+    shift: Floats  # d: XT was (x − shift) / unit before
+    unit: Floats
+    split: bool  # whether each resample standardizes its columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.XT.shape[1], self.XT.shape[0]
+
+    @property
+    def wide(self) -> bool:
+        """Whether the Gram matrix of the rows is the smaller one."""
+        return self.XT.shape[0] > self.XT.shape[1]
+
+
+def scale_data(X: ArrayLike, scale: Scale) -> Scaled:
+    """Check rows × features and scale the columns."""
+    values = np.asarray(X, dtype=np.float64)
+    check_finite(values)
+    XT, shift, unit = scale_columns(np.ascontiguousarray(values.T), scale)
+    for array in (XT, shift, unit):
+        array.flags.writeable = False  # another type would be another compilation
+    return Scaled(XT, shift, unit, scale == "split")
 
 
 def scale_columns(XT: Floats, scale: Scale) -> tuple[Floats, Floats, Floats]:

@@ -20,6 +20,10 @@ CHUNK = 256
 """Terms of a product that are summed in one pass: both operands of a tile then stay in the fastest cache."""
 
 
+APART = 64
+"""Numbers before and after a vector: more than a compiled loop looks at together."""
+
+
 class Columns(NamedTuple):
     """The columns that one resample starts from; ``mean`` and ``factor`` turn them into those of Z."""
 
@@ -170,6 +174,16 @@ def times(K, a, out, n):  # type: ignore[no-untyped-def]
 def padded(n):  # type: ignore[no-untyped-def]
     """n rounded up to whole tiles."""
     return (n + 3) // 4 * 4
+
+
+@summing_step
+def vector(n):  # type: ignore[no-untyped-def]
+    """Return room for n numbers, at a distance from all others.
+
+    A compiled loop over vectors first asks whether they lie close together, and goes another way then, whose sums have
+    other last digits: without the distance these would depend on where memory was found.
+    """
+    return np.empty(n + 2 * APART)[APART : APART + n]
 
 
 @summing_step

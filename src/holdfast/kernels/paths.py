@@ -61,24 +61,50 @@ def orders(paths: Paths, tie_order: ArrayLike | None = None) -> NDArray[np.int32
 
     ``tie_order`` holds the turn of each column, for all or each of the resamples; by column if not given.
     """
-    result = np.empty(paths.weight.shape, dtype=np.int32)
     n_resamples, n_columns = paths.weight.shape
-    turns = np.broadcast_to(check_tie_order(tie_order, n_columns, n_resamples), result.shape)
-    for order, kept_until, weight, turn in zip(result, paths.kept_until, np.abs(paths.weight), turns, strict=True):
-        order[:] = np.lexsort((-weight, kept_until))
-        ordered, step = weight[order], kept_until[order]
-        apart = (step[1:] != step[:-1]) | (ordered[:-1] - ordered[1:] > TIE * ordered[:-1])
-        if not apart.all():
-            group = np.concatenate([[0], np.cumsum(apart)])
-            order[:] = order[np.lexsort((turn[order], group))]
-    return result
+    turns = check_tie_order(tie_order, n_columns, n_resamples)
+    return first_of_orders(paths.kept_until, paths.weight, n_columns, turns, np.arange(n_resamples))
+
+
+def first_of_orders(
+    kept_until: NDArray[Any], weight: NDArray[Any], size: int, turns: NDArray[np.int32], resample: Ints
+) -> NDArray[np.int32]:
+    """Return the ``size`` features of each path that fall last, in the order of :func:`orders`.
+
+    Parameters
+    ----------
+    kept_until, weight
+        Paths × features, as in :class:`Paths`.
+    size
+        One that all paths passed.
+    turns
+        Turn of each feature, for all or each of the resamples.
+    resample
+        The resample of each path.
+    """
+    n_paths, n_columns = weight.shape
+    columns: NDArray[Any] = np.broadcast_to(np.arange(n_columns), weight.shape)
+    step: NDArray[Any] = kept_until
+    if size < n_columns:
+        columns = np.nonzero(kept_until <= size)[1].reshape(n_paths, size)
+        step, weight = (np.take_along_axis(values, columns, axis=1) for values in (kept_until, weight))
+    weight = np.abs(weight)
+    order = np.lexsort((-weight, step), axis=1)
+    columns, step, weight = (np.take_along_axis(values, order, axis=1) for values in (columns, step, weight))
+    apart = (step[:, 1:] != step[:, :-1]) | (weight[:, :-1] - weight[:, 1:] > TIE * weight[:, :-1])
+    for path in np.flatnonzero(~apart.all(axis=1)):
+        group = np.concatenate([[0], np.cumsum(apart[path])])
+        own = turns[min(resample[path], len(turns) - 1)][columns[path]]
+        columns[path] = columns[path][np.lexsort((own, group))]
+    return columns.astype(np.int32)
 
 
 def on_scale_of_data(coef: Floats, intercept: Floats, shift: Floats, unit: Floats) -> tuple[Floats, Floats]:
     """Turn weights of columns (x − shift) / unit, along the last axis, and their intercepts into those of x."""
     with np.errstate(over="ignore", invalid="ignore"):  # weights of tiny numbers, which not every caller needs
         coef = coef / unit
-        return coef, intercept - np.sum(coef * shift, axis=-1)
+        moved = np.cumsum(coef * shift, axis=-1)[..., -1]  # one term after the other, whatever stands beside a row
+        return coef, intercept - moved
 
 
 def check_solved(model: str, unsolved: Ints, max_iter: int) -> None:
@@ -92,3 +118,12 @@ def check_solved(model: str, unsolved: Ints, max_iter: int) -> None:
             f"The {model} fit did not reach its optimum within {max_iter} iterations in {which} "
             f"({np.count_nonzero(unsolved)} such paths). Scale the columns, or take a C nearer to 1."
         )
+
+
+def unsolved_error(model: str, size: int, max_iter: int = 1000) -> ArithmeticError:
+    """The error of a single path whose fit on so many features was given up."""
+    try:
+        check_solved(model, np.array([size]), max_iter)
+    except ArithmeticError as error:
+        return error
+    raise ValueError("Expected a number of features, got 0.")

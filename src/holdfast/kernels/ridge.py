@@ -23,9 +23,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.elimination import begin, cut, finish, first_gram, next_gram, record, room_for, weigh
+from holdfast.kernels.elimination import (
+    begin_path,
+    begin_resample,
+    cut,
+    finish,
+    next_gram,
+    record,
+    room_for,
+    start_gram,
+    weigh,
+)
 from holdfast.kernels.inputs import Scale, check_costs, check_shrinkages
-from holdfast.kernels.jit import summing_kernel, summing_step
+from holdfast.kernels.jit import frozen, summing_kernel, summing_step
 from holdfast.kernels.layout import collect_paths, empty_outcome, lay_out
 from holdfast.kernels.linear import (
     Columns,
@@ -36,9 +46,11 @@ from holdfast.kernels.linear import (
     factorize_primal,
     fill,
     margins_of,
+    square,
     substitute,
     sum_of,
     times,
+    vector,
     weights_of,
 )
 from holdfast.kernels.paths import Paths
@@ -106,11 +118,23 @@ def ridge_elimination(
     (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
     layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_order)
     shared = layout.wide and scale == "full" and columns is None
-    outcome = empty_outcome(layout)
-    _paths(
-        *layout[:7], float(cost), float(factor), bool(intercept), scale == "split", shared, int(max_iter), *outcome
-    )  # of one type each: another type is another compilation
+    outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
+    run_paths(
+        layout.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
+        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_order,
+        cost + 0.0 * paths, factor + 0.0 * paths, intercept, scale == "split", shared, max_iter, outcome,
+    )  # fmt: skip
     return collect_paths("ridge-logistic", layout, outcome, max_iter)
+
+
+def run_paths(  # type: ignore[no-untyped-def]
+    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage,
+    intercept, split, shared, max_iter, outcome,
+):  # fmt: skip
+    """Call :func:`_follow_paths` with arrays and numbers of one type each: another would be another compilation."""
+    arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage
+    taken = (frozen(array, array.dtype) for array in arrays)
+    _follow_paths(*taken, bool(intercept), bool(split), bool(shared), int(max_iter), *outcome)
 
 
 class Rows(NamedTuple):
@@ -126,9 +150,21 @@ class Rows(NamedTuple):
 
 
 @summing_step
-def _rows(y, cost):  # type: ignore[no-untyped-def]
-    n = y.size
-    return Rows(y, cost, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+def _room_for_rows(n):  # type: ignore[no-untyped-def]
+    return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
+
+
+@summing_step
+def _begin_rows(room, y, counts, rows, C):  # type: ignore[no-untyped-def]
+    """Rows of a path that begins at nothing."""
+    n = rows.size
+    r = Rows(
+        room.y[:n], room.cost[:n], room.f[:n], room.df[:n], room.g[:n], room.curvature[:n], room.S[:n]
+    )  # fmt: skip
+    for i in range(n):
+        r.y[i], r.cost[i] = y[rows[i]], C * counts[rows[i]]
+        r.f[i] = r.df[i] = r.g[i] = r.curvature[i] = r.S[i] = 0.0
+    return r
 
 
 @summing_step
@@ -366,34 +402,49 @@ def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: i
 
 @summing_step
 def _norms(XT):  # type: ignore[no-untyped-def]
-    norm = np.empty(XT.shape[0])
+    norm = vector(XT.shape[0])
     for j in range(norm.size):
         norm[j] = np.sqrt(dot(XT[j], XT[j]))
     return norm
 
 
 @summing_kernel
-def _paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, columns, forced, sizes, tie_order, C, shrinkage, intercept, split, shared, max_iter,
-    kept_until, weight, coef, intercepts, unsolved,
+def _follow_paths(  # type: ignore[no-untyped-def]
+    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage,
+    intercept, split, shared, max_iter, kept_until, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
+    """Take every path down its sizes; paths of one resample stand together, and share what they start from.
+
+    A path has its resample, its row of ``forced`` and of ``sizes`` (0 after the last), its C and its shrinkage. Columns
+    are the same for all paths, or each path's own; then nothing is shared.
+    """
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
-    mean, factor, norm = np.zeros(p), np.ones(p), _norms(XT)
+    mean, factor, norm = vector(p), vector(p), _norms(XT)
     room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
-    step_room = np.empty((4, p))
-    for m in range(counts.shape[0]):
-        Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
-        held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
+    start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
+    few_room, all_room = _room_for_rows(n), _room_for_rows(n)
+    dual_room, primal_room = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
+    for q in range(resample.size):
+        m = resample[q]
+        Z = Columns(XT, columns[min(q, len(columns) - 1)], mean, factor)
+        held, turns = forced[which_forced[q]], tie_order[min(m, len(tie_order) - 1)]
         rows = np.flatnonzero(counts[m])
-        begin(room, Z, counts[m], held, shrinkage, split)
         in_dual, b = wide and 2 * p > rows.size, 0.0
+        if q == 0 or len(columns) > 1 or resample[q - 1] != m:
+            begin_resample(room, Z, counts[m], rows, split, in_dual, start, scale)
+        begin_path(room, Z, held, shrinkage[q], scale)
         if in_dual:
-            first_gram(room, Z, rows, held, shrinkage)
-        few, all_rows = _rows(y[rows], C * counts[m][rows]), _rows(y.copy(), C * counts[m])
-        dual = Dual(np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size))
-        for step in range(sizes.size):
-            size, before = sizes[step], sizes[max(step - 1, 0)]
+            start_gram(room, Z, rows, held, shrinkage[q], start)
+        few = _begin_rows(few_room, y, counts[m], rows, C[q])
+        all_rows = _begin_rows(all_room, y, counts[m], everything, C[q])
+        dual = Dual(dual_room[0][: rows.size], dual_room[1][: rows.size], dual_room[2][: rows.size])
+        fill(dual.a, 0.0)
+        passed = sizes[which_sizes[q]]
+        for step in range(passed.size):
+            size, before = passed[step], passed[max(step - 1, 0)]
+            if size == 0:
+                break
             active = room.places[:size]
             if in_dual:
                 slight = 0 < before - size <= FACTOR_AFTER_DROP * before
@@ -401,17 +452,19 @@ def _paths(  # type: ignore[no-untyped-def]
                 weigh(room, Z, size, rows, dual.a)
             else:
                 primal = Primal(
-                    room.w[:size], step_room[0, :size], step_room[1, :size], step_room[2, :size], step_room[3, :size]
-                )
+                    room.w[:size], primal_room[0][:size], primal_room[1][:size], primal_room[2][:size],
+                    primal_room[3][:size],
+                )  # fmt: skip
                 b, solved = _fit_primal(Z, active, norm, room.L, room.R, all_rows, primal, b, intercept, max_iter)
             if not (solved and all_finite(room.w, size)):
-                unsolved[m] = size
+                unsolved[q] = size
                 break
-            record(room, size, held, shrinkage, kept_until[m], weight[m])
-            if step + 1 < sizes.size:
-                after = sizes[step + 1]
+            record(room, size, held, shrinkage[q], kept_until[q], weight[q])
+            after = passed[step + 1] if step + 1 < passed.size else 0
+            if after > 0:
                 cut(room, Z, size, after, held, turns)
                 in_dual = in_dual and 2 * after > rows.size
                 if in_dual:
                     next_gram(room, Z, rows, after, size - after)
-        intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])
+            else:
+                intercepts[q] = finish(room, Z, size, b, coef[q])

@@ -35,7 +35,7 @@ from holdfast.selectors.rows import (
     row_groups,
     whole_counts,
 )
-from holdfast.selectors.setting_groups import Key, SettingGroup, select_for_group
+from holdfast.selectors.setting_groups import Key, Prepared, select_for_group
 
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
@@ -123,7 +123,7 @@ class Selector(SelectorMixin, BaseEstimator):
     draws: ClassVar[bool] = False
     """Whether there is chance in a fit even if no features tie."""
     whole_order: ClassVar[tuple[str, ...]] = ()
-    """Which sizes to ask for besides, the "smallest" or the "largest", so that the order reaches over all features."""
+    """The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features."""
 
     # What a subclass writes
 
@@ -171,6 +171,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """What all resamples share; selectors that draw rows again keep those of one group together."""
         return self._shared(X, target)
 
+    def _shared_by_settings(self, selectors: Sequence[Self], X: Floats, target: Target, groups: Ints | None) -> Any:
+        """What all resamples share, for selectors that differ in ``shared_parameters`` only."""
+        return selectors[0]._shared_in_groups(X, target, groups)
+
     def _target(self, y: Any) -> Target:
         return Target.of(y, self.needs_classes)
 
@@ -198,8 +202,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _tie_seed(self, seed: int | None) -> int | None:
         """The seed by which equally good features take their turns; None if they do by column."""
-        ties = getattr(self, "ties", "auto")
-        if ties not in get_args(Ties):
+        if (ties := getattr(self, "ties", "auto")) not in get_args(Ties):
             raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {ties!r}.")
         return None if ties == "lowest" else seed
 
@@ -288,10 +291,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         check_magnitude(X)
         target, numbered = self._target(y), row_groups(groups, len(X))
-        return {
-            group.key: group.selectors[0]._shared_in_groups(X, target, numbered)
-            for group in self._group_settings(settings)
-        }
+        prepared = Prepared()
+        for group in prepared.groups(self, settings):
+            prepared[group.key] = group.selectors[0]._shared_by_settings(group.selectors, X, target, numbered)
+        return prepared
 
     def refit_many(
         self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
@@ -353,7 +356,8 @@ class Selector(SelectorMixin, BaseEstimator):
         *,
         cut: bool,
     ) -> Iterator[list[Selection | Exception]]:
-        target, groups = self._target(y), self._group_settings(settings)
+        prepared = shared if isinstance(shared, Prepared) else Prepared(shared)
+        target, groups = self._target(y), prepared.groups(self, settings)
         resamples = Resamples(
             np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
         )
@@ -363,17 +367,6 @@ class Selector(SelectorMixin, BaseEstimator):
             for group, by_resample in zip(groups, results, strict=True):
                 selections |= zip(group.places, by_resample[resample], strict=True)
             yield [selections[place] for place in range(len(settings))]
-
-    def _group_settings(self, settings: Sequence[Setting]) -> list[SettingGroup]:
-        """Put settings together that differ in ``shared_parameters`` only."""
-        groups: dict[Key, SettingGroup] = {}
-        for place, setting in enumerate(settings):
-            own = sorted(name for name in setting if name not in self.shared_parameters)
-            key = tuple((name, repr(setting[name])) for name in own)
-            group = groups.setdefault(key, SettingGroup(key, [], []))
-            group.places.append(place)
-            group.selectors.append(clone(self).set_params(**setting))
-        return list(groups.values())
 
     def _seed_resamples(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
         """The seed of each resample: its own, unless ``random_state`` is set."""
@@ -396,6 +389,12 @@ class Selector(SelectorMixin, BaseEstimator):
             self._preferences_by_setting(selectors, shared, X, target, counts, seed)
             for counts, seed in zip(*resamples, strict=True)
         ]
+
+    def _preferences_to_cut(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Preference | Exception]]:
+        """Do as :meth:`_preferences_by_resample`, as far as the sizes of these selectors need it."""
+        return self._preferences_by_resample(selectors, shared, X, target, resamples)
 
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None

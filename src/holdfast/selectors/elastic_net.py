@@ -106,6 +106,7 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
+    whole_order: ClassVar[tuple[str, ...]] = ("largest",)
 
     def __init__(
         self,
@@ -134,6 +135,20 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
     def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Preference | Exception]]:
+        return self._follow_paths(selectors, X, target, resamples, stop_at=None)
+
+    def _preferences_to_cut(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
+    ) -> Sequence[Sequence[Preference | Exception]]:
+        """The order of entry until as many features as the largest size have entered, by any of the problems."""
+        sizes = [selector.n_features for selector in selectors if selector.penalty_strength is None]
+        known = all(size is None or isinstance(size, (int, np.integer)) for size in sizes)
+        largest = max((10 if size is None else int(size) for size in sizes), default=0) if known else None
+        return self._follow_paths(selectors, X, target, resamples, stop_at=largest)
+
+    def _follow_paths(
+        self, selectors: Sequence[Self], X: Floats, target: Target, resamples: Resamples, *, stop_at: int | None
+    ) -> Sequence[Sequence[Preference | Exception]]:
         for selector in selectors:
             if selector.penalty_strength is not None and selector.n_features is not None:
                 raise ValueError(
@@ -144,7 +159,7 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
         strengths = sorted({strength for strength in given if strength is not None}, reverse=True)
         places = {strength: place for place, strength in enumerate(strengths)}
         selected = self._select_at(strengths, X, target, resamples) if strengths else []
-        ranked = self._rank_by_entry(X, target, resamples) if None in given else []
+        ranked = self._rank_by_entry(X, target, resamples, stop_at) if None in given else []
         return [
             [ranked[resample] if strength is None else selected[resample][places[strength]] for strength in given]
             for resample in range(len(resamples.seeds))
@@ -189,12 +204,12 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
     def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
         return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]
 
-    def _rank_by_entry(self, X: Floats, target: Target, resamples: Resamples) -> list[Preference]:
+    def _rank_by_entry(self, X: Floats, target: Target, resamples: Resamples, stop_at: int | None) -> list[Preference]:
         """The order in which features enter each resample's path, by any of its problems."""
         steps = np.full((len(resamples.seeds), X.shape[1]), self.n_penalty_strengths, dtype=np.float64)
         weights = np.zeros_like(steps)
         for problem in self._problems(target, resamples):
-            for resample, paths, row in self._solve_paths(X, target, problem, resamples.counts):
+            for resample, paths, row in self._solve_paths(X, target, problem, resamples.counts, stop_at):
                 note_entries(paths, row, steps[resample], weights[resample])
         for resample, exchange in enumerate(self._exchanges(X, resamples)):
             if exchange is not None:
@@ -206,17 +221,17 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
         ]
 
     def _solve_paths(
-        self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints
+        self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, stop_at: int | None
     ) -> Iterator[tuple[int, Paths, int]]:
         """Yield each resample of a problem, its path, and its row there; none if no column varies with the target."""
         numbers = np.flatnonzero(problem.resamples)
         try:
-            paths = self._paths(X, target, problem, counts[numbers])
+            paths = self._paths(X, target, problem, counts[numbers], stop_at=stop_at)
             yield from ((int(resample), paths, row) for row, resample in enumerate(numbers))
         except NothingVariesError:
             for resample in numbers if numbers.size > 1 else ():
                 single = problem._replace(resamples=np.arange(len(counts)) == resample)
-                yield from self._solve_paths(X, target, single, counts)
+                yield from self._solve_paths(X, target, single, counts, stop_at)
 
 
 class ElasticNetCV(TakesGroups, ElasticNetBase):

@@ -188,6 +188,8 @@ class SVMRFE(_LinearSVM):
         needs=("classes",),
     )
 
+    whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
+
     def __init__(
         self,
         n_features: int = 10,

@@ -56,6 +56,15 @@ class LinearClassifier(ClassifierMixin, LinearRule):
         super().__init__(columns, coef, intercept)
         self.classes_ = classes
 
+    @classmethod
+    def trusted(
+        cls, columns: NDArray[Any], coef: Floats, intercept: Floats, classes: NDArray[Any]
+    ) -> "LinearClassifier":
+        """Make a classifier of weights in two dimensions, intercepts in one, that are known to be finite."""
+        model = cls.__new__(cls)
+        model.columns, model.coef, model.intercept, model.classes_ = columns, coef, intercept, classes
+        return model
+
     def decision_function(self, X: Any) -> Floats:
         """Values that decide."""
         return self.values(X)

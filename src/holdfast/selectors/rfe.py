@@ -1,29 +1,20 @@
 """Recursive elimination by ridge-logistic regression, with some features forced by a stable filter."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.declared import About
-from holdfast.kernels.inputs import Scale
-from holdfast.kernels.lockstep import lockstep_elimination
+from holdfast.kernels.inputs import Scale, check_costs, check_shrinkages, scale_data
 from holdfast.kernels.magnitude import column_units
-from holdfast.kernels.paths import Paths, elimination_sizes, orders
-from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selection import Selection
 from holdfast.selectors.base import FitsTogether, Preference, Ties
-from holdfast.selectors.elimination import ranks_of
-from holdfast.selectors.filters import Golub, Variance
-from holdfast.selectors.models import LinearClassifier, Predicts
-from holdfast.selectors.rows import Floats, Mask, Resamples, Target, varying
-from holdfast.selectors.weighing import Filter, learned_on
-
-DEVICE_BYTES = 40e9
-"""About how much of an accelerator's memory is used at a time."""
-
-CRITERIA = {"variance": Variance, "golub": Golub}
+from holdfast.selectors.forcing import check_numbers, share_criteria
+from holdfast.selectors.models import Predicts
+from holdfast.selectors.rfe_block import Block, Eliminated, Shared
+from holdfast.selectors.rows import Floats, Ints, Resamples, Target
+from holdfast.selectors.weighing import learned_on
 
 
 class HybridRFE(Predicts, FitsTogether):
@@ -121,6 +112,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
+    whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
 
     def __init__(
         self,
@@ -147,10 +139,9 @@ class HybridRFE(Predicts, FitsTogether):
         self.scale, self.complement, self.device = scale, complement, device
         self.ties, self.random_state = ties, random_state
 
-    @property
-    def shared_parameters(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Parameters of which one elimination gives the results for all values; in lock-step, more of them."""
-        return ("n_features", "C_final", *(() if self.device == "cpu" else ("C", "shrinkage", "n_forced")))
+    shared_parameters: ClassVar[tuple[str, ...]] = (
+        "n_features", "n_forced", "criterion", "C", "shrinkage", "C_final",
+    )  # fmt: skip
 
     @property
     def block_size(self) -> int:
@@ -159,244 +150,56 @@ class HybridRFE(Predicts, FitsTogether):
 
     # What all resamples share
 
-    def _shared(self, X: Floats, target: Target) -> "Shared":
-        filter_ = self._filter()
-        criterion = None if filter_ is None else filter_._shared(X, target)
+    def _shared(self, X: Floats, target: Target) -> Shared:
+        return self._shared_by_settings([self], X, target, None)
+
+    def _shared_by_settings(self, selectors: Sequence[Self], X: Floats, target: Target, groups: Ints | None) -> Shared:
+        self._check_device()
+        criteria = share_criteria([selector.criterion for selector in selectors], X, target)
         if not self.standardize or learned_on("scale", self.scale) == "split":
-            return Shared(criterion, np.zeros(X.shape[1]), np.ones(X.shape[1]), "split" if self.standardize else "full")
+            return Shared(scale_data(X, "split" if self.standardize else "full"), criteria)
         power = column_units(X)
         scaled = X / power
         deviation = scaled.std(axis=0)
-        return Shared(criterion, scaled.mean(axis=0) * power, np.where(deviation > 0, deviation, 1.0) * power, "full")
+        shift, unit = scaled.mean(axis=0) * power, np.where(deviation > 0, deviation, 1.0) * power
+        return Shared(scale_data((X - shift) / unit, "full")._replace(shift=shift, unit=unit), criteria)
 
-    def _filter(self) -> Filter | None:
-        """The filter that ranks features for forcing; None if numbers were given."""
-        if isinstance(self.criterion, str):
-            if self.criterion not in CRITERIA:
-                raise ValueError(
-                    f"Expected the criterion {' or '.join(map(repr, CRITERIA))}, a filter or numbers, got "
-                    f"{self.criterion!r}."
-                )
-            return CRITERIA[self.criterion]()
-        return self.criterion if isinstance(self.criterion, Filter) else None
+    def _check_device(self) -> None:
+        if self.device not in ("cpu", "cuda", "torch"):
+            raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
 
     # Fitting
 
     def _preferences_by_resample(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
     ) -> Sequence[Sequence[Preference | Exception]]:
-        data, labels = (X - shared.shift) / shared.unit, _labels(target, resamples)
-        turns, vary = self._tie_orders(resamples.seeds, X.shape[1]), varying(X, resamples)
-        eliminations = []
-        for group in _group_by_elimination(selectors):
-            forced = group[0]._mask_forced(shared, X, target, resamples)
-            valid = [selector for selector in group if selector._wanted_size(X.shape[1]) >= selector.n_forced]
-            eliminations.append(Elimination(Inputs(data, labels, target, resamples, forced, turns, shared), valid))
-        preferences: dict[int, list[Preference]] = {}
-        for (inputs, valid), (order, weighed) in zip(eliminations, self._order_features(eliminations), strict=True):
-            preferences |= {id(selector): selector._with_models(inputs, order, vary & weighed) for selector in valid}
-        return [
-            [
-                preferences[id(selector)][resample] if id(selector) in preferences else selector._too_many_forced()
-                for selector in selectors
-            ]
-            for resample in range(len(resamples.seeds))
-        ]
-
-    def _too_many_forced(self) -> ValueError:
-        return ValueError(
-            f"Expected at most n_features={self.n_features} forced features, got n_forced={self.n_forced}; force fewer."
-        )
-
-    def _mask_forced(self, shared: Any, X: Floats, target: Target, resamples: Resamples) -> NDArray[np.bool_]:
-        """Which features each resample forces: the best by the criterion, of those that it tells anything of."""
-        n, d = self.n_forced, X.shape[1]
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-            raise ValueError(f"Expected n_forced to be a whole number of at least 0, got {n!r}.")
-        forced = np.zeros((len(resamples.seeds), d), dtype=bool)
-        filter_ = self._filter()
-        for resample, (counts, own) in enumerate(zip(*resamples, strict=True)):
-            seed = self._tie_seed(own)
-            if n and filter_ is not None:
-                preference = filter_._preference(shared.criterion, X, target, counts, seed)
-                forced[resample, filter_._take_best(preference, min(n, d), seed).values] = True
-            elif n:
-                forced[
-                    resample, Selection("weighting", self._numbers_for_forcing(d)).top(n, random_state=seed).values
-                ] = True
-        return forced
-
-    def _numbers_for_forcing(self, n_features: int) -> Floats:
-        numbers = np.asarray(self.criterion, dtype=np.float64)
-        if numbers.shape != (n_features,):
-            raise ValueError(f"Expected a number for each of {n_features} features, got shape {numbers.shape}.")
-        return numbers
-
-    def _order_features(self, eliminations: Sequence["Elimination"]) -> list[tuple[NDArray[Any], Mask]]:
-        """For each elimination, the features of each resample, from the last to the first to fall, and which weigh."""
         if self.complement not in ("hybrid", "independent"):
             raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
-        if self.device not in ("cpu", "cuda", "torch"):
-            raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        eliminate = self._eliminate_compiled if self.device == "cpu" else self._eliminate_in_lockstep
-        turns, ordered = eliminations[0].inputs.turns, dict[int, tuple[NDArray[Any], Mask]]()
-        for sizes, places in _group_by_sizes(eliminations, self).items():
-            paths = eliminate([eliminations[place] for place in places], sizes)
-            ordered |= {
-                place: (orders(path, turns), path.weight != 0) for place, path in zip(places, paths, strict=True)
-            }
-        nothing = np.empty((len(eliminations[0].inputs.forced), 0), np.int64)
-        results = [ordered.get(place, (nothing, nothing > 0)) for place in range(len(eliminations))]
-        if self.complement == "hybrid":
-            return results
-        return [
-            (_forced_first(order, inputs.forced), weighed | inputs.forced)
-            for (order, weighed), (inputs, _) in zip(results, eliminations, strict=True)
-        ]
+        turns = resamples._replace(seeds=[self._tie_seed(seed) for seed in resamples.seeds])
+        return Block(selectors, shared, X, target, turns).preferences()
 
-    def _eliminate_compiled(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
-        """One elimination after the other, compiled for this processor."""
-        together = self.complement == "hybrid"
-        return [
-            self._solve(
-                inputs, valid[0].C, sizes=sizes, forced=inputs.forced if together else None,
-                shrinkage=valid[0].shrinkage if together else 1.0, tie_order=inputs.turns,
-            )
-            for inputs, valid in eliminations
-        ]  # fmt: skip
+    def _fault(self, n_features: int) -> ValueError | None:
+        """What is wrong with the parameters that settings may differ in; None if nothing is."""
+        try:
+            n = self.n_forced
+            if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+                raise ValueError(f"Expected n_forced to be a whole number of at least 0, got {n!r}.")
+            if self._wanted_size(n_features) < n:
+                raise ValueError(
+                    f"Expected at most n_features={self.n_features} forced features, got n_forced={n}; force fewer."
+                )
+            if n:
+                check_numbers(self.criterion, n_features)
+            check_costs([self.C, self._final_cost()])
+            check_shrinkages(self.shrinkage)
+        except ValueError as error:
+            return error
+        return None
 
-    def _eliminate_in_lockstep(self, eliminations: Sequence["Elimination"], sizes: tuple[int, ...]) -> list[Paths]:
-        """All eliminations in lock-step over resamples and settings, on a device."""
-        inputs, together = eliminations[0][0], self.complement == "hybrid"
-        return lockstep_elimination(
-            inputs.data, inputs.labels, inputs.resamples.counts, sizes, C=[valid[0].C for _, valid in eliminations],
-            forced=np.array([elimination.inputs.forced for elimination in eliminations]) if together else None,
-            shrinkage=[valid[0].shrinkage if together else 1.0 for _, valid in eliminations],
-            intercept=self.fit_intercept, scale=inputs.shared.kernel_scale, tie_order=inputs.turns, xp="torch",
-            device="cuda" if self.device == "cuda" else "cpu", memory=DEVICE_BYTES if self.device == "cuda" else 2e9,
-        )  # fmt: skip
+    def _final_cost(self) -> float:
+        """The weight of the loss in the model that predicts."""
+        return self.C if self.C_final is None else self.C_final
 
-    def _solve(self, inputs: "Inputs", C: float, **options: Any) -> Paths:
-        scale = inputs.shared.kernel_scale
-        return ridge_elimination(
-            inputs.data,
-            inputs.labels,
-            inputs.resamples.counts,
-            C=C,
-            intercept=self.fit_intercept,
-            scale=scale,
-            **options,
-        )
-
-    def _with_models(self, inputs: "Inputs", order: NDArray[Any], informative: Mask) -> list[Preference]:
-        """The preference of each resample, with the model on the features that are selected."""
-        wanted = self._wanted_size(inputs.data.shape[1])
-        if not wanted:
-            return [Preference("ranking", ranks_of(row)) for row in order]
-        selected = [np.sort(row[mask[row]][:wanted]) for row, mask in zip(order, informative, strict=True)]
-        models: dict[int, LinearClassifier] = {}
-        for size in {columns.size for columns in selected}:
-            numbers = [resample for resample, columns in enumerate(selected) if columns.size == size]
-            models |= self._fit_models(inputs, numbers, np.array([selected[resample] for resample in numbers]))
-        preferences = []
-        for resample, mask in enumerate(informative):
-            model = models[resample]
-            extras = {"model_": model, "forced_": np.flatnonzero(inputs.forced[resample]), "classes_": model.classes_}
-            preferences.append(Preference("ranking", ranks_of(order[resample]), model, extras, mask))
-        return preferences
-
-    def _fit_models(self, inputs: "Inputs", numbers: list[int], selected: NDArray[Any]) -> dict[int, LinearClassifier]:
-        """Fit the models of these resamples, on equally many features each."""
-        shift, unit, part = (
-            inputs.shared.shift,
-            inputs.shared.unit,
-            inputs._replace(resamples=inputs.resamples.take(numbers)),
-        )
-        if not selected.size:
-            none = selected[0], np.zeros(0)
-            return {
-                resample: LinearClassifier(*none, self._log_odds(inputs, resample), inputs.classes(resample))
-                for resample in numbers
-            }
-        fits = self._solve(part, self.C if self.C_final is None else self.C_final, columns=selected)
-        models = {}
-        for resample, columns, coef, intercept in zip(numbers, selected, fits.coef, fits.intercept, strict=True):
-            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses weights that are not finite
-                coef = coef / unit[columns]
-                intercept = intercept - coef @ shift[columns]
-            models[resample] = LinearClassifier(columns, coef, intercept, inputs.classes(resample))
-        return models
-
-    def _log_odds(self, inputs: "Inputs", resample: int) -> Floats:
-        """The intercept of a model without features: the logarithm of the odds."""
-        counts = inputs.resamples.counts[resample]
-        odds = counts[inputs.labels > 0].sum() / counts[inputs.labels < 0].sum()
-        return np.log([odds if self.fit_intercept else 1.0])
-
-
-class Shared(NamedTuple):
-    """What all resamples share: the criterion's part, the scale of columns in full, and what is left to the kernel."""
-
-    criterion: Any
-    shift: Floats
-    unit: Floats
-    kernel_scale: Scale
-
-
-class Inputs(NamedTuple):
-    """What an elimination of all resamples is given."""
-
-    data: Floats
-    labels: Floats
-    target: Target
-    resamples: Resamples
-    forced: Mask
-    turns: NDArray[np.int32]  # of each column among equally good ones, for all or each of the resamples
-    shared: Shared
-
-    def classes(self, resample: int) -> NDArray[Any]:
-        """The two classes of a resample."""
-        assert self.target.classes is not None
-        return self.target.classes[self.target.present(self.resamples.counts[resample])]
-
-
-class Elimination(NamedTuple):
-    """An elimination of all resamples, and the selectors that take their results from it."""
-
-    inputs: Inputs
-    selectors: list[Any]
-
-
-def _group_by_elimination(selectors: Sequence[HybridRFE]) -> list[list[Any]]:
-    """Put selectors together that take their results from one elimination."""
-    groups: dict[Any, list[Any]] = {}
-    for selector in selectors:
-        groups.setdefault((selector.C, selector.shrinkage, selector.n_forced), []).append(selector)
-    return list(groups.values())
-
-
-def _group_by_sizes(eliminations: Sequence[Elimination], selector: HybridRFE) -> dict[tuple[int, ...], list[int]]:
-    """Places of the eliminations that pass the same sizes; those without a selector are left out."""
-    schedules: dict[tuple[int, ...], list[int]] = {}
-    for place, (inputs, valid) in enumerate(eliminations):
-        if valid:
-            n_features = inputs.data.shape[1]
-            alone = 0 if selector.complement == "hybrid" else valid[0].n_forced
-            smallest = max(1, min(each._wanted_size(n_features) for each in valid) - alone)
-            sizes = elimination_sizes(n_features, smallest, selector.drop)
-            schedules.setdefault(tuple(sizes.tolist()), []).append(place)
-    return schedules
-
-
-def _forced_first(order: NDArray[Any], forced: NDArray[np.bool_]) -> NDArray[Any]:
-    """The order with forced features before all others."""
-    if not order.size:
-        return order
-    first = np.argsort(~np.take_along_axis(forced, order, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(order, first, axis=1)
-
-
-def _labels(target: Target, resamples: Resamples) -> Floats:
-    """−1 and 1; the higher of the two classes that the rows hold is 1."""
-    held = np.unique(target.values[resamples.counts.any(axis=0)])
-    return np.where(target.values == held[-1], 1.0, -1.0)
+    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
+        assert isinstance(preference, Eliminated)
+        return preference.cut()

@@ -1,7 +1,10 @@
 """Settings that take their results from one fit, and the fits of such a group on many resamples."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sklearn.base import clone
 
 from holdfast.selection import Selection
 from holdfast.selectors.rows import Floats, Resamples, Target
@@ -10,6 +13,8 @@ if TYPE_CHECKING:
     from holdfast.selectors.base import Preference
 
 Key = tuple[tuple[str, str], ...]
+MOST_KNOWN = 8
+"""Of how many lists of settings the groups are kept."""
 
 
 class SettingGroup(NamedTuple):
@@ -18,6 +23,35 @@ class SettingGroup(NamedTuple):
     key: Key  # the parameters that they have in common
     places: list[int]  # of the settings, among all
     selectors: list[Any]  # the selector with each setting
+
+
+class Prepared(dict[Key, Any]):
+    """What all resamples share, for each group of settings; and the groups, which are made once."""
+
+    def __init__(self, shared: Mapping[Key, Any] | None = None) -> None:
+        super().__init__(shared or {})
+        self.known: list[tuple[list[dict[str, Any]], list[SettingGroup]]] = []
+
+    def groups(self, selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
+        """Put settings together that differ in ``shared_parameters`` only; the same objects are not looked at again."""
+        for known, groups in self.known:
+            if len(known) == len(settings) and all(map(operator.is_, known, settings)):
+                return groups
+        groups = group_settings(selector, settings)
+        self.known = [*self.known[-MOST_KNOWN:], (list(settings), groups)]
+        return groups
+
+
+def group_settings(selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
+    """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included."""
+    groups: dict[Key, SettingGroup] = {}
+    for place, setting in enumerate(settings):
+        own = sorted(name for name in setting if name.partition("__")[0] not in selector.shared_parameters)
+        key = tuple((name, repr(setting[name])) for name in own)
+        group = groups.setdefault(key, SettingGroup(key, [], []))
+        group.places.append(place)
+        group.selectors.append(clone(selector).set_params(**setting))
+    return list(groups.values())
 
 
 def select_for_group(
@@ -35,7 +69,7 @@ def select_for_group(
             valid.append(resample)
         except ValueError as error:
             results[resample] = [error] * len(group.places)
-    fits = _fit_resamples(group, shared, X, target, resamples.take(valid))
+    fits = _fit_resamples(group, shared, X, target, resamples.take(valid), cut)
     for resample, preferences in zip(valid, fits, strict=True):
         results[resample] = [
             selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
@@ -45,13 +79,14 @@ def select_for_group(
 
 
 def _fit_resamples(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
 ) -> Sequence[Sequence["Preference | Exception"]]:
     """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
     first, n = group.selectors[0], len(resamples.seeds)
+    prefer = first._preferences_to_cut if cut else first._preferences_by_resample
     try:
-        return first._preferences_by_resample(group.selectors, shared, X, target, resamples) if n else []
+        return prefer(group.selectors, shared, X, target, resamples) if n else []
     except Exception as error:
         if n == 1:
             return [[error] * len(group.places)]
-    return [_fit_resamples(group, shared, X, target, resamples.take([resample]))[0] for resample in range(n)]
+    return [_fit_resamples(group, shared, X, target, resamples.take([resample]), cut)[0] for resample in range(n)]

@@ -12,8 +12,8 @@ from holdfast.checks import is_number
 from holdfast.kernels.elastic_net import Paths, elastic_net_paths
 from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.copies import Exchange, exchange_copies
-from holdfast.selectors.elimination import ranks_of
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
+from holdfast.selectors.orders import Ordered
 from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target, one_against_rest
 
 Model = Literal["auto", "logistic", "linear"]
@@ -122,21 +122,21 @@ def make_path_preferences(
 
 def order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
     """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
-    ranks = np.where(entered, ranks_of(np.lexsort((turns, -weights, steps))), float(steps.size))
-    return Preference("ranking", ranks, extras={"n_entered_": int(entered.sum())}, informative=entered)
+    columns = np.flatnonzero(entered)
+    order = columns[np.lexsort((turns[columns], -weights[columns], steps[columns]))]
+    return Ordered(order, entered, {"n_entered_": columns.size})
 
 
 def note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) -> None:
     """Note when each column of a resample's path entered, and its weight then; an earlier entry stays."""
-    for place in range(paths.lambdas.shape[1]):
-        at = resample * paths.lambdas.shape[1] + place
-        part = slice(paths.indptr[at], paths.indptr[at + 1])
-        columns, sizes = paths.indices[part], np.abs(paths.standardized[part])
-        new = steps[columns] > place
-        weights[columns[new]] = sizes[new]
-        same = steps[columns] == place  # another problem's column of this step
-        weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
-        steps[columns[new]] = place
+    n = paths.lambdas.shape[1]
+    ends = paths.indptr[resample * n : (resample + 1) * n + 1]
+    columns, first = np.unique(paths.indices[ends[0] : ends[-1]], return_index=True)
+    places = np.searchsorted(ends[1:] - ends[0], first, side="right")
+    sizes = np.abs(paths.standardized[ends[0] + first])
+    new, same = steps[columns] > places, steps[columns] == places  # the latter by another problem
+    weights[columns[new]], steps[columns[new]] = sizes[new], places[new]
+    weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
 
 
 def held_out_loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:

@@ -207,11 +207,15 @@ class StabilitySelection(ResamplingWrapper):
         counted = {size: SelectionCounts.none(max(1, len(path)), d) for size in sizes}
         for fit_sizes in [sizes] if path else self._sizes_by_fit(sizes):
             settings = path or self._sized(fit_sizes)
-            preferred = self._preferred(shared, X, target, splits, settings, cut=bool(path))
+            preferred = self._preferred(shared, X, target, splits, settings, cut=bool(path) or self._ends_at_q())
             for split, selections in zip(splits, preferred, strict=True):
                 for size, sets in zip(fit_sizes, self._sets(selections, fit_sizes, d, split.seed), strict=True):
                     counted[size].add(sets)
         return counted
+
+    def _ends_at_q(self) -> bool:
+        """Whether the base orders features one by one, so that it need go no further than the ``q``-th."""
+        return isinstance(self.base, Selector) and "largest" in self.base.whole_order
 
     def _sets(
         self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int, seed: int

@@ -298,8 +298,12 @@ def _listed(names: dict[str, int]) -> str:
 def worse_first(selection: Selection, n_features: int) -> Floats:
     """Return a number for every feature, larger for worse ones; equal for ties, and for all that are not selected.
 
-    Features without information are infinitely bad.
+    Features without information are infinitely bad, and so are those beyond the end of an order that was cut.
     """
+    if selection.order is not None:
+        places = np.full(n_features, np.inf)
+        places[selection.order] = np.arange(selection.order.size)
+        return places
     if selection.kind == "subset":
         left_out = np.ones(n_features)
         left_out[selection.values] = 0

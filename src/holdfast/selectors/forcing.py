@@ -1,0 +1,126 @@
+"""Features that a criterion forces into a selection: for every resample and every criterion, from moments made once."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.kernels.filters import Moments, class_moments
+from holdfast.selection import best_columns
+from holdfast.selectors.filters import Golub, Variance, _Moments
+from holdfast.selectors.rows import Floats, Ints, Mask, Resamples, Target
+from holdfast.selectors.weighing import Filter
+
+CRITERIA = {"variance": Variance, "golub": Golub}
+
+
+class Criterion(NamedTuple):
+    """What ranks features for forcing: a filter with what it shares over all resamples, or a number for each."""
+
+    filter: Filter | None
+    shared: Any
+    numbers: Floats | None
+
+
+def criterion_key(criterion: Any) -> Hashable:
+    """By which equal criteria are known."""
+    named = isinstance(criterion, (str, Filter))
+    return repr(criterion) if named else np.asarray(criterion, dtype=np.float64).tobytes()
+
+
+def as_filter(criterion: Any) -> Filter | None:
+    """The filter that ranks features for forcing; None if numbers were given."""
+    if isinstance(criterion, str):
+        if criterion not in CRITERIA:
+            raise ValueError(
+                f"Expected the criterion {' or '.join(map(repr, CRITERIA))}, a filter or numbers, got {criterion!r}."
+            )
+        return CRITERIA[criterion]()
+    return criterion if isinstance(criterion, Filter) else None
+
+
+def check_numbers(criterion: Any, n_features: int) -> None:
+    """Raise if a criterion is neither a name nor a filter nor a number for each feature."""
+    if as_filter(criterion) is None and np.shape(criterion) != (n_features,):
+        raise ValueError(f"Expected a number for each of {n_features} features, got shape {np.shape(criterion)}.")
+
+
+def share_criteria(criteria: Sequence[Any], X: Floats, target: Target) -> dict[Hashable, Criterion]:
+    """Prepare criteria, by their keys; filters by class moments share centered data."""
+    prepared: dict[Hashable, Criterion] = {}
+    parts: dict[Any, Any] = {}
+    for criterion in criteria:
+        filter_ = as_filter(criterion)
+        if filter_ is None:
+            prepared[criterion_key(criterion)] = Criterion(None, None, np.asarray(criterion, dtype=np.float64))
+            continue
+        part = type(filter_)._shared if _is_by_moments(filter_) else criterion_key(criterion)
+        if part not in parts:
+            parts[part] = filter_._shared(X, target)
+        prepared[criterion_key(criterion)] = Criterion(filter_, parts[part], None)
+    return prepared
+
+
+def _is_by_moments(filter_: Filter) -> bool:
+    return isinstance(filter_, _Moments) and type(filter_)._weights is _Moments._weights
+
+
+class Forced(NamedTuple):
+    """Which features each resample forces, and what went wrong: by set of features and resample."""
+
+    masks: Mask  # sets × resamples × features
+    errors: dict[tuple[int, int], Exception]
+
+
+def force_features(
+    sets: Sequence[tuple[Hashable, int]],
+    criteria: Mapping[Hashable, Criterion],
+    X: Floats,
+    target: Target,
+    resamples: Resamples,
+) -> Forced:
+    """Force the best features by each criterion: a set is a criterion's key and how many it forces.
+
+    A criterion orders the features of a resample once, for the largest set; of features that tell it nothing it forces
+    none. ``resamples`` have the seeds by which equally good features take their turns.
+    """
+    forced = Forced(np.zeros((len(sets), len(resamples.seeds), X.shape[1]), dtype=bool), {})
+    most: dict[Hashable, int] = {}
+    for key, size in sets:
+        most[key] = max(size, most.get(key, 0))
+    for resample, (counts, seed) in enumerate(zip(*resamples, strict=True)):
+        moments: dict[int, Moments] = {}
+        orders: dict[Hashable, NDArray[np.int32] | Exception] = {}
+        for key, size in most.items():
+            try:
+                orders[key] = _best(criteria[key], size, X, target, counts, seed, moments)
+            except Exception as error:
+                orders[key] = error
+        for number, (key, size) in enumerate(sets):
+            order = orders[key]
+            if isinstance(order, Exception):
+                forced.errors[number, resample] = order
+            else:
+                forced.masks[number, resample, order[:size]] = True
+    return forced
+
+
+def _best(
+    criterion: Criterion, size: int, X: Floats, target: Target, counts: Ints, seed: int | None,
+    moments: dict[int, Moments],
+) -> NDArray[np.int32]:  # fmt: skip
+    """The best features by a criterion in one resample, whose moments are kept for the next criterion."""
+    filter_, shared, numbers = criterion
+    if filter_ is None:
+        assert numbers is not None
+        return best_columns(numbers, size, None, seed, tolerance=0.0).order
+    own = filter_._tie_seed(seed)
+    if isinstance(filter_, _Moments) and _is_by_moments(filter_):
+        if id(shared) not in moments:
+            moments[id(shared)] = class_moments(shared, counts)
+        weights = filter_._formula(moments[id(shared)])
+        return best_columns(weights, size, filter_._informative(weights), own).order
+    best = filter_._take_best(filter_._preference(shared, X, target, counts, own), size, own).order
+    assert best is not None
+    return best
