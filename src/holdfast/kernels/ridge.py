@@ -421,6 +421,8 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
     mean, factor, norm = vector(p), vector(p), _norms(XT)
+    fill(mean, 0.0)
+    fill(factor, 1.0)
     room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
     few_room, all_room = _room_for_rows(n), _room_for_rows(n)
