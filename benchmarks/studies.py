@@ -7,7 +7,7 @@ instead is scikit-learn in a loop over the same resamples, without a store.
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from time import perf_counter, process_time
@@ -99,11 +99,11 @@ def hybrid_rfe_study() -> Iterator[Row]:
         splits = list(hf.Bootstrap(resamples).splits(data.y))
         counts = np.array([split.weights(rows) for split in splits])
         masks = _forced(data, counts)
-        kernels = best_time(lambda: [_kernels(data, counts, setting, masks) for setting in settings], at_least=2)
+        alone = partial(_all_kernels, data, counts, settings, masks)
+        kernels = best_time(alone, at_least=2)
         fits = len(settings) * resamples
-        for place, setting in enumerate(settings):
-            selected = np.sort(_kernels(data, counts, setting, masks), axis=1)
-            _check(_sets(result, result.candidates[place]) == selected.tolist(), "the selected features")
+        for candidate, selected in zip(result.candidates, alone(), strict=True):
+            _check(_sets(result, candidate) == np.sort(selected, axis=1).tolist(), "the selected features")
         yield Row(
             what=f"hybrid RFE, 12 settings × {resamples} bootstraps, own model, accuracy, store, per fit; {data}",
             ours=ours / fits,
@@ -126,13 +126,16 @@ def _forced(data: Data, counts: Any) -> dict[int, NDArray[np.bool_]]:
     return {int(n): mask for n, mask in masks.items()}
 
 
+def _all_kernels(data: Data, counts: Any, settings: Any, masks: dict[int, NDArray[np.bool_]]) -> list[Any]:
+    return [_kernels(data, counts, setting, masks) for setting in settings]
+
+
 def _kernels(data: Data, counts: Any, setting: dict[str, Any], masks: dict[int, NDArray[np.bool_]]) -> Any:
     """The elimination and the final models, and nothing else."""
     labels, sizes = np.where(data.y > 0, 1.0, -1.0), elimination_sizes(data.X.shape[1], KEPT, 0.2)
     options = {"C": setting["C"], "scale": "split"}
-    paths = ridge_elimination(
-        data.X, labels, counts, sizes=sizes, forced=masks[setting["n_forced"]], shrinkage=setting["shrinkage"], **options
-    )  # fmt: skip
+    forced = {"forced": masks[setting["n_forced"]], "shrinkage": setting["shrinkage"]}
+    paths = ridge_elimination(data.X, labels, counts, sizes=sizes, **forced, **options)
     ridge_elimination(data.X, labels, counts, columns=np.sort(paths.selected, axis=1), **options)
     return paths.selected
 
@@ -295,15 +298,14 @@ def two_processes() -> Iterator[Row]:
     study = hf.Study(
         selectors={"rfe": hf.Candidates(HybridRFE(KEPT, criterion="golub"), GRID)}, perturbation=hf.Bootstrap(resamples)
     )
-    times = {}
+    times, sets = {}, {}
     for jobs in (1, 2):
         study.run(data.X, data.y, n_jobs=jobs, only=["rfe(n_forced=0, C=1, shrinkage=1)"])  # workers are up
         begun = perf_counter()
         result = study.run(data.X, data.y, n_jobs=jobs)
         times[jobs] = perf_counter() - begun
-        sets = _sets(result, result.candidates[3])
-        _check(jobs == 1 or sets == first, "the selected features")
-        first = sets
+        sets[jobs] = [_sets(result, candidate) for candidate in result.candidates]
+    _check(sets[1] == sets[2], "the selected features")
     yield Row(
         what=f"hybrid RFE, 12 settings × {resamples} bootstraps in two processes, by the clock; {data}",
         ours=times[2],
