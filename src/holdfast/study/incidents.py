@@ -33,6 +33,8 @@ def record_warnings() -> Iterator[list[Any]]:
 
 def join_warnings(caught: Sequence[Any]) -> str:
     """Each different warning once, a line each; those meant for developers are left out."""
+    if not caught:
+        return ""
     for_developers = (DeprecationWarning, PendingDeprecationWarning)
     for_users = (warning for warning in caught if not issubclass(warning.category, for_developers))
     return join_notes(map(_format_warning, for_users))

@@ -15,7 +15,7 @@ from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.orders import StoredOrders, UnansweredError, no_orders, no_weights
-from holdfast.study.store import Checks, Store, read_sound_tables, unpack_rows
+from holdfast.study.store import Checks, Store, read_own_tables, read_sound_tables, unpack_rows
 
 
 class Records(NamedTuple):
@@ -272,9 +272,9 @@ def _join_sets(
     )
 
 
-def read_stored(store: Store) -> Stored:
-    """Read everything in one moment; raise if anything is damaged."""
-    checks, meta = read_sound_tables(store)
+def read_stored(store: Store, *, own: bool = False) -> Stored:
+    """Read everything in one moment; raise if anything is damaged, unless it is this process' own work."""
+    checks, meta = read_own_tables(store) if own else read_sound_tables(store)
     as_frames = ("candidates", "orderings", "orders", "outcomes", "baselines", "failures", "sessions")
     tables = {name: _make_frame(checks, name) for name in as_frames}
     splits = _make_frame(checks, "splits").set_index("split")

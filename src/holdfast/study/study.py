@@ -241,7 +241,7 @@ class Study:
                 opened.add_splits(run.splits(perturbation))
                 run.fit_missing(opened, perturbation, n_jobs, time_limit, make_reporter(progress), on_error)
             opened.end_session(session)
-            result = StudyResult(read_stored(opened), self)
+            result = StudyResult(read_stored(opened, own=True), self)
         _warn_of_failures(result)
         return result
 

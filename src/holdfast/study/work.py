@@ -228,9 +228,14 @@ def _make_outcome(
         predictions=score.predictions,
         seconds=seconds,
         score_seconds=score.seconds,
-        note=join_notes([note, *selection.note.split("\n"), *score.note.split("\n")]),
+        note=_join(note, selection.note, score.note),
         failure=score.failure,
     )
+
+
+def _join(*notes: str) -> str:
+    """All lines of several notes, each once."""
+    return join_notes([line for note in notes if note for line in note.split("\n")])
 
 
 def _find_cuts(family: Family, task: Task, split: Split, results: FittedSplit) -> Iterator[SplitOrder]:

@@ -73,6 +73,16 @@ class TableCheck:
 Checks = dict[str, TableCheck]
 
 
+def take_tables(connection: sqlite3.Connection) -> Checks:
+    """Read all tables as they are: those that this process has checked or written itself."""
+    return {
+        name: TableCheck(
+            table=table, rows=connection.execute(table.select_values).fetchall(), damaged=[], n=None, stale=False
+        )
+        for name, table in TABLES.items()
+    }
+
+
 def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
     """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
     known = {row[0]: row[1:] for row in _read(connection, TOTALS, None).rows}

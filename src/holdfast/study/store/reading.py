@@ -3,7 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from holdfast.study.store.checking import Checks, check_tables, parse_meta, refuse_damage, refuse_unusable
+from holdfast.study.store.checking import (
+    Checks,
+    check_tables,
+    parse_meta,
+    refuse_damage,
+    refuse_unusable,
+    take_tables,
+)  # fmt: skip
 from holdfast.study.store.opening import explain_errors, open_to_read
 from holdfast.study.store.store import Store, StoreError
 
@@ -23,6 +30,12 @@ def read_sound_tables(store: Store) -> tuple[Checks, dict[str, Any]]:
     with explain_errors(store.path or Path(":memory:")):
         checks = read_tables(store)
     refuse_damage(checks, store.path, store.fault)
+    return checks, _meta_of_study(checks, store.path)
+
+
+def read_own_tables(store: Store) -> tuple[Checks, dict[str, Any]]:
+    """Read all tables of a store that this process has opened, checked and written, without checking them again."""
+    checks = take_tables(store.connection)
     return checks, _meta_of_study(checks, store.path)
 
 

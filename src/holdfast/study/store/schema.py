@@ -60,6 +60,11 @@ class Table:
         return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {', '.join(self.key)}"
 
     @property
+    def select_values(self) -> str:
+        """The statement that reads all rows, without their checksums."""
+        return f"SELECT {', '.join(self.columns)} FROM {self.name} ORDER BY {', '.join(self.key)}"
+
+    @property
     def select_backwards(self) -> str:
         """The same from the end."""
         return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {' DESC, '.join(self.key)} DESC"
