@@ -9,7 +9,8 @@ import numpy as np
 
 from holdfast.kernels.jit import exact_step, summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, dot, fill, margins_of, panel, square, weights_of
-from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, _room_for_rows
+from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal
+from holdfast.kernels.ridge_rows import room_for_rows
 from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
 
 MOST_STEPS = 200
@@ -44,7 +45,7 @@ def predict_linear(cell, w, b, out):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
-    r = _room_for_rows(cell.rows.size)
+    r = room_for_rows(cell.rows.size)
     for i in range(cell.rows.size):
         r.y[i], r.cost[i] = 2.0 * y[cell.rows[i]] - 1, C * cell.counts[i]
         r.f[i] = r.df[i] = r.g[i] = r.curvature[i] = r.S[i] = 0.0

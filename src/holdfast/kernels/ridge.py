@@ -54,9 +54,10 @@ from holdfast.kernels.linear import (
     weights_of,
 )
 from holdfast.kernels.paths import Paths
-from holdfast.kernels.tolerances import DOUBLE, FACTOR_AFTER_DROP, FACTOR_REUSE, SHORTEST_STEP, STEEP
+from holdfast.kernels.ridge_rows import begin_rows, differentiate, room_for_rows, starts_badly, step_length
+from holdfast.kernels.tolerances import DOUBLE, FACTOR_AFTER_DROP, FACTOR_REUSE
 
-SOLVED, STALLED, BLURRED, ROUNDING, SLOPE_NOISE, LEAST_CURVATURE, _ = DOUBLE  # plain numbers, as numba takes them
+SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numbers, as numba takes them
 
 
 def ridge_elimination(
@@ -135,77 +136,6 @@ def run_paths(  # type: ignore[no-untyped-def]
     arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage
     taken = (frozen(array, array.dtype) for array in arrays)
     _follow_paths(*taken, bool(intercept), bool(split), bool(shared), int(max_iter), *outcome)
-
-
-class Rows(NamedTuple):
-    """Rows of a fit, and what Newton's method keeps for each."""
-
-    y: NDArray[np.float64]
-    cost: NDArray[np.float64]  # C · count
-    f: NDArray[np.float64]  # margin
-    df: NDArray[np.float64]  # its step
-    g: NDArray[np.float64]  # first and second derivative of the loss
-    curvature: NDArray[np.float64]
-    S: NDArray[np.float64]  # root of the curvature where it was last factored
-
-
-@summing_step
-def _room_for_rows(n):  # type: ignore[no-untyped-def]
-    return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
-
-
-@summing_step
-def _begin_rows(room, y, counts, rows, C):  # type: ignore[no-untyped-def]
-    """Rows of a path that begins at nothing."""
-    n = rows.size
-    r = Rows(
-        room.y[:n], room.cost[:n], room.f[:n], room.df[:n], room.g[:n], room.curvature[:n], room.S[:n]
-    )  # fmt: skip
-    for i in range(n):
-        r.y[i], r.cost[i] = y[rows[i]], C * counts[rows[i]]
-        r.f[i] = r.df[i] = r.g[i] = r.curvature[i] = r.S[i] = 0.0
-    return r
-
-
-@summing_step
-def _differentiate(r, t):  # type: ignore[no-untyped-def]
-    """Set the derivatives at f + t df; returns Σ g, Σ g df and Σ |g df|."""
-    total, slope, size = 0.0, 0.0, 0.0
-    for i in range(r.y.size):
-        margin = r.y[i] * (r.f[i] + t * r.df[i])
-        e = np.exp(-abs(margin))
-        miss = (e if margin > 0 else 1.0) / (1 + e)
-        r.g[i] = -r.y[i] * r.cost[i] * miss
-        r.curvature[i] = r.cost[i] * miss * (1 - miss)
-        total += r.g[i]
-        slope += r.g[i] * r.df[i]
-        size += abs(r.g[i] * r.df[i])
-    return total, slope, size
-
-
-@summing_step
-def _step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
-    """Halve the step until the objective hardly rises at its end; returns it, and Σ g there.
-
-    ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
-    convex: its slope tells enough, and keeps its digits where differences of values have none left.
-    """
-    t = 1.0
-    while True:
-        total, loss_slope, size = _differentiate(r, t)
-        if loss_slope + straight + t * curved <= -STEEP * slope + SLOPE_NOISE * size or t <= SHORTEST_STEP:
-            return t, total
-        t *= 0.5
-
-
-@summing_step
-def _starts_badly(r, penalty):  # type: ignore[no-untyped-def]
-    """Whether the objective at the margins f exceeds that of no model at all."""
-    excess = penalty
-    for i in range(r.y.size):
-        margin = r.y[i] * r.f[i]
-        excess += r.cost[i] * (np.log1p(np.exp(-abs(margin))) - min(margin, 0.0) - np.log(2.0))
-    return not excess <= 0
 
 
 # In the dual variables
@@ -291,12 +221,12 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
     penalty = 0.5 * dot(v.a, r.f)
     for i in range(n):
         r.f[i] += b
-    if after_another and _starts_badly(r, penalty):
+    if after_another and starts_badly(r, penalty):
         b, factored = 0.0, False
         fill(v.a, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    total, _, _ = _differentiate(r, 0.0)
+    total, _, _ = differentiate(r, 0.0)
     residual, before = _dual_residual(r, v, intercept), np.inf
     for _ in range(max_iter):
         if residual <= SOLVED:
@@ -314,7 +244,7 @@ def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # t
             continue
         for i in range(n):
             r.df[i] += db
-        t, total = _step_length(r, slope, straight, curved)
+        t, total = step_length(r, slope, straight, curved)
         add(v.a, t, v.da)
         add(r.f, t, r.df)
         b += t * db
@@ -366,12 +296,12 @@ def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
 def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
     """Solve from the w of v and b; returns b and whether it was solved."""
     margins_of(Z, places, v.w, b, r.f)
-    if _starts_badly(r, 0.5 * dot(v.w, v.w)):
+    if starts_badly(r, 0.5 * dot(v.w, v.w)):
         b = 0.0
         fill(v.w, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    total, _, _ = _differentiate(r, 0.0)
+    total, _, _ = differentiate(r, 0.0)
     residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), np.inf
     factored, corner = False, 0.0
     for _ in range(max_iter):
@@ -387,7 +317,7 @@ def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: i
         add(v.dw, -db, v.border)
         margins_of(Z, places, v.dw, db, r.df)
         slope = dot(v.dw, v.gradient) + db * total
-        t, total = _step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
+        t, total = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
         add(v.w, t, v.dw)
         add(r.f, t, r.df)
         b += t * db
@@ -425,7 +355,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     fill(factor, 1.0)
     room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
-    few_room, all_room = _room_for_rows(n), _room_for_rows(n)
+    few_room, all_room = room_for_rows(n), room_for_rows(n)
     dual_room, primal_room = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
     for q in range(resample.size):
         m = resample[q]
@@ -438,8 +368,8 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         begin_path(room, Z, held, shrinkage[q], scale)
         if in_dual:
             start_gram(room, Z, rows, held, shrinkage[q], start)
-        few = _begin_rows(few_room, y, counts[m], rows, C[q])
-        all_rows = _begin_rows(all_room, y, counts[m], everything, C[q])
+        few = begin_rows(few_room, y, counts[m], rows, C[q])
+        all_rows = begin_rows(all_room, y, counts[m], everything, C[q])
         dual = Dual(dual_room[0][: rows.size], dual_room[1][: rows.size], dual_room[2][: rows.size])
         fill(dual.a, 0.0)
         passed = sizes[which_sizes[q]]

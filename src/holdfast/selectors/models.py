@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.kernels.predictions import linear_values
 from holdfast.models.block import Predictions
 
 Floats = NDArray[np.float64]
@@ -36,9 +37,35 @@ class LinearRule(BaseEstimator):
 
     def values(self, X: Any) -> Floats:
         """Weighted sums of the columns."""
-        rows = np.asarray(X, dtype=np.float64)[:, self.columns]
-        sums = rows @ self.coef.T + self.intercept
-        return sums[:, 0] if sums.shape[1] == 1 else sums
+        X = np.asarray(X, dtype=np.float64)
+        return block_decisions([self], X, [np.arange(len(X))])[0]
+
+
+def block_decisions(models: Sequence[LinearRule], X: Floats, tests: Sequence[NDArray[Any]]) -> list[Floats]:
+    """Weighted sums of many models, each on its own rows of X; each is what the model alone computes, bit by bit.
+
+    Returns
+    -------
+    list of ndarray
+        For each model one value per row, or one column per class if it has more than two.
+    """
+    if not models:
+        return []
+    n_rows = np.array([rows.size for rows in tests])
+    n_outputs, n_columns = np.array([model.coef.shape for model in models]).T
+    flat = linear_values(
+        X,
+        np.concatenate([rows for rows, outputs in zip(tests, n_outputs, strict=True) for _ in range(outputs)]),
+        np.concatenate([[0], np.cumsum(np.repeat(n_rows, n_outputs))]),
+        np.concatenate([model.columns for model in models for _ in range(len(model.coef))]),
+        np.concatenate([[0], np.cumsum(np.repeat(n_columns, n_outputs))]),
+        np.concatenate([model.coef.ravel() for model in models]),
+        np.concatenate([model.intercept for model in models]),
+    )
+    parts = np.split(flat, np.cumsum(n_rows * n_outputs)[:-1])
+    return [
+        part if outputs == 1 else part.reshape(outputs, -1).T for part, outputs in zip(parts, n_outputs, strict=True)
+    ]
 
 
 class LinearRegressor(RegressorMixin, LinearRule):
@@ -182,7 +209,7 @@ def predict_rules(
     Predictions
         A cell for each model; classes by their numbers.
     """
-    values = np.concatenate([model.values(X[rows]) for model, rows in zip(models, tests, strict=True)])
+    values = np.concatenate(block_decisions(models, X, tests))
     starts = np.concatenate([[0], np.cumsum([rows.size for rows in tests])])
     if not isinstance(models[0], LinearClassifier):
         return Predictions(starts, values)
