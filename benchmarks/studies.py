@@ -118,9 +118,12 @@ def hybrid_rfe_study() -> Iterator[Row]:
 
 def _forced(data: Data, counts: Any) -> dict[int, NDArray[np.bool_]]:
     """Features that each resample forces, for each number of them."""
-    shared, masks = centered(data.X), {n: np.zeros((len(counts), data.X.shape[1]), bool) for n in GRID["n_forced"]}
+    shared, masks = (
+        centered(data.X, data.y),
+        {n: np.zeros((len(counts), data.X.shape[1]), bool) for n in GRID["n_forced"]},
+    )
     for resample, count in enumerate(counts):
-        order = np.argsort(-golub(class_moments(shared, data.y, count)), kind="stable")
+        order = np.argsort(-golub(class_moments(shared, count)), kind="stable")
         for n, mask in masks.items():
             mask[resample, order[: int(n)]] = True
     return {int(n): mask for n, mask in masks.items()}
