@@ -66,6 +66,14 @@ Score = Annotated[
         autocompletion=complete("scores"),
     ),
 ]
+FastModels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="all|identical|none",
+        help="Which models holdfast fits itself, many at a time: all that it knows, only those whose predictions are "
+        "identical to scikit-learn's, or none.",
+    ),
+]
 PredictionTask = Annotated[
     str | None, typer.Option(metavar="classification|regression", help="What is predicted, if it is not obvious.")
 ]

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from holdfast.io import Table
     from holdfast.study import Study, StudyResult
     from holdfast.study.trust import Trust
+    from holdfast.study.work import FastModels
 
 DEFAULTS: dict[str, Any] = {
     "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
     "ignore": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1, "seed": 0,
+    "fast_models": "all",
 }  # fmt: skip
 NOT_KEPT = ("store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
@@ -36,6 +38,7 @@ def study(
     resamples: options.Resamples = None,
     estimator: options.Estimator = None,
     score: options.Score = None,
+    fast_models: options.FastModels = None,
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
@@ -307,10 +310,18 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
         perturbation=named_perturbation(*parse_named(options["perturb"], "perturbation"), options.get("resamples")),
         estimator=estimator,
         scoring=options["score"] or None,
+        fast_models=_read_fast_models(options["fast_models"]),
         keep=options["keep"],
         task=task,  # type: ignore[arg-type]
         random_state=options["seed"],
     )
+
+
+def _read_fast_models(name: str) -> "FastModels":
+    choices: dict[str, FastModels] = {"all": True, "identical": "identical", "none": False}
+    if name not in choices:
+        raise ValueError(f"Expected --fast-models all, identical or none, got {name!r}.")
+    return choices[name]
 
 
 def _print_plan(study: "Study", data: Any, as_json: bool) -> None:

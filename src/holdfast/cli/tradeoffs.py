@@ -43,6 +43,7 @@ def tradeoff(
     resamples: options.Resamples = None,
     estimator: options.Estimator = None,
     score: options.Score = None,
+    fast_models: options.FastModels = None,
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast import __version__
 from holdfast.measures import find_measure
-from holdfast.models import MODELS
+from holdfast.models import EXACTNESS, MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
 from holdfast.report.findings import Findings
 from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Tradeoff
@@ -185,8 +185,10 @@ def _model(result: StudyResult) -> str:
     except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
     classes = _class_names(estimator)
     phrases = [record.about.methods for record in MODELS.values() if classes and classes[-1] in record.class_names]
+    exactness = EXACTNESS.get(result.plan.get("model_fits"))
     named = " after ".join(reversed(classes)) or "a custom model"
-    return (f"{phrases[0]} ({named})" if phrases else named) + except_for
+    details = [*([named] if phrases else []), *([exactness] if exactness else [])]
+    return (phrases[0] if phrases else named) + (f" ({'; '.join(details)})" if details else "") + except_for
 
 
 def _class_names(described: Any) -> list[str]:
