@@ -26,6 +26,7 @@ class Rows(NamedTuple):
 
 @summing_step
 def room_for_rows(n):  # type: ignore[no-untyped-def]
+    """Return room for n rows."""
     return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
 
 

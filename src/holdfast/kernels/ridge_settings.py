@@ -25,6 +25,7 @@ from holdfast.kernels.inputs import (
     check_tie_order,
 )
 from holdfast.kernels.layout import Outcome
+from holdfast.kernels.lockstep import Models
 from holdfast.kernels.paths import on_scale_of_data
 from holdfast.kernels.ridge import run_paths
 
@@ -38,14 +39,6 @@ class Eliminations(NamedTuple):
     kept_until: NDArray[np.int32]  # M × G × d
     weight: Floats  # M × G × d
     unsolved: Ints  # M × G: number of features of the fit that was given up, or 0
-
-
-class Models(NamedTuple):
-    """Fits on given columns, in terms of the data as they were before they were scaled."""
-
-    coef: Floats  # Q × k
-    intercept: Floats  # Q
-    unsolved: Mask  # Q: whether the fit was given up
 
 
 def ridge_eliminations(

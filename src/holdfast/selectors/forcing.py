@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.filters import Moments, class_moments
+from holdfast.kernels.lockstep_filters import best_by_moments
+from holdfast.kernels.tolerances import TIE
 from holdfast.selection import best_columns
-from holdfast.selectors.filters import Golub, Variance, _Moments
+from holdfast.selectors.filters import Golub, GolubVariance, Variance, _Moments
 from holdfast.selectors.rows import Floats, Ints, Mask, Resamples, Target
 from holdfast.selectors.weighing import Filter
 
@@ -69,8 +71,14 @@ def _is_by_moments(filter_: Filter) -> bool:
 class Forced(NamedTuple):
     """Which features each resample forces, and what went wrong: by set of features and resample."""
 
-    masks: Mask  # sets × resamples × features
+    columns: NDArray[np.int64]  # sets × resamples × most that are forced, the best first, −1 where there are fewer
     errors: dict[tuple[int, int], Exception]
+
+    def masks(self, n_features: int) -> Mask:
+        """Sets × resamples × features: which are forced."""
+        masks = np.zeros((*self.columns.shape[:2], n_features + 1), dtype=bool)
+        np.put_along_axis(masks, np.where(self.columns < 0, n_features, self.columns), True, axis=2)
+        return masks[:, :, :n_features]
 
 
 def force_features(
@@ -79,22 +87,27 @@ def force_features(
     X: Floats,
     target: Target,
     resamples: Resamples,
+    lib: Any = None,
 ) -> Forced:
     """Force the best features by each criterion: a set is a criterion's key and how many it forces.
 
     A criterion orders the features of a resample once, for the largest set; of features that tell it nothing it forces
-    none. ``resamples`` have the seeds by which equally good features take their turns.
+    none. ``resamples`` have the seeds by which equally good features take their turns. With a library of a device
+    (:mod:`holdfast.kernels.libraries`), moments are computed there.
     """
-    forced = Forced(np.zeros((len(sets), len(resamples.seeds), X.shape[1]), dtype=bool), {})
+    widest = max((size for _, size in sets), default=0)
+    forced = Forced(np.full((len(sets), len(resamples.seeds), widest), -1, dtype=np.int64), {})
     most: dict[Hashable, int] = {}
     for key, size in sets:
         most[key] = max(size, most.get(key, 0))
+    known = {} if lib is None else _best_on_device(most, criteria, X.shape[1], resamples, lib)
     for resample, (counts, seed) in enumerate(zip(*resamples, strict=True)):
         moments: dict[int, Moments] = {}
         orders: dict[Hashable, NDArray[np.int32] | Exception] = {}
         for key, size in most.items():
             try:
-                orders[key] = _best(criteria[key], size, X, target, counts, seed, moments)
+                own = known[key][resample] if key in known else None
+                orders[key] = own if own is not None else _best(criteria[key], size, X, target, counts, seed, moments)
             except Exception as error:
                 orders[key] = error
         for number, (key, size) in enumerate(sets):
@@ -102,8 +115,42 @@ def force_features(
             if isinstance(order, Exception):
                 forced.errors[number, resample] = order
             else:
-                forced.masks[number, resample, order[:size]] = True
+                forced.columns[number, resample, : order[:size].size] = order[:size]
     return forced
+
+
+def _best_on_device(
+    most: Mapping[Hashable, int],
+    criteria: Mapping[Hashable, Criterion],
+    n_features: int,
+    resamples: Resamples,
+    lib: Any,
+) -> dict[Hashable, list[NDArray[Any] | None]]:
+    """The best features by criteria that a device can compute; None where ties or undefined weights ask for a look."""
+    lambdas = {key: _lambda(criteria[key].filter) for key, size in most.items() if size < n_features}
+    found: dict[Hashable, list[NDArray[Any] | None]] = {}
+    for part in {id(criteria[key].shared): key for key, own in lambdas.items() if own is not None}.values():
+        shared = criteria[part].shared
+        keys = [key for key in lambdas if criteria[key].shared is shared and lambdas[key] is not None]
+        own = [float(lambdas[key]) for key in keys]  # type: ignore[arg-type]
+        best = best_by_moments(lib, shared, resamples.counts, own, max(most[key] for key in keys) + 1)
+        for key, (weights, columns) in zip(keys, best, strict=True):
+            size, filter_ = most[key], criteria[key].filter
+            assert filter_ is not None
+            first = weights[:, : size + 1]
+            with np.errstate(invalid="ignore"):
+                clear = (first[:, :-1] - first[:, 1:] > TIE * first[:, :1]).all(axis=1) & np.isfinite(first).all(axis=1)
+            clear &= filter_._informative(first[:, size - 1]) & (first[:, 0] > 1e-290) & (first[:, 0] < 1e300)
+            found[key] = [row[:size] if sure else None for row, sure in zip(columns, clear.tolist(), strict=True)]
+    return found
+
+
+def _lambda(filter_: Filter | None) -> float | None:
+    """The weight of the variance beside Golub's ratio; None for a filter that is something else."""
+    if type(filter_) is GolubVariance:
+        return filter_.lambda_v if filter_.lambda_v >= 0 else None
+    known: dict[Any, float] = {Variance: np.inf, Golub: 0.0}
+    return known.get(type(filter_))
 
 
 def _best(
