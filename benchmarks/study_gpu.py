@@ -6,8 +6,8 @@ A script for a machine that has a GPU, torch and what holdfast needs, no more::
     PYTHONPATH=src python benchmarks/study_gpu.py protocol DATA/alon.npz …    --stores DONE --out protocol.json
 
 ``NAME.npz`` holds X and y (−1, 1), as ``python -m benchmarks.hybrid_rfe_inputs`` writes them. ``speed`` runs 12
-settings on 1,000 bootstraps, and the first of these on the CPU. ``protocol`` runs the 608 settings of Hamer and Dupont (2020) on
-each data set; its stores are continued when it is started again.
+settings on 1,000 bootstraps, and the first of these on the CPU. ``protocol`` runs the 608 settings of Hamer and Dupont
+(2020) on each data set; its stores are continued when it is started again.
 """
 
 import argparse

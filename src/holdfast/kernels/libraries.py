@@ -14,6 +14,9 @@ from .tolerances import PRECISIONS
 
 Array = Any  # of NumPy or torch
 
+DEVICE_BYTES = {"cuda": 40e9, "torch": 2e9}
+"""About how much memory of a device is used at a time."""
+
 
 class NumpyLibrary:
     """NumPy, with the few functions that torch has by another name."""

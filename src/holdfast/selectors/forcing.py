@@ -1,12 +1,13 @@
 """Features that a criterion forces into a selection: for every resample and every criterion, from moments made once."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels.filters import Moments, class_moments
+from holdfast.kernels.filters import class_moments, golub, variance
 from holdfast.kernels.lockstep_filters import best_by_moments
 from holdfast.kernels.tolerances import TIE
 from holdfast.selection import best_columns
@@ -102,7 +103,7 @@ def force_features(
         most[key] = max(size, most.get(key, 0))
     known = {} if lib is None else _best_on_device(most, criteria, X.shape[1], resamples, lib)
     for resample, (counts, seed) in enumerate(zip(*resamples, strict=True)):
-        moments: dict[int, Moments] = {}
+        moments: dict[int, _Weights] = {}
         orders: dict[Hashable, NDArray[np.int32] | Exception] = {}
         for key, size in most.items():
             try:
@@ -153,9 +154,33 @@ def _lambda(filter_: Filter | None) -> float | None:
     return known.get(type(filter_))
 
 
+class _Weights:
+    """Weights of features in one resample, from moments that are computed once."""
+
+    def __init__(self, shared: Any, counts: Ints) -> None:
+        self.moments = class_moments(shared, counts)
+
+    @cached_property
+    def golub(self) -> Floats:
+        return golub(self.moments)
+
+    @cached_property
+    def variance(self) -> Floats:
+        return variance(self.moments)
+
+    def by(self, filter_: _Moments) -> Floats:
+        """The weights of a filter, bit by bit as it computes them."""
+        factor = _lambda(filter_)
+        if factor is not None and (factor == 0 or np.isinf(factor)):
+            return self.golub if factor == 0 else self.variance
+        if factor is not None and factor * float(np.max(self.variance, initial=0.0)) < np.inf:
+            return self.golub + factor * self.variance
+        return filter_._formula(self.moments)
+
+
 def _best(
     criterion: Criterion, size: int, X: Floats, target: Target, counts: Ints, seed: int | None,
-    moments: dict[int, Moments],
+    moments: dict[int, _Weights],
 ) -> NDArray[np.int32]:  # fmt: skip
     """The best features by a criterion in one resample, whose moments are kept for the next criterion."""
     filter_, shared, numbers = criterion
@@ -165,8 +190,8 @@ def _best(
     own = filter_._tie_seed(seed)
     if isinstance(filter_, _Moments) and _is_by_moments(filter_):
         if id(shared) not in moments:
-            moments[id(shared)] = class_moments(shared, counts)
-        weights = filter_._formula(moments[id(shared)])
+            moments[id(shared)] = _Weights(shared, counts)
+        weights = moments[id(shared)].by(filter_)
         return best_columns(weights, size, filter_._informative(weights), own).order
     best = filter_._take_best(filter_._preference(shared, X, target, counts, own), size, own).order
     assert best is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels.libraries import library
+from holdfast.kernels.libraries import DEVICE_BYTES, library
 from holdfast.kernels.lockstep import Models, Recorded, lockstep_models, run_lockstep
 from holdfast.kernels.lockstep_paths import Settings
 from holdfast.kernels.paths import first_of_orders
@@ -20,9 +20,6 @@ from holdfast.selectors.rows import Floats, Ints
 
 if TYPE_CHECKING:
     from holdfast.selectors.rfe_block import Block
-
-DEVICE_BYTES = {"cuda": 40e9, "torch": 2e9}
-"""About how much memory of a device is used at a time."""
 
 
 class Tail(NamedTuple):
