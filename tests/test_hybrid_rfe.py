@@ -1,5 +1,8 @@
 """Hybrid RFE: plain RFE at one end, the filter at the other, and exact in between."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -7,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
 from holdfast import selectors as of
+from holdfast.kernels.ridge_settings import fit_ridge_logistic
 
 
 def data(seed=0, n=40, d=60):
@@ -151,3 +155,129 @@ def test_bad_parameters_are_told_in_one_sentence(parameters, message):
     X, y = data()
     with pytest.raises(ValueError, match=message):
         of.HybridRFE(**parameters).fit(X, y)
+
+
+# Many fits at once
+
+
+def bootstraps(y, n=9):
+    return list(hf.Bootstrap(n, stratify=True).splits(y))
+
+
+GRID = [
+    {"n_forced": n_forced, "criterion": criterion, "C": C, "shrinkage": shrinkage, "n_features": size}
+    for n_forced, criterion, C, shrinkage in [
+        (0, "variance", 1.0, 1.0), (0, "golub", 0.1, 0.5), (3, "variance", 0.1, 0.3), (3, "golub", 1.0, 1.0),
+        (4, of.GolubVariance(lambda_v=0.1), 0.1, 0.3), (2, of.GolubVariance(lambda_v=2.0), 0.1, 0.3),
+        (2, of.AnovaF(), 1.0, 0.5),
+    ]
+    for size in (4, 9)
+]  # fmt: skip
+
+
+def many(selector, X, y, splits, settings, block):
+    shared = selector.prepare(X, y, settings)
+    return [
+        results
+        for start in range(0, len(splits), block)
+        for results in selector.refit_many(shared, X, y, splits[start : start + block], settings)
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"scale": "full"}, {"complement": "independent"}, {"standardize": False}], ids=str
+)
+def test_many_fits_are_those_of_any_other_block_bit_by_bit_and_of_single_fits(options):
+    X, y = data(10)
+    splits, selector = bootstraps(y), of.HybridRFE(**options)
+    together = many(selector, X, y, splits, GRID, 9)
+    for block in (1, 4):
+        for own, other in zip(together, many(selector, X, y, splits, GRID, block), strict=True):
+            for a, b in zip(own, other, strict=True):
+                assert a.order.tolist() == b.order.tolist()
+                assert (a.note, a.smallest) == (b.note, b.smallest)
+                assert a.model.coef.tobytes() == b.model.coef.tobytes()
+                assert a.model.intercept.tobytes() == b.model.intercept.tobytes()
+    for split, own in zip(splits[:3], together, strict=False):
+        for setting, selection in zip(GRID, own, strict=True):
+            alone = of.HybridRFE(**options, **setting, random_state=split.seed).fit(X, y, split.weights(len(y)))
+            assert np.flatnonzero(alone.support_).tolist() == selection.values.tolist()
+            assert alone.model_.coef.tobytes() == selection.model.coef.tobytes()
+            whole = selection.whole()
+            if setting["n_features"] == 4:  # alone, the other goes down to 9 only
+                assert whole.values.tolist() == alone.ranking_.tolist()
+            assert whole.informative.tolist() == alone.informative_.tolist()
+            assert whole.top(setting["n_features"]).order.tolist() == selection.order.tolist()
+
+
+def test_a_cut_of_the_order_is_a_fit_of_that_size_down_to_the_smallest():
+    X, y = data(11)
+    splits = bootstraps(y, 3)
+    settings = [{"n_features": size, "n_forced": 2} for size in (12, 7, 5)]
+    for own in many(of.HybridRFE(), X, y, splits, settings, 3):
+        assert [selection.smallest for selection in own] == [5, 5, 5]
+        for selection in own[1:]:
+            assert own[0].order[: selection.order.size].tolist() == selection.order.tolist()
+
+
+def test_a_setting_that_fails_fails_alone():
+    X, y = data(12)
+    settings = [{"C": 1.0}, {"C": -1.0}, {"n_forced": 30}, {"n_forced": 2, "criterion": np.ones(3)}, {"C_final": 0.0}]
+    for fine, *wrong in many(of.HybridRFE(5), X, y, bootstraps(y, 3), settings, 3):
+        assert fine.values.size == 5
+        assert [type(error) for error in wrong] == [ValueError] * 4
+
+
+def test_long_numbers_as_criteria_are_told_apart():
+    X, y = np.random.default_rng(0).normal(size=(20, 1500)), np.arange(20) % 2
+    first, second = np.zeros(1500), np.zeros(1500)
+    first[700], second[800] = 1.0, 1.0  # a printed array leaves these out
+    settings = [{"n_forced": 1, "criterion": numbers, "n_features": 1} for numbers in (first, second)]
+    for own in many(of.HybridRFE(), X, y, bootstraps(y, 2), settings, 2):
+        assert [selection.values.tolist() for selection in own] == [[700], [800]]
+
+
+@pytest.mark.parametrize("options", [{}, {"complement": "independent"}, {"scale": "full"}], ids=str)
+def test_a_device_selects_and_predicts_the_same(options):
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, y = data(13)
+    splits = bootstraps(y, 4)
+    for own, other in zip(
+        *(many(of.HybridRFE(device=device, **options), X, y, splits, GRID, 4) for device in ("cpu", "torch")),
+        strict=True,
+    ):
+        for a, b in zip(own, other, strict=True):
+            assert (a.order.tolist(), a.note, a.smallest) == (b.order.tolist(), b.note, b.smallest)
+            np.testing.assert_allclose(a.model.coef, b.model.coef, rtol=1e-6)
+            assert a.model.predict(X).tolist() == b.model.predict(X).tolist()
+            assert a.whole().values.tolist() == b.whole().values.tolist()
+
+
+def test_a_missing_torch_or_gpu_is_one_sentence_before_any_work(monkeypatch):
+    X, y = data(14)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ValueError, match="needs torch, which is not installed: pip install 'holdfast\\[gpu\\]'"):
+        of.HybridRFE(device="cuda").prepare(X, y, [{}])
+    without = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
+    monkeypatch.setitem(sys.modules, "torch", without)
+    with pytest.raises(ValueError, match="needs a GPU that torch can use, and there is none; take device='cpu'"):
+        of.HybridRFE(device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch"])
+@pytest.mark.parametrize("scale", ["split", "full"])
+def test_logistic_regression_on_given_columns(device, scale):
+    if device == "torch":
+        pytest.importorskip("torch", reason="torch is not installed")
+    X, y = data(15)
+    counts = np.array([split.weights(len(y)) for split in bootstraps(y, 3)])
+    columns = [np.array([1, 5]), np.array([0, 2, 7, 30]), np.array([3, 59])]
+    found = fit_ridge_logistic(X, 2.0 * y - 1, counts, [2, 0, 1], columns, [0.1, 1.0, 10.0], scale=scale, device=device)
+    for (coef, intercept), resample, own, C in zip(found, [2, 0, 1], columns, [0.1, 1.0, 10.0], strict=True):
+        rows = np.repeat(np.arange(len(y)), counts[resample])
+        Z = X[rows][:, own]
+        scaler = StandardScaler().fit(Z) if scale == "split" else StandardScaler(with_mean=False, with_std=False).fit(Z)
+        oracle = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, solver="newton-cholesky")
+        oracle.fit(scaler.transform(Z), y[rows])
+        expected = oracle.decision_function(scaler.transform(X[:, own]))
+        np.testing.assert_allclose(X[:, own] @ coef + intercept, expected, atol=1e-6)

@@ -14,6 +14,9 @@ from .tolerances import PRECISIONS
 
 Array = Any  # of NumPy or torch
 
+DEVICE_BYTES = {"cuda": 40e9, "torch": 2e9}
+"""About how much memory of a device is used at a time."""
+
 
 class NumpyLibrary:
     """NumPy, with the few functions that torch has by another name."""
@@ -56,6 +59,11 @@ class NumpyLibrary:
         """k-th largest of each row, as a column."""
         place = values.shape[1] - k
         return np.partition(values, place, axis=1)[:, place : place + 1]
+
+    def largest(self, values: Array, k: int) -> tuple[Array, Array]:
+        """The k largest of each row, falling, and where they are."""
+        places = np.argsort(-values, axis=1)[:, :k]
+        return np.take_along_axis(values, places, axis=1), places
 
     def inverse(self, B: Array) -> Array:
         """Inverses of positive definite matrices."""
@@ -100,6 +108,9 @@ class TorchLibrary(NumpyLibrary):
     def kth_largest(self, values: Array, k: int) -> Array:
         return values.kthvalue(values.shape[1] - k + 1, 1, keepdim=True).values
 
+    def largest(self, values: Array, k: int) -> tuple[Array, Array]:
+        return tuple(self.xp.topk(values, k, dim=1))
+
     def inverse(self, B: Array) -> Array:
         """By triangular solves and a product, which are batched on every device; a general inverse is not."""
         L = self.xp.linalg.cholesky_ex(B)[0]
@@ -117,6 +128,19 @@ def library(xp: str, device: str, dtype: str, memory: float) -> NumpyLibrary:
         known = " or ".join(PRECISIONS)
         raise ValueError(f"Expected numpy on the cpu, or torch, in {known}, got {xp} on {device} in {dtype}.")
     return NumpyLibrary(dtype, memory) if xp == "numpy" else TorchLibrary(dtype, memory, device)
+
+
+def check_device(device: str) -> None:
+    """Raise, in one sentence, if torch or the device is not there."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        raise ValueError(
+            "Computing on a device needs torch, which is not installed: pip install 'holdfast[gpu]', or take "
+            "device='cpu'."
+        ) from None
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device='cuda' needs a GPU that torch can use, and there is none; take device='cpu'.")
 
 
 def times(A: Array, x: Array) -> Array:

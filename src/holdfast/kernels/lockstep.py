@@ -16,6 +16,8 @@ compiled form (``tests/test_lockstep.py``).
 Runs on NumPy or torch, and needs nothing else: where the package is not installed, this folder can be imported alone.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -91,21 +93,54 @@ def lockstep_elimination(
     data = prepare_data(X, y, counts, scale)
     M, d = len(data.counts), data.X.shape[1]
     settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
-    check_n_forced(settings.forced, int(passed[-1]))
     turns = None if tie_order is None else np.broadcast_to(check_tie_order(tie_order, d, M), (M, d))
+    found = run_lockstep(
+        lib,
+        data,
+        settings,
+        passed,
+        intercept,
+        d if record else 0,
+        None if turns is None else turns.__getitem__,
+        max_iter,
+    )
+    check_solved("ridge-logistic", found.unsolved, max_iter)
+    coef, b = on_scale_of_data(found.coef, found.intercept, data.shift[found.selected], data.unit[found.selected])
+    return [Paths(*arrays) for arrays in zip(found.kept_until, found.weight, found.selected, coef, b, strict=True)]
+
+
+class Recorded(NamedTuple):
+    """What is known of G × M paths at their end; of the columns that were left when the record began."""
+
+    columns: NDArray[np.int64]  # G × M × reach, ascending
+    kept_until: NDArray[np.int32]  # G × M × reach
+    weight: NDArray[np.float64]
+    selected: NDArray[np.int64]  # G × M × k
+    coef: NDArray[np.float64]  # of the scaled columns
+    intercept: NDArray[np.float64]  # G × M
+    unsolved: NDArray[np.int64]  # G × M: number of features of the fit that was given up, or 0
+
+
+def run_lockstep(
+    lib: NumpyLibrary, data: Data, settings: Settings, sizes: NDArray[np.int64], intercept: bool, reach: int,
+    turns: Callable[[slice], NDArray[np.int32]] | None, max_iter: int = 1000,
+) -> Recorded:  # fmt: skip
+    """Take all paths down the sizes, in blocks of resamples that the memory holds; ``turns`` gives those of a block.
+
+    ``reach`` is one of the sizes, from which on paths are recorded, or 0 for nothing.
+    """
+    M, d = len(data.counts), data.X.shape[1]
+    check_n_forced(settings.forced >= 0, int(sizes[-1]))
     n_drawn, G = int((data.counts > 0).sum(axis=1).max()), len(settings.C)
     bytes_each = 8 * d * n_drawn + G * (24 * n_drawn * max(n_drawn, min(d, len(data.y))) + 80 * d)
-    block, blocks = _block_size(memory, bytes_each, G), []
+    block, blocks = _block_size(lib.memory, bytes_each, G), []
     for start in range(0, M, block):
         here = slice(start, start + block)
-        columns, own_turns = drawn_columns(lib, data, here), None if turns is None else turns[here]
-        batch = PathBatch(lib, columns, settings.take(here), passed, intercept, record, own_turns, wide=d > len(data.y))
+        columns, own = drawn_columns(lib, data, here), None if turns is None else partial(turns, here)
+        batch = PathBatch(lib, columns, settings.take(here), sizes, intercept, reach, own, wide=d > len(data.y))
         blocks.append(batch.eliminate(max_iter))
         batch = columns = None  # type: ignore[assignment]  # before the next block asks for memory
-    kept_until, weight, selected, coef, b, unsolved = (np.concatenate(x, axis=1) for x in zip(*blocks, strict=True))
-    check_solved("ridge-logistic", unsolved, max_iter)
-    coef, b = on_scale_of_data(coef, b, data.shift[selected], data.unit[selected])
-    return [Paths(*arrays) for arrays in zip(kept_until, weight, selected, coef, b, strict=True)]
+    return Recorded(*(np.concatenate(arrays, axis=1) for arrays in zip(*blocks, strict=True)))
 
 
 def lockstep_finals(
@@ -158,7 +193,11 @@ def _check_settings(C: ArrayLike, shrinkage: ArrayLike, forced: ArrayLike | None
             f"Expected C, shrinkage and forced for all or each of the settings, {M} resamples and {d} features, "
             "got shapes {}, {} and {}.".format(*shapes)
         )
-    return Settings(np.broadcast_to(costs, G), np.broadcast_to(shrinkages, G), mask)
+    most = int(mask.sum(axis=2).max(initial=0))
+    first = np.argsort(~mask, axis=2, kind="stable")[:, :, :most]
+    columns = np.where(np.take_along_axis(mask, first, axis=2), first, -1)
+    which = np.broadcast_to(np.arange(len(mask)), G).copy()
+    return Settings(np.broadcast_to(costs, G), np.broadcast_to(shrinkages, G), columns, which)
 
 
 def _block_size(memory: float, bytes_each: float, problems_each: int) -> int:
@@ -191,3 +230,38 @@ def _fit_finals(
     coef = fits.v.reshape(*shape, k) * factor[:, None]
     b = fits.b.reshape(shape) - (coef * mean[:, None]).sum(3)
     return lib.host(coef), lib.host(b), lib.host(fits.f.reshape(*shape, n)), given_up.reshape(shape)
+
+
+class Models(NamedTuple):
+    """Fits on given columns, in terms of the data as they were before they were scaled."""
+
+    coef: NDArray[np.float64]  # Q × k
+    intercept: NDArray[np.float64]  # Q
+    unsolved: NDArray[np.bool_]  # Q: whether the fit was given up
+
+
+def lockstep_models(
+    lib: NumpyLibrary, data: Data, resamples: ArrayLike, columns: ArrayLike, C: ArrayLike, intercept: bool = True,
+    max_iter: int = 1000,
+) -> Models:  # fmt: skip
+    """Fit Q models on k columns each: each on its resample, its columns (Q × k) and with its C."""
+    which, chosen = np.asarray(resamples, dtype=np.int64), np.asarray(columns, dtype=np.int64)
+    (Q, k), n = chosen.shape, len(data.y)
+    costs = np.broadcast_to(check_costs(C), Q)
+    block = _block_size(lib.memory, 40 * k * n + 24 * k**2 + 120 * n, 1)
+    XT, found = lib.array(np.ascontiguousarray(data.X.T)), []
+    for start in range(0, Q, block):
+        here = slice(start, start + block)
+        counts = lib.array(data.counts[which[here]])
+        Z = XT[lib.array(chosen[here])]  # models × columns × rows
+        mean, factor = lib.full((len(Z), k), 0.0), lib.full((len(Z), k), 1.0)
+        if data.split:
+            mean, factor = moments(lib, Z.swapaxes(1, 2), counts)
+            Z = (Z - mean[:, :, None]) * factor[:, :, None]
+        y, cost = lib.xp.broadcast_to(lib.array(data.y), (len(Z), n)), lib.array(costs[here].copy())[:, None] * counts
+        fits = PrimalFits(lib, y, cost, Z, lib.full((len(Z), k), 0.0), lib.full((len(Z), 1), 0.0), intercept)
+        unsolved = fits.solve(max_iter, np.zeros(len(Z), bool))
+        coef = fits.v * factor
+        found.append((lib.host(coef), lib.host(fits.b[:, 0] - (coef * mean).sum(1)), unsolved))
+    coef, b, unsolved = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return Models(*on_scale_of_data(coef, b, data.shift[chosen], data.unit[chosen]), unsolved)

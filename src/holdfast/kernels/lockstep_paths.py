@@ -9,7 +9,9 @@ number of rows that a resample of the block drew, d the number of features, s th
   :data:`CONSTANT_COLUMN` falls first, 0 is judged by its weight. ``growth`` (P × 1): 1 / shrinkage, by which forced
   columns are multiplied, so that the penalty is ½‖w‖² for all (``_stretch``).
 - ``dropped`` (P × what the last cut dropped), ``turns`` (P × d): turns among equally good columns, None for by column.
-- ``kept_until``, ``weight`` (P × d, or P × 0 if not recorded): as in :class:`~holdfast.kernels.paths.Paths`.
+- ``recorded`` (P × ``reach``): the active columns of the first size that is at most ``reach``, ascending; of these
+  ``kept_until`` and ``weight``, as in :class:`~holdfast.kernels.paths.Paths`. ``slots`` (P × s): where among them the
+  active columns stand. Before, nothing is recorded.
 - In the dual, K (P × n × n) belongs to the :class:`~holdfast.kernels.batched.DualFits`; ``diagonal`` is its diagonal
   when it was last built, beside which subtraction may have lost digits.
 - ``unsolved`` (P, on the host): size at which a path was given up, else 0. Its arrays go on, as nan or not, since the
@@ -20,6 +22,8 @@ constant ones fall first, weights within ``TIE`` of the one at the edge tie and 
 ``tests/test_lockstep.py`` compares the paths of both; ``tests/test_ties.py`` the turns.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,16 +41,27 @@ LAST = 1 << 30
 
 
 class Settings(NamedTuple):
-    """What G settings differ in."""
+    """What G settings differ in; S sets of columns are forced by one setting or more."""
 
     C: NDArray[np.float64]  # G
     shrinkage: NDArray[np.float64]  # G
-    forced: NDArray[np.bool_]  # (1 or G) × (1 or M) × d
+    forced: NDArray[np.int64]  # S × (1 or M) × most that are forced, −1 where there are fewer
+    which: NDArray[np.int64]  # G: the set of each setting
 
     def take(self, resamples: slice) -> "Settings":
         """The settings for some of the resamples."""
         forced = self.forced if self.forced.shape[1] == 1 else self.forced[:, resamples]
         return self._replace(forced=forced)
+
+    def mask_forced(self, lib: NumpyLibrary, M: int, d: int) -> Array:
+        """Paths × features: which may not fall."""
+        S, _, most = self.forced.shape
+        columns = np.broadcast_to(np.where(self.forced < 0, d, self.forced), (S, M, most)).reshape(S * M, most)
+        mask = lib.full((S * M, d + 1), 0, "bool")
+        if most:
+            lib.put(mask, lib.array(columns.copy()), True)
+        chosen = mask[:, :d].reshape(S, M, d)[lib.array(self.which)]
+        return chosen.swapaxes(0, 1).reshape(M * len(self.which), d)
 
 
 class PathBatch:
@@ -54,10 +69,10 @@ class PathBatch:
 
     def __init__(
         self, lib: NumpyLibrary, columns: Columns, settings: Settings, sizes: NDArray[np.int64], intercept: bool,
-        record: bool, turns: NDArray[np.int32] | None, wide: bool,
+        reach: int, turns: Callable[[], NDArray[np.int32]] | None, wide: bool,
     ) -> None:  # fmt: skip
-        self.lib, self.columns, self.sizes, self.intercept, self.record = lib, columns, sizes, intercept, record
-        self.wide = wide
+        self.lib, self.columns, self.sizes, self.intercept, self.reach = lib, columns, sizes, intercept, reach
+        self.wide, self._turns = wide, turns
         self.M, self.d, self.n = columns.Z.shape
         self.G = G = len(settings.C)
         self.P = P = self.M * G
@@ -65,16 +80,19 @@ class PathBatch:
         self.cost = (columns.counts[:, None, :] * lib.array(settings.C.copy())[:, None]).reshape(P, self.n)
         self.growth = lib.array(np.tile(1 / settings.shrinkage, self.M)[:, None])
         self.home = lib.array(np.repeat(np.arange(self.M) * self.d, G)[:, None])
-        forced = np.broadcast_to(settings.forced, (G, self.M, self.d)).swapaxes(0, 1).reshape(P, self.d)
-        held, dead = lib.array(forced), self._repeat_for_settings(columns.factor == 0)
+        held, dead = settings.mask_forced(lib, self.M, self.d), self._repeat_for_settings(columns.factor == 0)
         stays, falls = lib.full((1, 1), FORCED, "int8"), lib.full((1, 1), CONSTANT_COLUMN, "int8")
         self.kind = lib.xp.where(held, stays, lib.xp.where(dead, falls, lib.full((1, 1), 0, "int8")))
         self.places = lib.xp.broadcast_to(lib.array(np.arange(self.d)), (P, self.d))  # of the active, ascending
         self.dropped: Array = None
-        self.turns = None if turns is None else self._repeat_for_settings(lib.array(turns.copy()))
-        width = self.d if record else 0
-        self.kept_until, self.weight = lib.full((P, width), int(sizes[-1]), "int32"), lib.full((P, width), 0.0)
+        self.recorded: Array = None
+        self.kept_until, self.weight = lib.full((P, reach), int(sizes[-1]), "int32"), lib.full((P, reach), 0.0)
         self.unsolved = np.zeros(P, np.int64)
+
+    @cached_property
+    def turns(self) -> Array | None:
+        """Turns of the columns of each path; drawn when columns tie for the first time."""
+        return None if self._turns is None else self._repeat_for_settings(self.lib.array(self._turns().copy()))
 
     def _repeat_for_settings(self, values: Array) -> Array:
         """Repeat rows that belong to resamples for every setting: M × size to P × size."""
@@ -85,6 +103,9 @@ class PathBatch:
         """Pass all sizes; returns settings × resamples of what Paths has, and of sizes at which fits were given up."""
         dual, w, b = None, self.lib.full((self.P, self.d), 0.0), self.lib.full((self.P, 1), 0.0)
         for step, size in enumerate(self.sizes.tolist()):
+            if self.recorded is None and size <= self.reach:
+                self.recorded = self.places
+                self.slots = self.lib.xp.broadcast_to(self.lib.array(np.arange(size)), (self.P, size))
             if self.wide and 2 * size > self.n:
                 dual = self._first_dual() if dual is None else self._next_dual(dual, size)
                 self._fit(dual, size, max_iter)
@@ -171,28 +192,32 @@ class PathBatch:
 
     def _cut(self, w: Array, size: int, n_kept: int) -> Array:
         """Keep the forced and the largest weights, ties by their turn; returns the weights of what is kept."""
-        keep = mask_kept(self.lib, abs(w), self.kind, n_kept, self.places, self.turns)
+        keep = mask_kept(self.lib, abs(w), self.kind, n_kept, self.places, self)
         self.dropped = self.places[~keep].reshape(self.P, size - n_kept)
-        if self.record:
-            self.lib.put(self.weight, self.dropped, w[~keep].reshape(self.P, size - n_kept))
-            self.lib.put(self.kept_until, self.dropped, size)
+        if self.recorded is not None:
+            dropped = self.slots[~keep].reshape(self.P, size - n_kept)
+            self.lib.put(self.weight, dropped, w[~keep].reshape(self.P, size - n_kept))
+            self.lib.put(self.kept_until, dropped, size)
+            self.slots = self.slots[keep].reshape(self.P, n_kept)
         self.places, self.kind = (x[keep].reshape(self.P, n_kept) for x in (self.places, self.kind))
         return w[keep].reshape(self.P, n_kept)
 
     def _collect(self, w: Array, b: Array) -> tuple[NDArray[Any], ...]:
         lib, growth = self.lib, self._stretch()
-        if self.record:
-            lib.put(self.weight, self.places, w * growth)
+        if self.recorded is None:
+            self.recorded = self.places[:, :0]
+        else:
+            lib.put(self.weight, self.slots, w * growth)
         moments = self.columns.mean, self.columns.factor
         mean, factor = (lib.take(self._repeat_for_settings(x), self.places) for x in moments)
         coef = w * growth * factor
         b = b[:, 0] - (coef * mean).sum(1)
-        arrays = self.kept_until, self.weight, self.places, coef, b
+        arrays = self.recorded, self.kept_until, self.weight, self.places, coef, b
         on_host = [*(lib.host(array) for array in arrays), self.unsolved]
         return tuple(array.reshape(self.M, self.G, *array.shape[1:]).swapaxes(0, 1) for array in on_host)
 
 
-def mask_kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places: Array, turns: Array | None) -> Array:
+def mask_kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places: Array, batch: Any) -> Array:
     """Mask of the ``n_kept`` to keep in each row, by size, kind and turn; some, if a fit was given up and they are nan.
 
     Turns are looked at only where more features tie at the cut than there are places left.
@@ -205,8 +230,8 @@ def mask_kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places:
     sure = held | (sizes > edge + margin)
     tied = ~sure & (sizes >= edge - margin)
     left = n_kept - sure.sum(1)[:, None]
-    if turns is None or not bool((tied.sum(1)[:, None] > left).any()):
+    if not bool((tied.sum(1)[:, None] > left).any()) or batch.turns is None:
         return sure | (tied & (tied.cumsum(1) <= left))
-    own = lib.take(turns, places)
+    own = lib.take(batch.turns, places)
     order = lib.xp.argsort(lib.xp.where(tied, own, own + LAST), 1)
     return sure | (tied & (lib.xp.argsort(order, 1) < left))

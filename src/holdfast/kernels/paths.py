@@ -4,6 +4,7 @@ Needs NumPy alone, as :mod:`~holdfast.kernels.inputs`.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,12 +63,17 @@ def orders(paths: Paths, tie_order: ArrayLike | None = None) -> NDArray[np.int32
     ``tie_order`` holds the turn of each column, for all or each of the resamples; by column if not given.
     """
     n_resamples, n_columns = paths.weight.shape
-    turns = check_tie_order(tie_order, n_columns, n_resamples)
-    return first_of_orders(paths.kept_until, paths.weight, n_columns, turns, np.arange(n_resamples))
+    turns = np.broadcast_to(check_tie_order(tie_order, n_columns, n_resamples), (n_resamples, n_columns))
+    return first_of_orders(paths.kept_until, paths.weight, n_columns, turns.__getitem__, range(n_resamples))
 
 
 def first_of_orders(
-    kept_until: NDArray[Any], weight: NDArray[Any], size: int, turns: NDArray[np.int32], resample: Ints
+    kept_until: NDArray[Any],
+    weight: NDArray[Any],
+    size: int,
+    turns: Callable[[int], NDArray[np.int32]],
+    resample: Sequence[int],
+    names: NDArray[Any] | None = None,
 ) -> NDArray[np.int32]:
     """Return the ``size`` features of each path that fall last, in the order of :func:`orders`.
 
@@ -78,23 +84,26 @@ def first_of_orders(
     size
         One that all paths passed.
     turns
-        Turn of each feature, for all or each of the resamples.
+        Gives the turn of each feature in a resample; asked for where features tie.
     resample
         The resample of each path.
+    names
+        Features of each path, if ``kept_until`` and ``weight`` are of some only.
     """
     n_paths, n_columns = weight.shape
-    columns: NDArray[Any] = np.broadcast_to(np.arange(n_columns), weight.shape)
+    columns: NDArray[Any] = np.broadcast_to(np.arange(n_columns) if names is None else names, weight.shape)
     step: NDArray[Any] = kept_until
     if size < n_columns:
-        columns = np.nonzero(kept_until <= size)[1].reshape(n_paths, size)
-        step, weight = (np.take_along_axis(values, columns, axis=1) for values in (kept_until, weight))
+        left = np.nonzero(kept_until <= size)[1].reshape(n_paths, size)
+        step, weight = (np.take_along_axis(values, left, axis=1) for values in (kept_until, weight))
+        columns = left if names is None else np.take_along_axis(names, left, axis=1)
     weight = np.abs(weight)
     order = np.lexsort((-weight, step), axis=1)
     columns, step, weight = (np.take_along_axis(values, order, axis=1) for values in (columns, step, weight))
     apart = (step[:, 1:] != step[:, :-1]) | (weight[:, :-1] - weight[:, 1:] > TIE * weight[:, :-1])
-    for path in np.flatnonzero(~apart.all(axis=1)):
+    for path in np.flatnonzero(~apart.all(axis=1)).tolist():
         group = np.concatenate([[0], np.cumsum(apart[path])])
-        own = turns[min(resample[path], len(turns) - 1)][columns[path]]
+        own = turns(resample[path])[columns[path]]
         columns[path] = columns[path][np.lexsort((own, group))]
     return columns.astype(np.int32)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .inputs import Scale, check_rows, scale_columns
+from .inputs import Scale, Scaled, check_labels, check_rows, scale_columns
 from .libraries import Array, NumpyLibrary, parts
 from .tolerances import CONSTANT
 
@@ -26,6 +26,12 @@ def prepare_data(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) ->
     X, y, counts = check_rows(X, y, counts)
     XT, shift, unit = scale_columns(X.T, scale)
     return Data(XT.T, y, counts, shift, unit, scale == "split")
+
+
+def with_resamples(scaled: Scaled, y: ArrayLike, counts: ArrayLike) -> Data:
+    """Add labels and resamples to data that were checked and scaled before."""
+    labels, times = check_labels(scaled.shape, y, counts)
+    return Data(scaled.XT.T, labels, times, scaled.shift, scaled.unit, scaled.split)
 
 
 class Columns(NamedTuple):

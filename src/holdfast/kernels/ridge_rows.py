@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 @summing_step
 def room_for_rows(n):  # type: ignore[no-untyped-def]
-    """Room for the rows of a fit."""
+    """Return room for n rows."""
     return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
 
 

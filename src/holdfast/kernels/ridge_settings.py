@@ -6,7 +6,7 @@ path does not depend on the others that are computed with it, not in its last bi
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from holdfast.kernels.inputs import (
     Floats,
     Ints,
     Mask,
+    Scale,
     Scaled,
     check_columns,
     check_costs,
@@ -23,9 +24,13 @@ from holdfast.kernels.inputs import (
     check_shrinkages,
     check_sizes,
     check_tie_order,
+    scale_data,
 )
 from holdfast.kernels.layout import Outcome
+from holdfast.kernels.libraries import DEVICE_BYTES, library
+from holdfast.kernels.lockstep import Models, lockstep_models
 from holdfast.kernels.paths import on_scale_of_data
+from holdfast.kernels.resampled import with_resamples
 from holdfast.kernels.ridge import run_paths
 
 MAX_ITER = 1000
@@ -38,14 +43,6 @@ class Eliminations(NamedTuple):
     kept_until: NDArray[np.int32]  # M × G × d
     weight: Floats  # M × G × d
     unsolved: Ints  # M × G: number of features of the fit that was given up, or 0
-
-
-class Models(NamedTuple):
-    """Fits on given columns, in terms of the data as they were before they were scaled."""
-
-    coef: Floats  # Q × k
-    intercept: Floats  # Q
-    unsolved: Mask  # Q: whether the fit was given up
 
 
 def ridge_eliminations(
@@ -128,3 +125,51 @@ def ridge_models(
     )  # fmt: skip
     coef, intercepts = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[own], data.unit[own])
     return Models(coef, intercepts, outcome.unsolved > 0)
+
+
+def fit_ridge_logistic(
+    X: ArrayLike | Scaled,
+    y: ArrayLike,
+    counts: ArrayLike,
+    resamples: Sequence[int],
+    columns: Sequence[NDArray[Any]],
+    C: ArrayLike,
+    *,
+    intercept: bool = True,
+    scale: Scale = "full",
+    device: str = "cpu",
+) -> list[tuple[Floats, float]]:
+    """Fit logistic regression on given columns: each model on its resample, its columns and with its C.
+
+    Parameters
+    ----------
+    X, y, counts
+        Rows × features, or data that :func:`~holdfast.kernels.inputs.scale_data` scaled; labels −1 and 1; resamples ×
+        rows, how often each row counts.
+    resamples, columns, C
+        Of each model; C may be one for all. Columns ascend; there is at least one.
+    intercept
+        Whether models have one; it is not penalized.
+    scale
+        ``"split"`` standardizes columns by each resample, ``"full"`` takes them as they are.
+    device
+        ``"cpu"`` for compiled fits, one by one; ``"cuda"`` or ``"torch"`` for all at once by torch.
+
+    Returns
+    -------
+    list of tuple
+        Coefficients and intercept of each model, in terms of X; ``nan`` if its fit was given up.
+    """
+    data = X if isinstance(X, Scaled) else scale_data(X, scale)
+    costs, found = np.broadcast_to(check_costs(C), len(columns)), dict[int, tuple[Floats, float]]()
+    for size in {own.size for own in columns}:
+        places = [place for place, own in enumerate(columns) if own.size == size]
+        sets, own = np.array([columns[place] for place in places]), [resamples[place] for place in places]
+        if device == "cpu":
+            models = ridge_models(data, y, counts, own, sets, costs[places], intercept=intercept)
+        else:
+            lib = library("torch", "cuda" if device == "cuda" else "cpu", "float64", DEVICE_BYTES[device])
+            models = lockstep_models(lib, with_resamples(data, y, counts), own, sets, costs[places], intercept)
+        models.coef[models.unsolved], models.intercept[models.unsolved] = np.nan, np.nan
+        found |= zip(places, zip(models.coef, models.intercept.tolist(), strict=True), strict=True)
+    return [found[place] for place in range(len(columns))]

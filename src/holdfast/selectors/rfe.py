@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.declared import About
 from holdfast.kernels.inputs import Scale, check_costs, check_shrinkages, scale_data
+from holdfast.kernels.libraries import check_device
 from holdfast.kernels.magnitude import column_units
 from holdfast.selection import Selection
 from holdfast.selectors.base import FitsTogether, Preference, Ties
@@ -167,6 +168,8 @@ class HybridRFE(Predicts, FitsTogether):
     def _check_device(self) -> None:
         if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
+        if self.device != "cpu":
+            check_device(self.device)
 
     # Fitting
 

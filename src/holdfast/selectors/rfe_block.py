@@ -17,7 +17,7 @@ from holdfast.selection import Selection, fewer_note
 from holdfast.selectors.base import Preference
 from holdfast.selectors.forcing import Criterion, Forced, criterion_key, force_features
 from holdfast.selectors.models import LinearClassifier
-from holdfast.selectors.rfe_engines import Tail, engine_for
+from holdfast.selectors.rfe_engines import CompiledEngine, Engine, LockstepEngine, Tail
 from holdfast.selectors.rows import Floats, Mask, Resamples, Target, varying
 
 Orders = NDArray[np.int32]
@@ -61,9 +61,9 @@ class Block:
         self.errors = [selector._fault(self.d) for selector in selectors]
         self.sets: list[tuple[Hashable, int]] = []
         self.eliminations = self._eliminations()
-        self.forced: Forced = force_features(self.sets, shared.criteria, X, target, resamples)
+        self.engine: Engine = (CompiledEngine if self.first.device == "cpu" else LockstepEngine)(self)
+        self.forced: Forced = force_features(self.sets, shared.criteria, X, target, resamples, self.engine.lib)
         self.vary: Mask = varying(X, resamples)
-        self.engine = engine_for(self)
 
     @cached_property
     def labels(self) -> Floats:
@@ -76,6 +76,10 @@ class Block:
         """The two classes of each resample."""
         assert self.target.classes is not None
         return [self.target.classes[self.target.present(counts)] for counts in self.resamples.counts]
+
+    def turn_of(self, resample: int) -> Orders:
+        """The turn of each feature among equally good ones in a resample."""
+        return self.turns[min(resample, len(self.turns) - 1)]
 
     @cached_property
     def turns(self) -> Orders:
@@ -110,21 +114,22 @@ class Block:
     def forced_columns(self, number: int, resample: int) -> NDArray[np.int64]:
         """Columns that an elimination forces."""
         own = self.eliminations[number].forced
-        return np.flatnonzero(self.forced.masks[own, resample]) if own >= 0 else np.empty(0, np.int64)
-
-    def is_forced(self, number: int) -> Mask:
-        """Resamples × features: which an elimination forces."""
-        own = self.eliminations[number].forced
-        return self.forced.masks[own] if own >= 0 else np.zeros(self.vary.shape, bool)
+        columns = self.forced.columns[own, resample] if own >= 0 else np.empty(0, np.int64)
+        return np.sort(columns[columns >= 0])
 
     def whole_order(self, number: int, resample: int) -> tuple[Orders, Mask]:
         """All features of one path, from the last to the first to fall; and which features carry information."""
         order, weight = self.engine.whole(number, resample)
         carries = weight != 0
         if self.independent:
-            forced = self.is_forced(number)[resample]
+            forced = np.zeros(self.d, dtype=bool)
+            forced[self.forced_columns(number, resample)] = True
             order, carries = order[np.argsort(~forced[order], kind="stable")], carries | forced
         return order, carries & self.vary[resample]
+
+    def only(self, resample: int) -> "Block":
+        """The same for one of the resamples."""
+        return Block(self.selectors, self.shared, self.X, self.target, self.resamples.take([resample]))
 
     # What each setting selects
 

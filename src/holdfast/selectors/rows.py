@@ -129,8 +129,10 @@ def varying(X: Floats, resamples: Resamples) -> Mask:
     """Which columns are not constant in each resample."""
     masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
     for mask, counts in zip(masks, resamples.counts, strict=True):
-        drawn, constant = np.flatnonzero(counts), np.arange(X.shape[1])
-        for rows in (drawn[1:4], drawn[4:]):  # most columns differ in the first few, and are not looked at again
-            constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
+        drawn = np.flatnonzero(counts)
+        constant = np.flatnonzero(X[drawn[0]] == X[drawn[min(1, drawn.size - 1)]])
+        for rows in (drawn[2:5], drawn[5:]):  # most columns differ in the first few, and are not looked at again
+            if constant.size:
+                constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
         mask[constant] = False
     return masks
