@@ -32,6 +32,7 @@ SELECTORS = [
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
     of.GroupedSelector(of.AnovaF(2)),
+    of.Prefiltered(of.AnovaF(2), of.Variance(6)),
 ]
 
 

@@ -48,6 +48,7 @@ def centered(X: Floats, y: ArrayLike) -> Centered:
     """
     labels = np.asarray(y, dtype=np.int64)
     rows = np.argsort(labels, kind="stable")
+    X = np.ascontiguousarray(X)  # sums over rows go by the order in memory
     spread = np.ptp(X, axis=0)
     unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
     values = X[rows] - np.where(spread > 0, X.mean(axis=0), X[0])

@@ -10,6 +10,7 @@ from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
 from holdfast.selectors.grouped import GroupedSelector
 from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
 from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.relief import ReliefF
 from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
@@ -29,6 +30,7 @@ __all__ = [
     "InformationGain",
     "LinearSVMWeights",
     "NamedSelector",
+    "Prefiltered",
     "RandomSelector",
     "ReliefF",
     "Selector",

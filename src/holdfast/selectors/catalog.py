@@ -21,6 +21,7 @@ from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
 from holdfast.selectors.grouped import GroupedSelector
 from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
 from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.relief import ReliefF
 from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
@@ -206,6 +207,29 @@ def grouped(
     return GroupedSelector(resolve(base, n_features=n_features), threshold=threshold)
 
 
+def prefiltered(
+    task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, filter: str = "variance", n: int = 1000
+) -> Prefiltered:
+    """Make a selector of a name that chooses among the best features of a filter.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    resolve : callable
+        Makes the selector of a name.
+    base : str
+        Name of the selector that chooses among the features left.
+    n_features : int
+        Number of features to select.
+    filter : str
+        Name of the filter.
+    n : int
+        Number of features that the filter leaves.
+    """
+    return Prefiltered(resolve(base, n_features=n_features), resolve(filter, n_features=n))
+
+
 def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
 
@@ -241,6 +265,7 @@ for _class, _make in (
     (StabilitySelection, stability_selection),
     (EnsembleSelector, ensemble),
     (GroupedSelector, grouped),
+    (Prefiltered, prefiltered),
 ):
     SELECTORS.add(NamedSelector(about=_class.about, make=_make, classes=(_class,)))
 _add(

@@ -137,7 +137,7 @@ class GroupedSelector(TakesGroups, Wrapper):
                 f"GroupedSelector compares all pairs of {n_features:,} features, {pairs:.1e} pairs, which takes about "
                 f"{seconds / 60:.0f} minutes for each fit on {n_rows} rows, and up to 8 GB of memory where "
                 f"{MOST_LINKED:,} of them are linked (more are refused). Select some features first: "
-                "make_pipeline(AnovaF(5000), GroupedSelector(...)) takes seconds.",
+                "Prefiltered(GroupedSelector(...), AnovaF(5000)) takes seconds.",
                 UserWarning,
                 stacklevel=5,
             )
