@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import exact_step, kernel
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
 
 
@@ -38,17 +38,22 @@ def _begin(cell, k):  # type: ignore[no-untyped-def]
     search = Search(
         cell.train, cell.test, cell.counts, np.zeros(n), np.empty(n), np.empty(found, np.int64), np.empty(found)
     )
+    total, largest = 0, 0.0
     for j in range(search.train.shape[0]):
         for t in range(n):
             search.norm[t] += search.train[j, t] ** 2
-    return search, search.counts.sum() >= k and np.isfinite(search.norm.sum())
+    for t in range(n):
+        total += search.counts[t]
+        largest += search.norm[t]
+    return search, total >= k and np.isfinite(largest)
 
 
 @exact_step
 def _measure(search, i):  # type: ignore[no-untyped-def]
     """Set the squared distances of held-out row i; returns its squared norm."""
-    search.distance[:] = 0.0
     norm = 0.0
+    for t in range(search.distance.size):
+        search.distance[t] = 0.0
     for j in range(search.train.shape[0]):
         own, train = search.test[j, i], search.train[j]
         norm += own * own
@@ -148,7 +153,8 @@ def _ties_change_votes(search, labels, found, k, norm, from_tree, label_only, su
     """Whether rows that tie at the k-th place leave open which votes are counted."""
     last = search.nearest[found - 1]
     edge, n_sure, n_tied, n_tied_classes = search.distance[last], 0, 0, 0
-    sure_votes[:], tied_votes[:] = 0, 0
+    for c in range(sure_votes.size):
+        sure_votes[c], tied_votes[c] = 0, 0
     widest = _widest_margin(search, norm, edge)
     for t in range(search.distance.size):
         apart = search.distance[t] - edge
@@ -181,7 +187,8 @@ def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: igno
 @exact_step
 def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyped-def]
     """Set each class's share of the weights; returns the class of the most, and whether scikit-learn's is it."""
-    votes[:] = 0.0
+    for c in range(votes.size):
+        votes[c] = 0.0
     for place in range(found):
         votes[labels[search.nearest[place]]] += search.weight[place]
     best, total, sure = 0, 0.0, True
@@ -207,7 +214,7 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
         search, fine = _begin(cell, k)
-        labels = y[cell.rows]
+        labels = take(y, cell.rows)
         fine = fine and scaled and has_all_classes(labels, sure_votes)
         for i in range(cell.n_tests if fine else 0):
             at = cell.start + i
@@ -231,7 +238,7 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
         search, fine = _begin(cell, k)
-        targets, fine = y[cell.rows], fine and scaled
+        targets, fine = take(y, cell.rows), fine and scaled
         for i in range(cell.n_tests if fine else 0):
             norm = _measure(search, i)
             found = _find_nearest(search, k)
