@@ -473,6 +473,21 @@ def test_the_records_say_what_is_recognized():
         assert exactness in EXACTNESS
 
 
+@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+def test_blocks_may_be_empty(kind):
+    estimator = SVC(kernel="linear") if kind is SVC else kind()
+    n_classes = 0 if is_regressor(estimator) else 2
+    model, block = recognize(estimator, n_classes), make_block("continuous", 0, n_classes)
+    no_cells = Block(block.X, block.y, n_classes, block.counts, block.tests, np.empty(0, np.int64), [])
+    found, marked = model.predict(no_cells, model.answers)
+    assert (found.predict.size, marked.size) == (0, 0)
+    no_tests = Block(
+        block.X, block.y, n_classes, block.counts, [np.empty(0, np.int64)] * 3, block.splits, block.columns
+    )
+    found, marked = model.predict(no_tests, model.answers)
+    assert (found.predict.size, marked.size) == (0, block.n_cells)
+
+
 def test_fitted_estimators_are_recognized_as_their_clones():
     fitted = KNeighborsClassifier(1).fit([[0.0], [1.0]], [0, 1])
     assert recognize(fitted, 2) is not None
