@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone, is_regressor
@@ -227,6 +228,20 @@ def test_logistic_regression_is_at_its_optimum(kind, seed, n_classes, scaler, C,
         assert share == 0
 
 
+@pytest.mark.parametrize("scaler", SCALERS)
+@pytest.mark.parametrize("kind", ["continuous", "constant columns", "duplicated rows"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_more_columns_than_rows_are_at_their_optimum(kind, scaler, fit_intercept):
+    for n_classes in (2, 3):
+        block = make_block(kind, 5, n_classes, n=30, d=60, n_cells=3, most_columns=60)
+        options = {"C": 0.5, "fit_intercept": fit_intercept}
+        estimator, reference = on_scale(scaler, LogisticRegression(**options)), at_the_optimum(scaler, **options)
+        assert check_equal(estimator, block, 1e-6, "optimum", reference) == 0
+        hinge = on_scale(scaler, LinearSVC(**options))
+        reference = on_scale(scaler, LinearSVC(dual=False, tol=1e-8, **options))
+        assert check_equal(hinge, block, 1e-6, "optimum", reference) == 0
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_all_solvers_have_the_same_optimum(solver, n_classes):
@@ -352,11 +367,6 @@ class Subclass(KNeighborsClassifier):
     """A class of its own."""
 
 
-def with_attribute(estimator, name, value):
-    setattr(estimator, name, value)
-    return estimator
-
-
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -395,7 +405,6 @@ def with_attribute(estimator, name, value):
         make_pipeline(StandardScaler(), KNeighborsClassifier(), memory="somewhere"),
         make_pipeline(StandardScaler(), "passthrough"),
         make_pipeline("passthrough", KNeighborsClassifier()),
-        with_attribute(KNeighborsClassifier(), "_skl_callbacks", [print]),
         "KNeighborsClassifier",
         KNeighborsClassifier,
     ],
@@ -425,6 +434,21 @@ def test_any_other_model_of_numbers_is_left_to_scikit_learn(estimator):
     assert recognize(estimator, 0) is None
 
 
+def test_requests_for_metadata_are_left_to_scikit_learn():
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression().set_fit_request(sample_weight=True)
+        assert recognize(estimator, 2) is None
+        assert recognize(make_pipeline(StandardScaler(), estimator), 2) is None
+        assert recognize(LogisticRegression(), 2) is not None
+
+
+def test_callbacks_are_left_to_scikit_learn():
+    estimator = KNeighborsClassifier()
+    estimator._skl_callbacks = [print]
+    carried = hasattr(clone(estimator), "_skl_callbacks")  # since scikit-learn 1.9
+    assert (recognize(estimator, 2) is None) == carried
+
+
 def test_an_unknown_parameter_is_left_to_scikit_learn(monkeypatch):
     known = KNeighborsClassifier.get_params
     monkeypatch.setattr(KNeighborsClassifier, "get_params", lambda self, deep=True: {**known(self, deep), "new": None})
@@ -447,6 +471,21 @@ def test_the_records_say_what_is_recognized():
         found = recognize(estimator, 0 if is_regressor(estimator) else 2)
         assert found.exactness == exactness
         assert exactness in EXACTNESS
+
+
+@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+def test_blocks_may_be_empty(kind):
+    estimator = SVC(kernel="linear") if kind is SVC else kind()
+    n_classes = 0 if is_regressor(estimator) else 2
+    model, block = recognize(estimator, n_classes), make_block("continuous", 0, n_classes)
+    no_cells = Block(block.X, block.y, n_classes, block.counts, block.tests, np.empty(0, np.int64), [])
+    found, marked = model.predict(no_cells, model.answers)
+    assert (found.predict.size, marked.size) == (0, 0)
+    no_tests = Block(
+        block.X, block.y, n_classes, block.counts, [np.empty(0, np.int64)] * 3, block.splits, block.columns
+    )
+    found, marked = model.predict(no_tests, model.answers)
+    assert (found.predict.size, marked.size) == (0, block.n_cells)
 
 
 def test_fitted_estimators_are_recognized_as_their_clones():

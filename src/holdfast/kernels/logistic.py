@@ -11,7 +11,7 @@ from holdfast.kernels.jit import exact_step, summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, dot, fill, margins_of, panel, square, weights_of
 from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal
 from holdfast.kernels.ridge_rows import room_for_rows
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 
 MOST_STEPS = 200
 """Newton steps after which a cell is given up."""
@@ -83,7 +83,7 @@ def _take_and_center(cells, number, kind, y, intercept, room, seen):  # type: ig
     cell, fine = take_cell(cells, number, kind, room)
     if intercept:
         center(cell)
-    return cell, fine and has_all_classes(y[cell.rows], seen)
+    return cell, fine and has_all_classes(take(y, cell.rows), seen)
 
 
 @summing_kernel

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels.jit import exact_step, kernel
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
 
 
@@ -28,6 +28,7 @@ class Search(NamedTuple):
     distance: NDArray[np.float64]  # squared
     nearest: NDArray[np.int64]  # training rows by distance, as many as it takes to count k
     weight: NDArray[np.float64]  # of each of the nearest, copies included
+    largest_norm: float
 
 
 @exact_step
@@ -35,36 +36,47 @@ def _begin(cell, k):  # type: ignore[no-untyped-def]
     """Make the search of a cell; also returns whether it has k rows, and squared norms that are finite."""
     n = cell.rows.size
     found = min(k, n) + 1
-    search = Search(
-        cell.train, cell.test, cell.counts, np.zeros(n), np.empty(n), np.empty(found, np.int64), np.empty(found)
-    )
-    for j in range(search.train.shape[0]):
+    norm, total, largest = np.zeros(n), 0, 0.0
+    for j in range(cell.train.shape[0]):
         for t in range(n):
-            search.norm[t] += search.train[j, t] ** 2
-    return search, search.counts.sum() >= k and np.isfinite(search.norm.sum())
+            norm[t] += cell.train[j, t] ** 2
+    for t in range(n):
+        total += cell.counts[t]
+        largest = max(largest, norm[t])
+    search = Search(
+        cell.train, cell.test, cell.counts, norm, np.empty(n), np.empty(found, np.int64), np.empty(found), largest
+    )
+    return search, total >= k and np.isfinite(largest)
 
 
 @exact_step
 def _measure(search, i):  # type: ignore[no-untyped-def]
     """Set the squared distances of held-out row i; returns its squared norm."""
-    search.distance[:] = 0.0
-    norm = 0.0
-    for j in range(search.train.shape[0]):
-        own, train = search.test[j, i], search.train[j]
-        norm += own * own
-        for t in range(search.distance.size):
-            apart = train[t] - own
-            search.distance[t] += apart * apart
+    (p, _), n, distance, norm = search.train.shape, search.distance.size, search.distance, 0.0
+    for t in range(n):
+        distance[t] = 0.0
+    for j in range(0, p - 3, 4):  # four columns at a time pass through memory once; the order of the sum is kept
+        x0, x1, x2, x3 = search.test[j, i], search.test[j + 1, i], search.test[j + 2, i], search.test[j + 3, i]
+        z0, z1, z2, z3 = search.train[j], search.train[j + 1], search.train[j + 2], search.train[j + 3]
+        for t in range(n):
+            d0, d1, d2, d3 = z0[t] - x0, z1[t] - x1, z2[t] - x2, z3[t] - x3
+            distance[t] = distance[t] + d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
+    for j in range(p - p % 4, p):
+        x, z = search.test[j, i], search.train[j]
+        for t in range(n):
+            distance[t] += (z[t] - x) * (z[t] - x)
+    for j in range(p):
+        norm += search.test[j, i] ** 2
     return norm
 
 
 @exact_step
 def _find_nearest(search, k):  # type: ignore[no-untyped-def]
     """Set the nearest rows that count at least k together; returns how many they are."""
-    found, total = 0, 0
+    found, total, edge = 0, 0, np.inf
     for t in range(search.distance.size):
         own = search.distance[t]
-        if total >= k and own >= search.distance[search.nearest[found - 1]]:
+        if own >= edge and total >= k:
             continue
         place = found
         while place > 0 and search.distance[search.nearest[place - 1]] > own:
@@ -76,6 +88,7 @@ def _find_nearest(search, k):  # type: ignore[no-untyped-def]
         while total - search.counts[search.nearest[found - 1]] >= k:
             found -= 1
             total -= search.counts[search.nearest[found]]
+        edge = search.distance[search.nearest[found - 1]]
     return found
 
 
@@ -93,10 +106,7 @@ def _margin(search, norm, from_tree, t, u):  # type: ignore[no-untyped-def]
 @exact_step
 def _widest_margin(search, norm, squared):  # type: ignore[no-untyped-def]
     """Bound the margin of any row that ties with one at this squared distance."""
-    norms = norm
-    for t in range(search.norm.size):
-        norms = max(norms, norm + search.norm[t])
-    blurred = 2 * DISTANCE_ROUNDING * (search.train.shape[0] + 4) * norms
+    blurred = 2 * DISTANCE_ROUNDING * (search.train.shape[0] + 4) * (norm + search.largest_norm)
     return blurred + 2 * SAME_DISTANCE * (squared + blurred)
 
 
@@ -148,11 +158,14 @@ def _ties_change_votes(search, labels, found, k, norm, from_tree, label_only, su
     """Whether rows that tie at the k-th place leave open which votes are counted."""
     last = search.nearest[found - 1]
     edge, n_sure, n_tied, n_tied_classes = search.distance[last], 0, 0, 0
-    sure_votes[:], tied_votes[:] = 0, 0
+    for c in range(sure_votes.size):
+        sure_votes[c], tied_votes[c] = 0, 0
     widest = _widest_margin(search, norm, edge)
     for t in range(search.distance.size):
         apart = search.distance[t] - edge
-        if abs(apart) <= widest and abs(apart) <= _margin(search, norm, from_tree, t, last):
+        if apart > widest:
+            continue
+        if apart >= -widest and abs(apart) <= _margin(search, norm, from_tree, t, last):
             n_tied_classes += tied_votes[labels[t]] == 0
             tied_votes[labels[t]] += search.counts[t]
             n_tied += search.counts[t]
@@ -171,7 +184,9 @@ def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: igno
     total, alike, widest = 0, True, _widest_margin(search, norm, search.distance[last])
     for t in range(search.distance.size):
         apart = search.distance[t] - search.distance[last]
-        tied = abs(apart) <= widest and abs(apart) <= _margin(search, norm, from_tree, t, last)
+        if apart > widest:
+            continue
+        tied = apart >= -widest and abs(apart) <= _margin(search, norm, from_tree, t, last)
         if tied or apart < 0:
             total += search.counts[t]
         alike = alike and (not tied or targets[t] == targets[last])
@@ -181,7 +196,8 @@ def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: igno
 @exact_step
 def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyped-def]
     """Set each class's share of the weights; returns the class of the most, and whether scikit-learn's is it."""
-    votes[:] = 0.0
+    for c in range(votes.size):
+        votes[c] = 0.0
     for place in range(found):
         votes[labels[search.nearest[place]]] += search.weight[place]
     best, total, sure = 0, 0.0, True
@@ -207,7 +223,7 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
         search, fine = _begin(cell, k)
-        labels = y[cell.rows]
+        labels = take(y, cell.rows)
         fine = fine and scaled and has_all_classes(labels, sure_votes)
         for i in range(cell.n_tests if fine else 0):
             at = cell.start + i
@@ -231,7 +247,7 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
         search, fine = _begin(cell, k)
-        targets, fine = y[cell.rows], fine and scaled
+        targets, fine = take(y, cell.rows), fine and scaled
         for i in range(cell.n_tests if fine else 0):
             norm = _measure(search, i)
             found = _find_nearest(search, k)

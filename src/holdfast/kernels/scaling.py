@@ -65,11 +65,11 @@ def make_room(cells):  # type: ignore[no-untyped-def]
 def take_cell(cells, number, kind, room):  # type: ignore[no-untyped-def]
     """Gather and scale a cell; also returns whether it has rows and they were scaled as scikit-learn would."""
     split = cells.splits[number]
-    rows = np.flatnonzero(cells.counts[split])
+    rows = _drawn_rows(cells.counts[split])
     tests = cells.tests[cells.test_starts[split] : cells.test_starts[split + 1]]
     columns = cells.columns[cells.column_starts[number] : cells.column_starts[number + 1]]
     p = columns.size
-    cell = Cell(rows, cells.counts[split][rows], room.train[:p], room.test[:p], tests.size, cells.starts[number])
+    cell = Cell(rows, take(cells.counts[split], rows), room.train[:p], room.test[:p], tests.size, cells.starts[number])
     gather(cells.X, rows, columns, cell.train)
     gather(cells.X, tests, columns, cell.test)
     fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, room.shift[:p], room.unit[:p])
@@ -79,12 +79,34 @@ def take_cell(cells, number, kind, room):  # type: ignore[no-untyped-def]
 
 
 @exact_step
+def _drawn_rows(counts):  # type: ignore[no-untyped-def]
+    rows, n = np.empty(counts.size, np.int64), 0
+    for i in range(counts.size):
+        if counts[i] > 0:
+            rows[n] = i
+            n += 1
+    return rows[:n]
+
+
+@exact_step
+def take(values, rows):  # type: ignore[no-untyped-def]
+    """Return the values of these rows: a loop, where indexing by an array takes numba ten times as long to compile."""
+    taken = np.empty(rows.size, values.dtype)
+    for i in range(rows.size):
+        taken[i] = values[rows[i]]
+    return taken
+
+
+@exact_step
 def has_all_classes(labels, seen):  # type: ignore[no-untyped-def]
     """Whether every class has a row to train on; ``seen`` is room for a number per class."""
-    seen[:] = 0
+    n_seen = 0
+    for label in range(seen.size):
+        seen[label] = 0
     for label in labels:
+        n_seen += seen[label] == 0
         seen[label] = 1
-    return seen.sum() == seen.size
+    return n_seen == seen.size
 
 
 @exact_step

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import dot, factorize, fill, square, substitute
 from holdfast.kernels.logistic import center
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.reduction import reduce_columns
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DOUBLE, SHORTEST_STEP, STEEP
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -52,7 +53,7 @@ def _begin(cell, y, C, n_classes, intercept):  # type: ignore[no-untyped-def]
     for i in range(n):
         cost[i] = C * cell.counts[i]
     return Fit(
-        Z, y[cell.rows], cost, p, np.zeros(size), np.zeros(size), np.zeros(size), np.zeros((n_classes, n)),
+        Z, take(y, cell.rows), cost, p, np.zeros(size), np.zeros(size), np.zeros(size), np.zeros((n_classes, n)),
         np.zeros((n_classes, n)), np.zeros((n_classes, n)), square(size),
     )  # fmt: skip
 
@@ -195,9 +196,10 @@ def softmax_margins(cells, y, C, intercept, kind, margins, given_up):  # type: i
         if given_up[number]:
             continue
         cell, fine = take_cell(cells, number, kind, room)
-        if fine and has_all_classes(y[cell.rows], seen):
+        if fine and has_all_classes(take(y, cell.rows), seen):
             if intercept:
                 center(cell)
+            cell = reduce_columns(cell)
             fit = _begin(cell, y, C, seen.size, intercept)
             fine, q = _solve(fit), fit.Z.shape[0]
             for i in range(cell.n_tests):

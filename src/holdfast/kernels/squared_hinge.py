@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import dot, factorize, fill, square, substitute
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.reduction import reduce_columns
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DOUBLE, SHORTEST_STEP, STEEP
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -127,7 +128,8 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, given_up):  # t
         if given_up[number]:
             continue
         cell, fine = take_cell(cells, number, kind, room)
-        fine = fine and has_all_classes(y[cell.rows], seen)
+        fine = fine and has_all_classes(take(y, cell.rows), seen)
+        cell = reduce_columns(cell)
         fit, p = _begin(cell, C, intercept), cell.train.shape[0]
         for model in range(n_models if fine else 0):
             for i in range(fit.y.size):

@@ -6,7 +6,7 @@ from holdfast.kernels.elimination import room_for, weigh
 from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, fill
 from holdfast.kernels.logistic import center, predict_linear
-from holdfast.kernels.scaling import has_all_classes, make_room, take_cell
+from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.svm_active_set import solve_active_set
 from holdfast.kernels.svm_fit import Fit, set_squares
 from holdfast.kernels.svm_interior import start_inside
@@ -49,7 +49,7 @@ def svm_margins(cells, y, C, kind, margins, given_up):  # type: ignore[no-untype
     for number in range(cells.splits.size):
         cell, fine = take_cell(cells, number, kind, room)
         given_up[number] = True
-        if fine and has_all_classes(y[cell.rows], seen):
+        if fine and has_all_classes(take(y, cell.rows), seen):
             center(cell)
             fit = _begin(cell, y, C)
             set_squares(fit)

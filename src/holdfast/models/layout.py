@@ -26,6 +26,16 @@ def _join(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int6
     return (np.concatenate(arrays) if len(arrays) else np.empty(0, np.int64)), starts
 
 
-def largest_cell(block: Block) -> int:
-    """Return the most columns that a cell has."""
-    return max((columns.size for columns in block.columns), default=0)
+def count_columns(block: Block) -> NDArray[np.int64]:
+    """Return how many columns each cell has."""
+    return np.array([columns.size for columns in block.columns], dtype=np.int64)
+
+
+def count_rows(block: Block) -> NDArray[np.int64]:
+    """Return how many different rows each cell trains on."""
+    return np.count_nonzero(block.counts, axis=1)[block.splits]
+
+
+def smaller_sides(block: Block) -> NDArray[np.int64]:
+    """Return how many columns, or rows if these are fewer, each cell has: that many weights tell a linear model."""
+    return np.minimum(count_columns(block), count_rows(block))

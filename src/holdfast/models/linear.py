@@ -13,7 +13,7 @@ from holdfast.kernels.least_squares import ridge_values, wide_ridge_values
 from holdfast.kernels.logistic import logistic_margins, wide_logistic_margins
 from holdfast.kernels.softmax import softmax_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.layout import lay_out_cells
+from holdfast.models.layout import count_columns, count_rows, lay_out_cells, smaller_sides
 from holdfast.models.parameters import (
     anything,
     at_least,
@@ -68,7 +68,7 @@ LEAST_SQUARES = {
 }
 """Parameters of LinearRegression, and the values that are understood."""
 
-MOST_SOFTMAX_WEIGHTS = 200
+MOST_SOFTMAX_WEIGHTS = 300
 """Weights of all classes together, up to which a multinomial cell is solved faster here than by scikit-learn."""
 
 Mask = NDArray[np.bool_]
@@ -113,11 +113,8 @@ class Logistic:
         )
 
     def _fit_classes(self, block: Block) -> tuple[Floats, Mask]:
-        sizes = np.array([columns.size for columns in block.columns]) + 1
-        margins, given_up = (
-            np.zeros((block.starts[-1], block.n_classes)),
-            block.n_classes * sizes > MOST_SOFTMAX_WEIGHTS,
-        )
+        n_weights = block.n_classes * (smaller_sides(block) + 1)
+        margins, given_up = np.zeros((block.starts[-1], block.n_classes)), n_weights > MOST_SOFTMAX_WEIGHTS
         self._call(softmax_margins, block, margins, given_up)
         return margins, given_up
 
@@ -175,8 +172,7 @@ def fit_by_shape(block: Block, narrow: Call, wide: Call | None) -> tuple[Floats,
 
     A kernel is called, and compiled, only if there are cells for it; those that it finds given up it leaves alone.
     """
-    n_rows = (block.counts > 0).sum(axis=1)[block.splits]
-    is_wide = np.array([columns.size for columns in block.columns], dtype=np.int64) > n_rows
+    is_wide = count_columns(block) > count_rows(block)
     values, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
     for call, others in ((narrow, is_wide), (wide, ~is_wide)):
         if call is None:

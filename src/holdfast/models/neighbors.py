@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
 from holdfast.models.block import Block, Predictions
-from holdfast.models.layout import lay_out_cells
+from holdfast.models.layout import count_columns, lay_out_cells
 from holdfast.models.parameters import is_count, is_none, is_number_or_none, one_of
 
 PARAMETERS = {
@@ -70,6 +70,6 @@ class Neighbors:
         algorithm = self.parameters["algorithm"]
         if algorithm != "auto":
             return np.full(block.n_cells, algorithm != "brute")
-        narrow = np.array([columns.size <= MOST_COLUMNS_OF_A_TREE for columns in block.columns], dtype=np.bool_)
+        narrow = count_columns(block) <= MOST_COLUMNS_OF_A_TREE
         few = self.parameters["n_neighbors"] < block.counts.sum(axis=1) // 2
         return narrow & few[block.splits]

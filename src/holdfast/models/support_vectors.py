@@ -11,7 +11,7 @@ from holdfast.kernels.jit import frozen
 from holdfast.kernels.squared_hinge import squared_hinge_margins
 from holdfast.kernels.svm_cells import svm_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.layout import lay_out_cells
+from holdfast.models.layout import lay_out_cells, smaller_sides
 from holdfast.models.parameters import anything, at_least, at_most, is_flag, is_none, is_positive, one_of
 
 SVC_PARAMETERS = {
@@ -49,8 +49,8 @@ LINEAR_SVC_PARAMETERS = {
 }
 """Parameters of LinearSVC, and the values that are understood."""
 
-MOST_COLUMNS = 200
-"""Columns up to which a cell with the squared hinge loss is solved here; its Newton steps solve for all of them."""
+MOST_WEIGHTS = 300
+"""Columns, or rows if these are fewer, up to which a cell with the squared hinge loss is solved here."""
 
 Mask = NDArray[np.bool_]
 
@@ -110,7 +110,7 @@ class SquaredHinge:
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
         margins = np.zeros((block.starts[-1], 1 if block.n_classes == 2 else block.n_classes))
-        given_up = np.array([columns.size > MOST_COLUMNS for columns in block.columns], dtype=np.bool_)
+        given_up = smaller_sides(block) > MOST_WEIGHTS
         options = self.C, self.intercept, self.scaling
         squared_hinge_margins(lay_out_cells(block), frozen(block.y, np.int64), *options, margins, given_up)
         return _as_predictions(block, margins[:, 0] if block.n_classes == 2 else margins, wanted), given_up

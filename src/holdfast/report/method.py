@@ -185,7 +185,7 @@ def _model(result: StudyResult) -> str:
     except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
     classes = _class_names(estimator)
     phrases = [record.about.methods for record in MODELS.values() if classes and classes[-1] in record.class_names]
-    exactness = EXACTNESS.get(result.plan.get("model_fits"))
+    exactness = EXACTNESS.get(result.plan.get("model_fits", "scikit-learn"))
     named = " after ".join(reversed(classes)) or "a custom model"
     details = [*([named] if phrases else []), *([exactness] if exactness else [])]
     return (phrases[0] if phrases else named) + (f" ({'; '.join(details)})" if details else "") + except_for
