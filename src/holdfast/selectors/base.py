@@ -125,6 +125,9 @@ class Selector(SelectorMixin, BaseEstimator):
     whole_order: ClassVar[tuple[str, ...]] = ()
     """The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features."""
 
+    model_parameters: ClassVar[tuple[str, ...]] = ()
+    """Parameters that concern the model on the selected features alone, not the order of features."""
+
     # What a subclass writes
 
     @abstractmethod

@@ -112,6 +112,7 @@ class HybridRFE(Predicts, FitsTogether):
     )
 
     most_classes: ClassVar[int | None] = 2
+    model_parameters: ClassVar[tuple[str, ...]] = ("C_final",)
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
     whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
 
@@ -145,9 +146,9 @@ class HybridRFE(Predicts, FitsTogether):
     )  # fmt: skip
 
     @property
-    def block_size(self) -> int:
-        """How many resamples a study should hand over at a time, at least."""
-        return 1 if self.device == "cpu" else 1000
+    def block_fits(self) -> int:
+        """How many fits, settings times resamples, a study should hand over at a time, at least."""
+        return 1 if self.device == "cpu" else 50_000
 
     # What all resamples share
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -61,6 +62,8 @@ def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: fl
     jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)
     if time_limit is not None:
         yield from _in_subprocesses(context, tasks(), jobs, time_limit)
+    elif jobs == 1 and any(getattr(family.selector, "device", "cpu") != "cpu" for family in context.families):
+        yield from _ahead(context, tasks())
     elif jobs == 1:
         yield from ((task, work(context, task)) for task in tasks())
     else:
@@ -71,6 +74,17 @@ def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: fl
 
 
 # On this machine
+
+
+def _ahead(context: Context, tasks: Tasks) -> Iterator[Done]:
+    """In another thread, which is at the next task while the last one is stored: a device waits for nobody."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        running = [(task, thread.submit(work, context, task)) for task in islice(tasks, 1)]
+        while running:
+            task, future = running.pop()
+            finished = future.result()
+            running = [(following, thread.submit(work, context, following)) for following in islice(tasks, 1)]
+            yield task, finished
 
 
 def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:

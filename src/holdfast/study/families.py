@@ -50,8 +50,6 @@ class Order(NamedTuple):
 
     Attributes
     ----------
-    ordering : int
-        Place among the orderings of its family.
     columns : ndarray of int
         The best features; ties are decided.
     smallest : int
@@ -62,7 +60,6 @@ class Order(NamedTuple):
         The ranking or the weights of all features, if they are kept.
     """
 
-    ordering: int
     columns: NDArray[np.int32]
     smallest: int
     complete: bool
@@ -70,9 +67,10 @@ class Order(NamedTuple):
 
     def begins_with(self, selection: Selection, size: int) -> bool:
         """Whether a selection is what this order cut to a size gives."""
-        cut = self.columns[:size]
-        same = selection.order is not None and np.array_equal(selection.order, cut)
-        return same or np.array_equal(selection.values, np.sort(cut))
+        cut, own = self.columns[:size], selection.order
+        if own is not None and own.size == cut.size and (own == cut).all():
+            return True
+        return selection.values.size == cut.size and bool((selection.values == np.sort(cut)).all())
 
 
 class Fit(NamedTuple):
@@ -86,7 +84,7 @@ class FittedSplit(NamedTuple):
     """What the candidates of a family selected on one split, and the orders that they are cuts of."""
 
     fits: dict[int, Fit]  # by candidate
-    orders: list[Order]
+    orders: dict[int, Order]  # by the place of the ordering in its family
 
 
 @dataclass(frozen=True)
@@ -249,12 +247,14 @@ class Family:
         for place in places:
             cuts |= self._cut_to_sizes(place, fits[place], split.seed)
         wanted = {self.ordering_of[candidate] for candidate in cuts if candidate in self.ordering_of}
-        orders = [self._make_order(number, fits, split.seed) for number in sorted(wanted)]
-        return FittedSplit(cuts, [order for order in orders if order is not None])
+        orders = {number: self._make_order(number, fits, split.seed) for number in sorted(wanted)}
+        return FittedSplit(cuts, {number: order for number, order in orders.items() if order is not None})
 
     def _cut_to_sizes(self, place: int, fit: Fit, seed: int) -> dict[int, Fit]:
         """The selection of each size from one fit, by candidate; which of equally good features depends on the seed."""
-        if self.cuts == [None] or isinstance(fit.result, Exception):
+        if self.cuts == [None]:
+            return {place: fit}
+        if isinstance(fit.result, Exception):
             return dict.fromkeys(range(place * len(self.cuts), (place + 1) * len(self.cuts)), fit)
         cuts: dict[int, Fit] = {}
         for candidate, size in enumerate(self.cuts, start=place * len(self.cuts)):
@@ -272,7 +272,7 @@ class Family:
         columns, whole = longest.order, longest.whole() if self.keep in ("order", "weights") and longest.whole else None
         if whole is not None and whole.kind == "ranking" and self.batched and ALL not in self._hidden_sizes:
             columns, asked = _read_ranking(whole), ALL
-        return Order(number, columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
+        return Order(columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
 
     def _longest_cut(self, ordering: Ordering, fits: Mapping[int, Fit], seed: int) -> tuple[Selection | None, int]:
         """The longest selection that a fit gives with its order, and how many features it was asked for."""

@@ -102,10 +102,15 @@ def _score_batch(context: "Context", splits: Sequence[Split], batch: Batch) -> d
             if kept is not None and context.keep_predictions
             else None,
             None if error is None else Failure.from_exception("score", error),
-            join_notes([batch.notes.get(number, ""), join_warnings(scores.warnings.get(place, ()))]),
+            _join_notes(batch, number, scores.warnings.get(place, ())),
             batch.seconds[place] + share,
         )
     return scored
+
+
+def _join_notes(batch: Batch, number: int, caught: Sequence[Any]) -> str:
+    note = batch.notes.get(number, "")
+    return join_notes([note, join_warnings(caught)]) if caught else note
 
 
 def _as_kept(predicted: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
@@ -134,7 +139,8 @@ def _predict_own(context: "Context", splits: Sequence[Split], cells: Mapping[int
 
 def _is_own(context: "Context", model: Any) -> bool:
     if type(model) is LinearClassifier:
-        return context.classes is not None and np.array_equal(model.classes_, context.classes)
+        classes, own = context.classes, model.classes_
+        return classes is not None and own.size == classes.size and bool((own == classes).all())
     return type(model) is LinearRegressor and context.classes is None
 
 

@@ -99,6 +99,7 @@ class Queue:
         seconds = self.seconds[place]
         size = 1 if np.isnan(seconds) else int(np.clip(BLOCK_SECONDS / max(seconds, 1e-9), 1, LARGEST_BLOCK))
         if self.families[place].batched:
-            size = max(size, getattr(self.families[place].selector, "block_size", 1))
+            fits = getattr(self.families[place].selector, "block_fits", 1)
+            size = max(size, -(-fits // len(missing[0][1])))
         block = missing[: 1 if self.one_by_one else size]
         return [entry for entry in block if entry[1] == block[0][1]]

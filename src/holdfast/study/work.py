@@ -235,25 +235,25 @@ def _make_outcome(
 
 def _join(*notes: str) -> str:
     """All lines of several notes, each once."""
-    return join_notes([line for note in notes if note for line in note.split("\n")])
+    return "" if not any(notes) else join_notes([line for note in notes if note for line in note.split("\n")])
 
 
 def _find_cuts(family: Family, task: Task, split: Split, results: FittedSplit) -> Iterator[SplitOrder]:
     """The orders of a split, each with those candidates of these settings that take their selection from it."""
-    for order in results.orders:
-        sizes = family.orderings[order.ordering].sizes
-        yield SplitOrder(
-            task.family, tuple(candidate for candidate in results.fits if candidate in sizes), split.index, order
-        )
+    for number, order in results.orders.items():
+        sizes = family.orderings[number].sizes
+        cuts = tuple(candidate for candidate in sizes if candidate in results.fits)
+        yield SplitOrder(task.family, cuts, split.index, order)
 
 
-def _own_values(family: Family, candidate: int, selection: Selection, orders: Sequence[Order]) -> NDArray[Any] | None:
+def _own_values(
+    family: Family, candidate: int, selection: Selection, orders: Mapping[int, Order]
+) -> NDArray[Any] | None:
     """What a candidate selected; None if it is the beginning of an order, which is stored once for all sizes."""
-    number = family.ordering_of.get(candidate)
-    size = None if number is None else family.orderings[number].sizes[candidate]
-    order = next((order for order in orders if order.ordering == number), None)
-    cut = size is not None and order is not None and order.begins_with(selection, size)
-    return None if cut else selection.values
+    number = family.ordering_of.get(candidate, -1)
+    order = orders.get(number)
+    is_cut = order is not None and order.begins_with(selection, family.orderings[number].sizes[candidate])
+    return None if is_cut else selection.values
 
 
 # Around a piece of work
