@@ -9,7 +9,7 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-from holdfast.kernels.jit import kernel, summing_step
+from holdfast.kernels.jit import inlined_step, kernel
 
 ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, to be found in the lowest bits
 
@@ -39,7 +39,7 @@ def _exp_minus(a):  # type: ignore[no-untyped-def]
     return p * _two_to(shifted)
 
 
-@summing_step
+@inlined_step
 def _log_one_plus(e):  # type: ignore[no-untyped-def]
     """log(1 + e) for e in [0, 1], by the series of artanh."""
     z = e / (2 + e)
@@ -50,7 +50,7 @@ def _log_one_plus(e):  # type: ignore[no-untyped-def]
     return 2 * z * p
 
 
-@summing_step
+@inlined_step
 def evaluate_loss(data, f, r, W):  # type: ignore[no-untyped-def]
     """Fill in minus the slope and the curvature of the loss at f; return the loss and the sum of r."""
     y, c = data.y, data.c

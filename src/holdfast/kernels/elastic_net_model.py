@@ -13,7 +13,7 @@ Columns that depend on others are noticed by their pivot and shifted out of the 
 import numpy as np
 
 from holdfast.kernels.elastic_net_state import BLOCK, DUAL, FACTORED, GRAM, MADE, RIDGE, STALE, SUPPORT, WEIGHT
-from holdfast.kernels.jit import summing_step
+from holdfast.kernels.jit import inlined_step, summing_step
 
 MAX_PASSES = 200
 DEPENDENT = 1e-11  # a pivot below this, beside its diagonal, means a column that is a combination of others
@@ -22,7 +22,7 @@ TIED = 1e-9
 # Sums
 
 
-@summing_step
+@inlined_step
 def dot(a, b):  # type: ignore[no-untyped-def]
     """The sum of products, as long as a."""
     total = 0.0
@@ -31,7 +31,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@summing_step
+@inlined_step
 def _sum(a):  # type: ignore[no-untyped-def]
     """The sum, in a loop of its own: one that also writes adds in another order where arrays happen to be neighbors."""
     total = 0.0
@@ -40,14 +40,14 @@ def _sum(a):  # type: ignore[no-untyped-def]
     return total
 
 
-@summing_step
+@inlined_step
 def add_times(t, x, y):  # type: ignore[no-untyped-def]
     """y += t x."""
     for i in range(x.size):
         y[i] += t * x[i]
 
 
-@summing_step
+@inlined_step
 def add_dots(X, ids, n, begin, v, out):  # type: ignore[no-untyped-def]
     """out += X[ids, begin:] v, as far as v goes, four rows at a time."""
     end = begin + v.size
@@ -68,7 +68,7 @@ def add_dots(X, ids, n, begin, v, out):  # type: ignore[no-untyped-def]
         out[k] += dot(X[ids[k], begin:end], v)
 
 
-@summing_step
+@inlined_step
 def add_rows(X, ids, n, w, out):  # type: ignore[no-untyped-def]
     """out += w X[ids], four rows at a time."""
     for k in range(0, n - 3, 4):
@@ -108,7 +108,7 @@ def extend_model(data, work, model):  # type: ignore[no-untyped-def]
     model.counts[MADE] = last
 
 
-@summing_step
+@inlined_step
 def _make_gram_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
     W, rows, mean, scaled = model.W, model.rows, model.mean, model.scaled
     for k in range(first, last):
@@ -194,7 +194,7 @@ def _factor_dual(model, n, l2):  # type: ignore[no-untyped-def]
     return independent
 
 
-@summing_step
+@inlined_step
 def _eliminate(L, i):  # type: ignore[no-untyped-def]
     """Turn row i of a matrix into that of its factor; return whether its pivot is more than rounding."""
     row, pivot = L[i], L[i, i]
@@ -230,7 +230,7 @@ def _substitute(L, n, x):  # type: ignore[no-untyped-def]
     _substitute_back(L, n, x)
 
 
-@summing_step
+@inlined_step
 def _substitute_back(L, n, x):  # type: ignore[no-untyped-def]
     for i in range(n - 1, -1, -1):
         x[i] *= L[i, i]

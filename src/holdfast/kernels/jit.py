@@ -40,6 +40,16 @@ def exact_step(function: Callable[..., Any]) -> Any:
     return numba.njit(fastmath=False, error_model="numpy", **bare)(function)
 
 
+def inlined_step(function: Callable[..., Any]) -> Any:
+    """Compile a step of a summing kernel into each of its callers.
+
+    A call would go to one of two copies, that of the process that compiles or that in the cache, which may add in
+    different orders: a first fit would differ in its last bits from the same fit in the next process.
+    """
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
         compiled = numba.njit(cache=True, **options)(function)
