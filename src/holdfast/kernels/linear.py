@@ -187,15 +187,20 @@ def vector(n):  # type: ignore[no-untyped-def]
 
 
 @summing_step
+def _matrix(n_rows, width):  # type: ignore[no-untyped-def]
+    return vector(n_rows * width).reshape((n_rows, width))
+
+
+@summing_step
 def square(n):  # type: ignore[no-untyped-def]
     """Return room for an n × n matrix, with rows of a length that does not send them all to the same cache lines."""
-    return np.empty((padded(n), (n + 15) // 16 * 16 + 8))
+    return _matrix(padded(n), (n + 15) // 16 * 16 + 8)
 
 
 @summing_step
 def panel(n):  # type: ignore[no-untyped-def]
     """Return room for one chunk of n rows."""
-    return np.empty((padded(n), CHUNK + 8))
+    return _matrix(padded(n), CHUNK + 8)
 
 
 # Pieces of Z
