@@ -281,3 +281,11 @@ def test_logistic_regression_on_given_columns(device, scale):
         oracle.fit(scaler.transform(Z), y[rows])
         expected = oracle.decision_function(scaler.transform(X[:, own]))
         np.testing.assert_allclose(X[:, own] @ coef + intercept, expected, atol=1e-6)
+
+
+def test_a_criterion_that_fails_on_every_resample_fails_its_settings_alone():
+    X, y = data(16)
+    settings = [{"n_forced": 2}, {"n_forced": 0}]
+    for forced, plain in many(of.HybridRFE(4), X * 2.0**900, y, bootstraps(y, 3), settings, 3):
+        assert "whose variance can be computed" in str(forced)
+        assert plain.values.size == 4

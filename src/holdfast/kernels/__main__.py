@@ -12,6 +12,7 @@ from holdfast.kernels import (
     logistic,
     mrmr,
     neighbors,
+    predictions,
     relief,
     ridge,
     softmax,
@@ -47,6 +48,7 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     for ranges in ("split", "full"):
         relief.relief_weights(X, y, counts, ranges=ranges)
     ridge.ridge_elimination(X, signs)
+    predictions.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
 

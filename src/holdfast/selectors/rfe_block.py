@@ -168,8 +168,9 @@ class Block:
             return [np.empty(0, np.int32)] * len(good)
         if self.independent:
             return [order[carries[order]][:wanted] for order, carries in (self.whole_order(number, m) for m in good)]
-        first, here = tail.order[good, :wanted], np.asarray(good)[:, None]
-        carries = (tail.weight[good, :wanted] != 0) & self.vary[here, first]
+        here = np.array(good, dtype=np.int64)
+        first = tail.order[here, :wanted]
+        carries = (tail.weight[here, :wanted] != 0) & self.vary[here[:, None], first]
         orders = list(first)
         for row in np.flatnonzero(~carries.all(axis=1)):
             order, informative = self.whole_order(number, good[row])
