@@ -194,8 +194,9 @@ class Family:
         return [*self.settings, *hidden]
 
     def _asked_size(self, setting: Mapping[str, Any]) -> int | None:
-        """How many features a setting asks for; None if something else decides."""
-        return setting.get("n_features", self.selector.n_features)
+        """How many features a setting asks for; None if something else decides, or if it is no number."""
+        size = setting.get("n_features", self.selector.n_features)
+        return int(size) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else None
 
     # Fitting
 

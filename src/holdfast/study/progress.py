@@ -1,10 +1,13 @@
 """Progress of a study: numbers, and a line on stderr."""
 
+import logging
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ class Line:
         start, end = ("\r\x1b[K", "\n" if ended else "") if self.alive else ("", "\n")
         sys.stderr.write(f"{start}{progress}{end}")
         sys.stderr.flush()
+
+    def tell(self, text: str) -> None:
+        """Write a line of its own, above that of the progress."""
+        sys.stderr.write(f"\r\x1b[K{text}\n" if self.alive else f"{text}\n")
+        sys.stderr.flush()
+
+
+def find_teller(report: Report) -> Callable[[str], None]:
+    """Where to say what happens beside the progress: above it if it is drawn here, else in the log."""
+    return report.tell if isinstance(report, Line) else log.info
 
 
 def make_reporter(progress: bool | Report) -> Report:

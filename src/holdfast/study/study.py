@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from holdfast.kernels.compiling import tell_of_compiling
 from holdfast.resampling import Bootstrap, Perturbation, Split, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study import engines
@@ -21,7 +22,7 @@ from holdfast.study.interruption import report_interruption
 from holdfast.study.naming import name_selectors
 from holdfast.study.plan import describe, fingerprint, versions
 from holdfast.study.precision import TargetPrecision
-from holdfast.study.progress import Report, make_reporter
+from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.queue import Queue
 from holdfast.study.requirements import check_estimator, check_requirements
 from holdfast.study.result import StudyResult
@@ -237,10 +238,11 @@ class Study:
                 opened.add_splits(run.splits(_extend(run.perturbation, opened)))
             if retry_failures:
                 opened.forget_failures([name for family in self.families for name in family.names])
-            session = opened.begin_session(n_jobs, versions())
-            for perturbation in run.stages(opened, until):
-                opened.add_splits(run.splits(perturbation))
-                run.fit_missing(opened, perturbation, n_jobs, time_limit, make_reporter(progress), on_error)
+            session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)
+            with tell_of_compiling(find_teller(report)):
+                for perturbation in run.stages(opened, until):
+                    opened.add_splits(run.splits(perturbation))
+                    run.fit_missing(opened, perturbation, n_jobs, time_limit, report, on_error)
             opened.end_session(session)
             result = StudyResult(read_stored(opened, own=True), self)
         _warn_of_failures(result)
