@@ -7,8 +7,9 @@ from holdfast.study.loading import load_study
 from holdfast.study.orders import UnansweredError
 from holdfast.study.precision import TargetPrecision
 from holdfast.study.result import StudyResult
+from holdfast.study.running import StudyError
 from holdfast.study.store import StoreError
-from holdfast.study.study import Study, StudyError
+from holdfast.study.study import Study
 
 __all__ = [
     "Candidates",
