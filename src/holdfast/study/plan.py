@@ -4,8 +4,9 @@ import hashlib
 import inspect
 import platform
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 import joblib
@@ -98,15 +99,16 @@ def fingerprint(X: Any, y: Any, groups: Any, covariates: Any, names: Any) -> dic
     }
 
 
-def versions() -> dict[str, str]:
-    """Versions of what the results may depend on."""
+@lru_cache(maxsize=1)
+def versions() -> Mapping[str, str]:
+    """Versions of what the results may depend on; reading them takes longer than many a study."""
     installed = {"python": platform.python_version(), "machine": platform.machine()}
     for name in PACKAGES:
         try:
             installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return installed
+    return MappingProxyType(installed)
 
 
 def list_differences(stored: Mapping[str, Any], new: Mapping[str, Any], inside: str = "") -> list[str]:

@@ -256,9 +256,9 @@ class Study:
 
 def _warn_of_failures(result: StudyResult) -> None:
     """Warn once of what failed."""
-    failures = result.failures
-    if failures.empty:
+    if result.stored.failures.empty:
         return
+    failures = result.failures
     commonest = failures["error"].value_counts().index[0].removesuffix(".")
     names = list(failures["candidate"].unique())
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

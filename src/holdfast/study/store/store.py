@@ -37,6 +37,7 @@ from holdfast.study.store.schema import (
 from holdfast.study.work import Finished, Outcome, SplitOrder
 
 Ids = tuple[int, int | None]
+FEW_BYTES = 512
 AT_ONCE = 500
 """How many rows are held in memory at a time while they are written."""
 
@@ -330,7 +331,7 @@ class Store:
         """Note that a process begins to work."""
         with self.transaction():
             session = self._next_number(SESSIONS)
-            self.write(SESSIONS, [(session, _now(), None, n_jobs, json.dumps(versions))])
+            self.write(SESSIONS, [(session, _now(), None, n_jobs, json.dumps(dict(versions)))])
         return session
 
     def end_session(self, session: int) -> None:
@@ -346,8 +347,11 @@ def _now() -> str:
 
 
 def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
-    """Compress row numbers."""
-    return None if rows is None else zlib.compress(rows.astype("<i4").tobytes(), 1)
+    """Compress row numbers; few are only wrapped, as compressing them takes longer than storing them."""
+    if rows is None:
+        return None
+    raw = rows.astype("<i4").tobytes()
+    return zlib.compress(raw, 0 if len(raw) < FEW_BYTES else 1)
 
 
 def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
