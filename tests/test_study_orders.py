@@ -1,7 +1,9 @@
 """A study stores the order of a fit once: sizes are cuts of it, also sizes that no candidate has."""
 
 import sqlite3
+import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
 from holdfast import selectors
@@ -25,7 +29,7 @@ OTHERS = [RandomForestClassifier(10), RFE(LogisticRegression(), n_features_to_se
 
 
 def study(selector, perturbation=None, **more):
-    options = {key: more.pop(key) for key in ("estimator", "scoring") if key in more}
+    options = {key: more.pop(key) for key in ("estimator", "scoring", "device") if key in more}
     candidates = hf.Candidates(selector, **{"sizes": SIZES, **more})
     return hf.Study(selectors={"a": candidates}, perturbation=perturbation or hf.Bootstrap(6), **options)
 
@@ -187,3 +191,21 @@ def test_a_model_that_is_fitted_to_the_optimum_is_said_to_be():
                             fast_models="identical"), X, Y)  # fmt: skip
     assert slow.plan["model_fits"] == "scikit-learn"
     assert fast.scores.equals(slow.scores)
+
+
+def test_models_on_a_device_score_as_those_on_the_processor():
+    pytest.importorskip("torch")
+    for model in (LogisticRegression(C=0.5), make_pipeline(StandardScaler(), LogisticRegression())):
+        plan = study(selectors.AnovaF(), estimator=model, scoring=["accuracy", "neg_log_loss"])
+        here = quietly(plan, X, Y)
+        there = quietly(replace(plan, device="torch"), X, Y)
+        assert there.plan["device"] == "torch"
+        assert np.allclose(there.scores.iloc[:, 2:], here.scores.iloc[:, 2:], rtol=1e-7, atol=0)
+
+
+def test_a_device_that_is_not_there_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ValueError, match="needs torch, which is not installed"):
+        study(selectors.AnovaF(), estimator=LogisticRegression(), device="cuda").run(X, Y)
+    with pytest.raises(ValueError, match="Expected device='cpu', 'cuda' or 'torch', got 'tpu'"):
+        study(selectors.AnovaF(), device="tpu")

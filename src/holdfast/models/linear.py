@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.least_squares import ridge_values, wide_ridge_values
 from holdfast.kernels.logistic import logistic_margins, wide_logistic_margins
+from holdfast.kernels.predictions import linear_values
+from holdfast.kernels.ridge_settings import fit_ridge_logistic
+from holdfast.kernels.scaling import MIN_MAX, STANDARD
 from holdfast.kernels.softmax import softmax_margins
 from holdfast.models.block import Block, Floats, Predictions
 from holdfast.models.layout import count_columns, count_rows, lay_out_cells, smaller_sides
@@ -84,6 +87,8 @@ class Logistic:
         As scikit-learn's class has them.
     scaling : int
         How columns are scaled before, as :mod:`holdfast.kernels.scaling` numbers it.
+    device : str
+        ``"cpu"``, or for two classes ``"cuda"`` or ``"torch"``: all cells at once by torch.
     answers : frozenset of str
         What the model answers.
     exactness : str
@@ -92,6 +97,7 @@ class Logistic:
 
     parameters: Mapping[str, Any]
     scaling: int
+    device: str = "cpu"
     answers: frozenset[str] = frozenset({"predict", "decision_function", "predict_proba"})
     exactness: Literal["optimum"] = "optimum"
 
@@ -108,9 +114,32 @@ class Logistic:
         ), given_up
 
     def _fit_two_classes(self, block: Block) -> tuple[Floats, Mask]:
+        if self.device != "cpu" and self.scaling != MIN_MAX:
+            return self._fit_on_device(block)
         return fit_by_shape(
             block, partial(self._call, logistic_margins, block), partial(self._call, wide_logistic_margins, block)
         )
+
+    def _fit_on_device(self, block: Block) -> tuple[Floats, Mask]:
+        """Fit all cells in lock-step; those that were trained on one class are left."""
+        ones = block.counts @ (block.y == 1)
+        both = ((ones > 0) & (ones < block.counts.sum(axis=1)))[block.splits]
+        models = fit_ridge_logistic(
+            block.X, 2.0 * block.y - 1, block.counts, block.splits[both].tolist(),
+            [columns for columns, fits in zip(block.columns, both, strict=True) if fits], float(self.parameters["C"]),
+            intercept=self.parameters["fit_intercept"], scale="split" if self.scaling == STANDARD else "full",
+            device=self.device,
+        )  # fmt: skip
+        fitted = iter(models)
+        every = [
+            next(fitted) if fits else (np.zeros(own.size), 0.0) for own, fits in zip(block.columns, both, strict=True)
+        ]
+        given_up = ~both | np.array([not np.isfinite(intercept) for _, intercept in every], dtype=bool)
+        columns = np.cumsum([0, *(own.size for own in block.columns)])
+        coef, intercept = np.concatenate([coef for coef, _ in every]), [intercept for _, intercept in every]
+        return linear_values(
+            block.X, block.rows, block.starts, np.concatenate(block.columns), columns, coef, intercept
+        ), given_up
 
     def _fit_classes(self, block: Block) -> tuple[Floats, Mask]:
         n_weights = block.n_classes * (smaller_sides(block) + 1)

@@ -7,6 +7,7 @@ an unknown parameter or value, a callback, a request for metadata.
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -49,7 +50,9 @@ SCALERS = {
 PIPELINE = {"steps": anything, "memory": is_none, "transform_input": is_none, "verbose": is_flag}
 
 
-def recognize(estimator: Any, n_classes: int, allow: Literal[True, "identical", False] = True) -> BlockModel | None:
+def recognize(
+    estimator: Any, n_classes: int, allow: Literal[True, "identical", False] = True, device: str = "cpu"
+) -> BlockModel | None:
     """Return the block form of a scikit-learn model, alone or behind one scaler in a pipeline.
 
     Parameters
@@ -60,6 +63,8 @@ def recognize(estimator: Any, n_classes: int, allow: Literal[True, "identical", 
         How many classes the data have; 0 if numbers are predicted.
     allow : bool or str
         Whether models may be recognized: all, those with predictions ``"identical"`` to scikit-learn's, or none.
+    device : {"cpu", "cuda", "torch"}
+        Where logistic regression of two classes is fitted; other models are always fitted on the processor.
 
     Returns
     -------
@@ -71,6 +76,8 @@ def recognize(estimator: Any, n_classes: int, allow: Literal[True, "identical", 
     if read is None or make is None:
         return None
     model = make(read[1], read[0], n_classes)
+    if isinstance(model, linear.Logistic):
+        model = replace(model, device=device)
     return model if model is None or allow is True or model.exactness == "identical" else None
 
 

@@ -81,6 +81,7 @@ class StudyRun:
             "random_state": int(study.random_state),
             "estimator": describe(study.estimator),
             "model_fits": self.model_fits(),
+            "device": study.device,
             "scoring": describe(self.scoring),
             "keep": [str(name) for name in study.keep],
             "task": data.task,
@@ -162,7 +163,7 @@ class StudyRun:
             X=data.X, covariates=data.covariates, y=data.y, names=data.names, samples=self.samples,
             classes=data.classes, families=self.families, shared=dict(self._shared),
             perturbation=perturbation, seed=int(study.random_state), estimator=study.estimator,
-            fast_models=study.fast_models, made=self._made, scorers=self.scorers,
+            fast_models=study.fast_models, device=study.device, made=self._made, scorers=self.scorers,
             keep_predictions=self.keep_predictions,
         )  # fmt: skip
 

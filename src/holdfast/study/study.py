@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from holdfast.kernels.compiling import tell_of_compiling
+from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
 from holdfast.study.candidates import Candidates
@@ -58,6 +59,9 @@ class Study:
         Whether models of scikit-learn that holdfast knows are fitted many at a time by its own kernels, much faster:
         those whose predictions are identical to scikit-learn's, and those fitted to the optimum where scikit-learn
         stops at a tolerance (:data:`holdfast.models.MODELS`). ``"identical"`` allows the former only, False none.
+    device : {"cpu", "cuda", "torch"}
+        Where models are fitted that can be fitted elsewhere: logistic regression of two classes, by torch on a GPU, or
+        (to try it) by torch on the processor. Selectors have a ``device`` of their own.
     prefilter : str, optional
         What was done to the columns before, in words. Selecting outside the splits is not measured and makes scores
         look better than they are; it is reported with the results.
@@ -93,6 +97,7 @@ class Study:
     task: PredictionTask | None = None
     random_state: int = 0
     fast_models: FastModels = True
+    device: Literal["cpu", "cuda", "torch"] = "cpu"
     prefilter: str | None = None
 
     def __post_init__(self) -> None:
@@ -111,6 +116,8 @@ class Study:
             raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
         if self.fast_models not in (True, "identical", False):
             raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
+        if self.device not in ("cpu", "cuda", "torch"):
+            raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
         if isinstance(self.keep, str):
             raise ValueError(f"Expected a list of columns as keep=, got {self.keep!r}.")
         if self.keep and self.estimator is None:
@@ -203,6 +210,8 @@ class Study:
         if until is not None and not isinstance(until, TargetPrecision):
             raise ValueError(f"Expected until=hf.TargetPrecision(…), got {until!r}.")
         engines.check_backend(n_jobs, time_limit)
+        if self.device != "cpu":
+            check_device(self.device)
         data = prepare_data(X, y, groups, self.keep, self.task, self.estimator)
         run = StudyRun(self, data, keep_predictions, only)
         with open_to_write(store) as opened, report_interruption(opened):

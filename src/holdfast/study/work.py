@@ -86,6 +86,7 @@ class Context:
     seed: int
     estimator: Any
     fast_models: FastModels
+    device: str
     scorers: Mapping[str, Scorer]
     keep_predictions: bool
     made: Mapping[int, Split] = field(default_factory=dict)  # splits of small data; other processes make their own
@@ -122,7 +123,8 @@ class Context:
         """The model in a form that fits whole blocks; None if there is none for it, or for such data."""
         if self.estimator is None or not self.fast_models or sp.issparse(self.X):
             return None
-        model = recognize(self.estimator, 0 if self.classes is None else self.classes.size, self.fast_models)
+        n_classes = 0 if self.classes is None else self.classes.size
+        model = recognize(self.estimator, n_classes, self.fast_models, self.device)
         return model if model is not None and np.isfinite(self.model_table).all() else None
 
     @cached_property
