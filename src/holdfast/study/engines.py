@@ -21,6 +21,7 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from holdfast.study.child import EndedError, call_in_subprocess, end_children, exit_with_parent
+from holdfast.study.families import Family
 from holdfast.study.incidents import Failure
 from holdfast.study.work import Context, Finished, Outcome, Task, one_thread, work
 
@@ -173,14 +174,18 @@ def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
     call = _finished_at if isinstance(context, _Place) else work
     finished = Finished([], [])
     for split in task.splits:
-        for setting in task.settings:
+        for settings in _find_family(context, task).part_by_fit(task.settings):
             if isinstance(context, _Place) and context.closed:
                 return task, Finished([], [])
-            done = _fit_in_subprocess(call, context, Task(task.family, (split,), (setting,)), limit)
+            done = _fit_in_subprocess(call, context, Task(task.family, (split,), settings), limit)
             finished = Finished(
                 finished.outcomes + done.outcomes, finished.orders + done.orders, finished.seconds + done.seconds
             )
     return task, finished
+
+
+def _find_family(context: Any, task: Task) -> Family:
+    return (_load_context(context.path) if isinstance(context, _Place) else context).families[task.family]
 
 
 def _fit_in_subprocess(
@@ -194,11 +199,11 @@ def _fit_in_subprocess(
             failure = Failure("died", f"The process of this fit ended {ended}.")
         else:
             failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
-    family = (_load_context(context.path) if isinstance(context, _Place) else context).families[task.family]
-    first = task.settings[0] * len(family.cuts)
+    cuts = len(_find_family(context, task).cuts)
     outcomes = [
-        Outcome(family=task.family, candidate=first + size, split=task.splits[0], failure=failure, seconds=limit or 0.0)
-        for size in range(len(family.cuts))
+        Outcome(family=task.family, candidate=candidate, split=task.splits[0], failure=failure, seconds=limit or 0.0)
+        for place in task.settings
+        for candidate in range(place * cuts, (place + 1) * cuts)
     ]
     return Finished(outcomes, [], limit or 0.0)
 

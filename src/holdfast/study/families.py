@@ -1,6 +1,7 @@
 """Families: one selector with all the settings that one piece of work can fit, on blocks of splits."""
 
 import inspect
+import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
+from holdfast.study.plan import describe
 
 if TYPE_CHECKING:
     from holdfast.study.work import Context
@@ -160,7 +162,8 @@ class Family:
         sized = [place for place, setting in enumerate(self.settings) if self._asked_size(setting) is not None]
         for place, setting in ((place, self.settings[place]) for place in sized):
             common = {name: value for name, value in setting.items() if name not in beside}
-            ordering = orderings.setdefault(repr(common), Ordering(common, {}, []))
+            key = json.dumps(describe(common), sort_keys=True)
+            ordering = orderings.setdefault(key, Ordering(common, {}, []))
             ordering.sizes[place] = self._asked_size(setting) or 0
             ordering.fitted.append(place)
         hidden = len(self._hidden_sizes)
@@ -234,6 +237,14 @@ class Family:
         return [
             {place: Fit(result, seconds) for place, result in zip(fitted, results, strict=True)} for results in batch
         ]
+
+    def part_by_fit(self, places: Sequence[int]) -> list[tuple[int, ...]]:
+        """Places of settings, those together that one fit serves."""
+        fits: dict[int, list[int]] = {}
+        for place in places:
+            number = self.ordering_of.get(place * len(self.cuts)) if self.batched else None
+            fits.setdefault(-1 - place if number is None else number, []).append(place)
+        return [tuple(together) for together in fits.values()]
 
     def _with_companions(self, places: Sequence[int]) -> list[int]:
         """Places of settings with all that share an order with one of them: a fit is always the same piece of work."""

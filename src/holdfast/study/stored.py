@@ -170,7 +170,7 @@ class Stored:
         """The selected features on each split: those of the candidate, or the best of another number."""
         orders, splits, blobs = self.find_orders(candidate), outcomes["split"].tolist(), outcomes["preference"]
         if top is not None:
-            if orders is None or not set(splits) <= set(orders.table.index):
+            if orders is None or blobs.notna().any() or not set(splits) <= set(orders.table.index):
                 raise no_orders(candidate)
             orders.check_size(top, splits)
             return [orders.cut(split, top) for split in splits]
