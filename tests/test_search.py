@@ -300,10 +300,10 @@ def test_a_search_resumes_from_a_damaged_store(data, found, tmp_path):
     store = tmp_path / "search.db"
     hf.optimize(Blurred(), SPACE, *data, **{**OPTIONS, "perturbation": hf.Bootstrap(6)}, store=store)
     with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE scores SET value = 0 WHERE split = 2")
+        connection.execute("UPDATE outcomes SET scores = zeroblob(8) WHERE split = 2")
         connection.execute("DELETE FROM splits WHERE split = 3")
     connection.close()
-    with pytest.warns(UserWarning, match=r"was damaged \(1 of 6 splits lost; 4 of 24 scores lost: .*\); what"):
+    with pytest.warns(UserWarning, match=r"was damaged \(1 of 6 splits lost; 4 of 24 outcomes lost: .*\); what"):
         result = hf.optimize(Blurred(), SPACE, *data, **OPTIONS, store=store)
     assert result.stopped.equals(found.stopped)
     assert_same(result, found)
