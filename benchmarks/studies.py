@@ -184,7 +184,7 @@ def _loop_fit(data: Data, split: Any, setting: dict[str, Any]) -> float:
 
 
 def filter_study() -> Iterator[Row]:
-    data, resamples = microarray("alon", 62, 2000), 400
+    data, resamples = microarray("alon", 62, 2000), 1_000
     for model, name in ((KNeighborsClassifier(3), "3-NN"), (LogisticRegression(), "logistic regression")):
         study = hf.Study(selectors={"anova": AnovaF(10)}, perturbation=hf.Bootstrap(resamples), estimator=model)
         ours, result = _timed(study, data)

@@ -158,6 +158,11 @@ def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, mome
 
 def _between(moments: Moments) -> Floats:
     """Scatter of the class means; beside the first, so that equal means have none."""
+    if len(moments.size) == 2:
+        apart = moments.mean[1] - moments.mean[0]
+        apart *= apart
+        apart *= moments.size[0] * moments.size[1] / moments.size.sum()
+        return apart
     beside = moments.mean - moments.mean[0]
     beside -= moments.size @ beside / moments.size.sum()
     beside *= beside
