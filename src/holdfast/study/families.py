@@ -19,6 +19,7 @@ from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
+from holdfast.study.collecting import without_collecting
 from holdfast.study.plan import describe
 
 if TYPE_CHECKING:
@@ -229,7 +230,8 @@ class Family:
         begun, fitted = perf_counter(), self._with_companions(places)
         settings = [self.fitted_settings[place] for place in fitted]
         try:
-            batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, settings))
+            with without_collecting():
+                batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, settings))
         except Exception:  # the fit that is to blame shows when each is made by itself
             log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
             return []

@@ -19,6 +19,7 @@ from holdfast.resampling import Split
 from holdfast.resampling.split import take
 from holdfast.selection import Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
+from holdfast.study.collecting import without_collecting
 from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
 from holdfast.study.scoring import Answers, coded, model_on, scores_of
 
@@ -78,7 +79,8 @@ def score_cells(context: "Context", splits: Sequence[Split], cells: Sequence[Cel
             alone.setdefault(answered.predictions.answers, []).append((number, answered))
     batches += [_join_answers(answers) for answers in alone.values()]
     for batch in batches:
-        scored |= _score_batch(context, [cells[number].split for number in batch.numbers], batch)
+        with without_collecting():
+            scored |= _score_batch(context, [cells[number].split for number in batch.numbers], batch)
     return [scored.get(number, NOT_SCORED) for number in range(len(cells))]
 
 

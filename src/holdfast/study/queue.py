@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from holdfast.study.collecting import without_collecting
 from holdfast.study.families import Family
 from holdfast.study.progress import Progress
 from holdfast.study.store import Store
@@ -59,7 +60,8 @@ class Queue:
 
     def record(self, task: Task, finished: Finished, baselines: Sequence[Row] = ()) -> None:
         """Store what a piece of work gave, and learn from how long it took."""
-        self.store.add(finished, self.ids, baselines)
+        with without_collecting():
+            self.store.add(finished, self.ids, baselines)
         outcomes, ids = finished.outcomes, self.ids[task.family]
         for outcome in outcomes:
             number = ids[outcome.candidate][0]

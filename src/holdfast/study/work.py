@@ -18,6 +18,7 @@ from holdfast.models.score_block import Scorer
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Samples, Split
 from holdfast.selection import Selection
+from holdfast.study.collecting import without_collecting
 from holdfast.study.families import Family, FittedSplit, Order, as_numbers
 from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
 from holdfast.study.predicting import NO_SCORES, Cell, Scored, score_cells
@@ -157,18 +158,20 @@ def work(context: Context, task: Task) -> Finished:
     family, splits = context.families[task.family], [context.split(index) for index in task.splits]
     with fitting():
         selected = list(_select(context, task, splits))
-        cells = _list_cells(context, splits, selected)
+        with without_collecting():
+            cells = _list_cells(context, splits, selected)
         scored = dict(zip(cells, score_cells(context, splits, list(cells.values())), strict=True))
-    outcomes = [
-        _make_outcome(context, task, place, candidate, selected, scored)
-        for place in range(len(splits))
-        for candidate in selected[place].fitted.fits
-    ]
-    orders = [
-        order
-        for split, (results, _) in zip(splits, selected, strict=True)
-        for order in _find_cuts(family, task, split, results)
-    ]
+    with without_collecting():
+        outcomes = [
+            _make_outcome(context, task, place, candidate, selected, scored)
+            for place in range(len(splits))
+            for candidate in selected[place].fitted.fits
+        ]
+        orders = [
+            order
+            for split, (results, _) in zip(splits, selected, strict=True)
+            for order in _find_cuts(family, task, split, results)
+        ]
     return Finished(outcomes, orders, perf_counter() - begun)
 
 
