@@ -67,7 +67,7 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> chosen = Prefiltered(MRMR(3), AnovaF(10)).fit(X, y)
     >>> int(chosen.filtered_.sum()), list(chosen.get_feature_names_out())
-    (10, ['worst radius', 'worst perimeter', 'worst concave points'])
+    (10, ['mean area', 'worst concavity', 'worst concave points'])
     """
 
     about: ClassVar[About] = About(
