@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast import selectors
 from holdfast.study import StoreError, UnansweredError
+from holdfast.study.families import Family
 from study_parts import X, Y, assert_same, quietly, sets_of
 
 SIZES = [2, 3, 5]
@@ -209,3 +210,26 @@ def test_a_device_that_is_not_there_is_one_sentence(monkeypatch):
         study(selectors.AnovaF(), estimator=LogisticRegression(), device="cuda").run(X, Y)
     with pytest.raises(ValueError, match="Expected device='cpu', 'cuda' or 'torch', got 'tpu'"):
         study(selectors.AnovaF(), device="tpu")
+
+
+def test_a_time_limit_fits_the_sizes_of_one_order_together():
+    plan = study(selectors.HybridRFE(), hf.Bootstrap(2), sizes=[3, 5])
+    (family,) = plan.families
+    assert family.part_by_fit([0, 1]) == [(0, 1)]
+    assert_same(quietly(plan, X, Y, time_limit=120), quietly(plan, X, Y))
+    grid = hf.Candidates(selectors.HybridRFE(), {"C": [1, 2], "n_features": [3, 5]})
+    (family,) = hf.Study(selectors={"a": grid}).families
+    assert family.part_by_fit([0, 1, 3]) == [(0, 1), (3,)]
+    (family,) = hf.Study(selectors={"a": hf.Candidates(RandomForestClassifier(), {"max_depth": [1, 2]})}).families
+    assert family.part_by_fit([0, 1]) == [(0,), (1,)]
+
+
+def test_settings_that_look_alike_have_orders_of_their_own():
+    first, second = np.arange(2000.0), np.arange(2000.0)
+    second[1000] = 1e6
+    assert repr(first) == repr(second)
+    grid = hf.Candidates(selectors.HybridRFE(), {"criterion": [first, second]})
+    (family,) = hf.Study(selectors={"a": hf.Candidates(selectors.HybridRFE(), {"criterion": [first]})}).families
+    assert len(family.orderings) == 1
+    orderings = Family("a", grid).orderings
+    assert [ordering.fitted for ordering in orderings] == [[0], [1]]
