@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, f_classif
@@ -180,6 +181,13 @@ def test_fast_models_are_part_of_the_plan_and_give_the_same_scores(tmp_path):
         slow_plan.run(X, Y, store=tmp_path / "s.db")
     with pytest.raises(ValueError, match="Expected fast_models True, 'identical' or False, got 'fast'"):
         hf.Study(selectors=selectors.AnovaF(), fast_models="fast")
+
+
+def test_tables_of_few_digits_and_sparse_ones_are_left_to_scikit_learn():
+    plan = study(selectors.AnovaF(), estimator=KNeighborsClassifier(3))
+    assert quietly(plan, X.astype(np.float32), Y).plan["model_fits"] == "scikit-learn"
+    assert quietly(plan, sp.csr_matrix(X.to_numpy()), Y).plan["model_fits"] == "scikit-learn"
+    assert quietly(plan, X.to_numpy(), Y).plan["model_fits"] == "identical"
 
 
 def test_a_model_that_is_fitted_to_the_optimum_is_said_to_be():

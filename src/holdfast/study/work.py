@@ -124,6 +124,8 @@ class Context:
         """The model in a form that fits whole blocks; None if there is none for it, or for such data."""
         if self.estimator is None or not self.fast_models or sp.issparse(self.X):
             return None
+        if self.table.dtype in (np.float16, np.float32):  # scikit-learn would compute in as few digits
+            return None
         n_classes = 0 if self.classes is None else self.classes.size
         model = recognize(self.estimator, n_classes, self.fast_models, self.device)
         return model if model is not None and np.isfinite(self.model_table).all() else None
