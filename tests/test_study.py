@@ -59,7 +59,7 @@ def assert_as_oracle(result, name, expected, y):
     predictions = result.predictions(name)
     sets = sets_of(result, name)
     for (split, chosen, told, predicted), found in zip(expected, sets, strict=True):
-        assert found == {result.features[column] for column in chosen}
+        assert found == {result.feature_names[column] for column in chosen}
         assert scores.loc[split.label].to_dict() == pytest.approx(told, rel=1e-13, abs=0)
         mine = predictions[predictions["run"] == split.label]
         assert mine["row"].tolist() == split.test.tolist()
@@ -108,14 +108,14 @@ def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
     study = study_of(estimator=model, keep=["x1", "x7"], scoring="neg_log_loss", fast_models="identical")
     result = study.run(form(values), Y)
     rest = np.delete(values, [1, 7], axis=1)
-    assert len(result.features) == 10
+    assert len(result.feature_names) == 10
     expected = oracle(rest, Y, anova(), hf.Bootstrap(5), model, ["neg_log_loss"], kept=values[:, [1, 7]])
     assert_as_oracle(result, "anova", expected, Y)
 
 
 def test_covariates_of_a_frame_are_named():
     result = study_of(estimator=KNeighborsClassifier(3), keep=["f1", "f7"]).run(X, Y)
-    assert result.features == [name for name in X.columns if name not in ("f1", "f7")]
+    assert result.feature_names == [name for name in X.columns if name not in ("f1", "f7")]
     rest = X.drop(columns=["f1", "f7"])
     expected = oracle(rest, Y, anova(), hf.Bootstrap(5), KNeighborsClassifier(3), ["accuracy"], kept=X[["f1", "f7"]])
     assert_as_oracle(result, "anova", expected, Y)

@@ -368,7 +368,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
     out.print(
         f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
         f"({result.perturbation_name}), "
-        f"{counted(len(result.features), 'feature')}{unfinished}"
+        f"{counted(len(result.feature_names), 'feature')}{unfinished}"
     )
     metrics = [name for name in result.metrics if summary[name].notna().any()]
     rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")

@@ -76,7 +76,7 @@ class StudyContents:
         return list(self.plan["scoring"])
 
     @property
-    def features(self) -> Sequence[str] | range:
+    def feature_names(self) -> Sequence[str] | range:
         """The universe: all columns that the study could select from, without covariates."""
         return self.stored.features
 

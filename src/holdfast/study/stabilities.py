@@ -137,7 +137,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         names = set(self.candidates if candidates is None else candidates)
         kinds = {name: kind for name, kind in self.kinds.items() if name in names}
         return choose_common_measure(
-            kinds, lambda name: self.preferences(name).sizes.mean(), len(self.features), measure
+            kinds, lambda name: self.preferences(name).sizes.mean(), len(self.feature_names), measure
         )
 
     def compare(

@@ -42,7 +42,7 @@ def fit_to_all_rows(
 ) -> tuple[StudyResult, str]:
     """Fit a candidate to all rows given; also in words which rows these are."""
     data = prepare_data(X, y, None, study.keep, study.task, study.estimator)
-    names = [str(name) for name in result.features]
+    names = [str(name) for name in result.feature_names]
     if (data.names if data.named else [str(place) for place in range(len(data.names))]) != names:
         raise ValueError(
             f"Expected the features of the study ({len(names)}, {names[0]} first), got {len(data.names)} others; give "

@@ -1,0 +1,50 @@
+"""What a data set is and what was done to it, for the store of a study and its report."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataRecord:
+    """What a data set is and what was done to it before a study, in numbers and sentences; never a value of it.
+
+    Attributes
+    ----------
+    source : str or None
+        Name of the file or of the known data set, without its folder; None for data that came as an array or frame.
+    file_format : str or None
+        How the file was read, in words, such as ``text separated by ';' with decimal commas, Latin-1``.
+    rows_read, columns_read : int
+        Number of rows and columns that came, before anything was left out or encoded.
+    rows, features : int
+        Number of samples and of features to choose from that the study uses.
+    target : str or None
+        Name of the target.
+    task : {"classification", "regression"}
+        Whether classes or numbers are predicted.
+    classes : tuple of (str, int)
+        The classes with their numbers of rows; empty for regression.
+    groups : str or None
+        Name of the column of groups.
+    n_groups : int or None
+        Number of groups; None without groups.
+    notes : tuple of str
+        Every change that was made and everything that looks odd, one sentence each.
+    warnings : tuple of str
+        What changes how results are to be read, such as a feature that may be a copy of the target: for the first
+        screen of a report.
+    """
+
+    source: str | None = None
+    file_format: str | None = None
+    rows_read: int
+    columns_read: int
+    rows: int
+    features: int
+    target: str | None = None
+    task: Literal["classification", "regression"]
+    classes: tuple[tuple[str, int], ...] = ()
+    groups: str | None = None
+    n_groups: int | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
