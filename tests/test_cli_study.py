@@ -125,7 +125,7 @@ def test_groups_and_covariates_are_passed_on(folder):
     arguments = ["study", "patients.csv", "--target", "diagnosis", "--groups", "patient", "--keep", "mean radius"]
     call(*arguments, "--estimator", "knn", "-n", 5, "--store", "s.db", "-s", "anova:k=2", "--quiet")
     result = hf.load_study("s.db")
-    assert "mean radius" not in result.features
+    assert "mean radius" not in result.feature_names
     held = result.predictions("anova").groupby("run")["row"].apply(lambda rows: (rows // 3).value_counts().eq(3).all())
     assert held.all()
 
