@@ -380,7 +380,7 @@ def test_frames_arrays_polars_and_sparse_matrices_give_the_same_selections():
         result = study.run(given, Y)
         assert columns(result) == columns(frame)
         pd.testing.assert_frame_equal(result.scores, frame.scores)
-    assert study.run(shuffled, Y).features == [str(column) for column in range(12)]
+    assert study.run(shuffled, Y).feature_names == [str(column) for column in range(12)]
 
 
 # Another plan
