@@ -8,6 +8,7 @@ import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.selectors.prefiltered import SEEN
+from holdfast.selectors.setting_groups import group_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 BASES = [
@@ -125,3 +126,20 @@ def test_errors_and_nothing_left():
     ((nothing,), _) = refit(of.Prefiltered(of.AnovaF(2), of.Variance(3)), np.ones((40, 5)), y, splits, [{}])
     assert nothing.values.size == 0
     assert nothing.note.startswith("fewer features than asked for carry information")
+
+
+# Settings
+
+
+def test_settings_with_long_arrays_are_told_apart():
+    """The text of a long array leaves its middle out."""
+    strengths, others = np.linspace(1, 0.01, 3000), np.linspace(1, 0.01, 3000)
+    others[1500] = 0.123
+    assert repr(strengths) == repr(others)
+    settings = [
+        {"penalty_strengths": strengths},
+        {"penalty_strengths": others},
+        {"penalty_strengths": strengths.copy()},
+    ]
+    groups = group_settings(of.StabilitySelection(of.ElasticNetPath()), settings)
+    assert [group.places for group in groups] == [[0, 2], [1]]

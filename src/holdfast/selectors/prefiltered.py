@@ -17,7 +17,7 @@ from holdfast.selectors.base import Preference, Selector, Setting, TakesGroups
 from holdfast.selectors.filters import Variance
 from holdfast.selectors.models import LinearRule, Predicts
 from holdfast.selectors.rows import Floats, Ints, Resamples, Target, row_groups
-from holdfast.selectors.setting_groups import Key, SettingGroup, group_settings, select_for_group
+from holdfast.selectors.setting_groups import Key, SettingGroup, group_settings, make_key, select_for_group
 from holdfast.selectors.weighing import learned_on
 from holdfast.selectors.wrapping import Wrapper
 
@@ -180,7 +180,7 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
         groups: dict[Key, tuple[Any, list[int], list[Setting]]] = {}
         for place, setting in enumerate(settings):
             own = {name: setting[name] for name in sorted(setting) if not _is_of_base(name)}
-            key = tuple((name, repr(value)) for name, value in own.items())
+            key = make_key(own, own)
             if key not in groups:
                 groups[key] = clone(self).set_params(**own), [], []
             groups[key][1].append(place)

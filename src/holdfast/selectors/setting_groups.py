@@ -1,9 +1,10 @@
 """Settings that take their results from one fit, and the fits of such a group on many resamples."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from joblib import hash as content_hash
 from sklearn.base import clone
 
 from holdfast.selection import Selection
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.selectors.base import Preference
 
 Key = tuple[tuple[str, str], ...]
+PLAIN = (str, int, float, bool, type(None))
 MOST_KNOWN = 8
 """Of how many lists of settings the groups are kept."""
 
@@ -42,12 +44,18 @@ class Prepared(dict[Key, Any]):
         return groups
 
 
+def make_key(setting: Mapping[str, Any], names: Iterable[str]) -> Key:
+    """The values of these parameters, by which settings are told apart: not by the text of an array, which may be cut."""
+    values = ((name, setting[name]) for name in names)
+    return tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
+
+
 def group_settings(selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
     """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included."""
     groups: dict[Key, SettingGroup] = {}
     for place, setting in enumerate(settings):
         own = sorted(name for name in setting if name.partition("__")[0] not in selector.shared_parameters)
-        key = tuple((name, repr(setting[name])) for name in own)
+        key = make_key(setting, own)
         group = groups.setdefault(key, SettingGroup(key, [], []))
         group.places.append(place)
         group.selectors.append(clone(selector).set_params(**setting))
