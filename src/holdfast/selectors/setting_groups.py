@@ -45,7 +45,7 @@ class Prepared(dict[Key, Any]):
 
 
 def make_key(setting: Mapping[str, Any], names: Iterable[str]) -> Key:
-    """The values of these parameters, by which settings are told apart: not by the text of an array, which may be cut."""
+    """The values of these parameters, by which settings are told apart; the text of an array may be cut."""
     values = ((name, setting[name]) for name in names)
     return tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
 
