@@ -221,7 +221,7 @@ def _selections(
 
 def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
     """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
-    from holdfast.io.files import read_frame
+    from holdfast.io.loading import read_frame
 
     if data is not None and similarity is not None:
         raise ValueError("Expected --data or --similarity, got both; give one of them.")
@@ -235,7 +235,7 @@ def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: P
 
 def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
-    from holdfast.io.files import read_frame
+    from holdfast.io.loading import read_frame
 
     if file is None:
         return None

@@ -10,22 +10,21 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
+from holdfast.io.delimited import OWN_MARK, open_text
 from holdfast.io.files import (
     as_number,
     as_path,
     file_ending,
     is_text,
     parquet_table,
-    parsed,
     pyarrow_parquet,
-    read_frame,
     read_text,
 )
+from holdfast.io.loading import read_frame
 from holdfast.preferences import Kind, Preferences
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
-_MARK = "holdfast:"  # the first header cell of a file that holdfast wrote: holdfast:subset, :ranking or :weighting
 
 
 def read_preferences(
@@ -145,7 +144,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
-        frame.insert(0, _MARK + preferences.kind, list(labels), allow_duplicates=True)
+        frame.insert(0, OWN_MARK + preferences.kind, list(labels), allow_duplicates=True)
         frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
     elif path.suffix == ".json":
         path.write_text(json.dumps(_as_record(preferences), ensure_ascii=False), encoding="utf-8")
@@ -171,11 +170,11 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
     if frame.columns.empty:
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
-    stated_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
+    stated_kind = next((kind for kind in KINDS if first == OWN_MARK + kind), None)
     if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
     if file_ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
-        column = parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
+        column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
@@ -231,7 +230,7 @@ def _from_lists(
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
     content = _parse_json(path)
-    if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
+    if isinstance(content, dict) and content.get("format") == OWN_MARK + "preferences":
         return _from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content
@@ -283,7 +282,7 @@ def _as_record(preferences: Preferences) -> dict[str, Any]:
         runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
     names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
     return {
-        "format": _MARK + "preferences",
+        "format": OWN_MARK + "preferences",
         "kind": preferences.kind,
         "n_features": preferences.n_features,
         "features": names,
