@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from holdfast.io import excel, r_files
 from holdfast.io.delimited import USUAL_SEPARATORS, read_delimited
 from holdfast.io.files import (
     Loaded,
@@ -16,8 +17,9 @@ from holdfast.io.files import (
     pandas_frame,
     parquet_table,
 )
+from holdfast.io.h5ad import read_h5ad
 
-ENDINGS = (*USUAL_SEPARATORS, ".parquet", ".feather", ".arff")
+ENDINGS = (*USUAL_SEPARATORS, *excel.ENDINGS, ".parquet", ".feather", ".arff", ".h5ad", *r_files.ENDINGS)
 
 
 def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
@@ -49,4 +51,10 @@ def load_frame(
         return Loaded(frame=feather_frame(path), file_format="Feather")
     if ending == ".arff":
         return Loaded(frame=arff_frame(path), file_format="ARFF")
+    if ending in excel.ENDINGS:
+        return excel.read_excel(path, row, reading.sheet)
+    if ending == ".h5ad":
+        return read_h5ad(path)
+    if ending in r_files.ENDINGS:
+        return r_files.read_r(path, reading.sheet)
     return read_delimited(path, row, list(gaps), reading)

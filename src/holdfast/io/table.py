@@ -298,7 +298,8 @@ def _judge_suspects(suspects: list[Suspect], options: TableOptions) -> tuple[lis
         shown = names[0] if len(names) == 1 else names
         raise ValueError(
             f"Expected only features beside the target in {options.where}, but "
-            f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it as a feature with accept={shown!r}."
+            f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
+            f"as a feature with accept={shown!r}."
         )
     accepted = [suspect for suspect in suspects if suspect.name in options.accept]
     notes = [f"Kept as a feature, as accept= says: {phrase}." for phrase in describe_suspects(accepted)]
