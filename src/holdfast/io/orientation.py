@@ -42,6 +42,11 @@ def are_run_labels(names: Sequence[Any]) -> bool:
     return len(names) > 1 and match_share(names, RUN_LABEL) == 1
 
 
+def are_feature_names(names: Sequence[Any]) -> bool:
+    """Whether most names are those of genes, probes or the like."""
+    return match_share(names, _FEATURE_NAME) >= MOST
+
+
 # Tables of samples and features
 
 
