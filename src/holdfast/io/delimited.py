@@ -256,10 +256,11 @@ def _convert_texts(frame: pd.DataFrame, names: list[str], decimal: str) -> tuple
         numbers = as_decimal_column(column, decimal)
         if numbers is None and decimal == ",":
             columns[place] = column.astype("category")  # 1.5 is no number in this file
-        elif numbers is not None and not _are_plain(column):
+        has_dash = any(map(_is_dash, column.unique()))
+        if numbers is not None and (has_dash or not _are_plain(texts, decimal)):
             columns[place] = numbers
             thousands = thousands or thousands_mark(texts, decimal)
-            dashes += [names[place]] if any(map(_is_dash, column.unique())) else []
+            dashes += [names[place]] if has_dash else []
     if not columns:
         return frame, None, []
     pieces = [columns.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
@@ -270,6 +271,6 @@ def _is_dash(text: Any) -> bool:
     return isinstance(text, str) and text.strip() in DASHES
 
 
-def _are_plain(column: "pd.Series[Any]") -> bool:
+def _are_plain(texts: list[str], decimal: str) -> bool:
     """Whether texts are numbers to Python too, such as very long ones: these stay as they are."""
-    return all(isinstance(as_number(text), float) for text in column.dropna())
+    return all(isinstance(as_number(text), float) and (decimal == "." or "." not in text) for text in texts)
