@@ -156,9 +156,7 @@ BAD_FILES = {
     "no header": ("d.csv", "1,1\n2,1\n", "feature names in the first line", "the numbers of a sample"),
     "numbers for names": ("d.csv", "5.1,3.5\n4,2\n4,1\n", "the columns '5.1', '3.5'", "add a header"),
     "ragged": ("d.csv", "a,ill\n1,no\n2\n", "2 columns in every line", "got 1 in line 3"),
-    "semicolons": ("d.csv", "a;ill\n1;no\n", "separated by commas", "got semicolons"),
-    "another encoding": ("d.csv", "a,ill\n1,né\n".encode("latin-1"), "UTF-8"),
-    "unknown ending": ("d.xlsx", "", ".csv, .tsv, .parquet, .feather, .arff, got 'd.xlsx'", "save it as"),
+    "unknown ending": ("d.docx", "", ".csv, .tsv, .tab, .txt", ".arff", "got 'd.docx'", "save it as"),
     "no ending": ("d", "", "a file ending in", "got 'd'"),
     "no Parquet": ("d.parquet", "a,ill\n", "Expected a Parquet file", "got something else"),
     "no Feather": ("d.feather", "a,ill\n", "Expected a Feather file", "got something else"),
@@ -346,12 +344,6 @@ def test_identifiers_are_no_feature(categorical):
     assert "another text in each row of 'id', such as 'p0'" in told
     assert "pass index='id' or ignore='id'" in told
     assert "'id'" not in hf.read_table(many(id=[f"p{row}" for row in range(N)]), "y", index="id").X
-
-
-def test_a_column_that_counts_the_rows_is_noted():
-    assert hf.read_table(many(id=range(5, N + 5)), "y").notes == (
-        "Kept 'id' as a feature, though it counts the rows; ignore= leaves it out.",
-    )
 
 
 @pytest.mark.parametrize(
@@ -574,6 +566,6 @@ def test_targets_that_cannot_be_used(column, task, words):
 
 
 def test_many_classes_need_many_rows():
-    tall = pd.DataFrame({"x": range(100), "y": np.arange(100) % 21})
+    tall = pd.DataFrame({"x": np.linspace(0, 1, 100), "y": np.arange(100) % 21})
     assert "got 21 different whole numbers in 100 rows" in message(tall, "y")
     assert len(np.unique(hf.read_table(tall, "y", task="classification").y)) == 21

@@ -22,7 +22,7 @@ from holdfast.resampling import PERTURBATIONS
 from holdfast.study.named import named_perturbation
 
 DEEP = "[" * 100_000 + "]" * 100_000
-ROWS = pd.DataFrame({"x": np.arange(12.0) ** 2, "z": np.arange(12.0) % 5})
+ROWS = pd.DataFrame({"x": np.arange(12.0) ** 2 / 8, "z": np.arange(12.0) % 5})
 LABELS = ["a", "b"] * 6
 
 

@@ -20,6 +20,7 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
     float: ((int, float), "a number"),
     str: ((str,), "a text"),
     Path: ((str,), "a text"),
+    bool: ((bool,), "true or false"),
 }
 
 
@@ -34,7 +35,7 @@ def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
         why = "tables or lists nested too deeply" if isinstance(error, RecursionError) else f"something else: {error}"
         raise ValueError(f"Expected TOML in {path}, got {why}.") from None
     options = checked_options(options, command, str(path))
-    for key in ("data", "store"):
+    for key in ("data", "target_file", "store"):
         if key in options:
             beside = path.parent / as_path(options[key])
             if key == "store" or beside.exists():
@@ -63,7 +64,7 @@ def _checked(key: str, value: Any, kind: Any, source: str) -> Any:
             raise ValueError(f"Expected texts for {key} in {source}, got {value!r}.")
         return value
     types, what = KINDS[kind]
-    if isinstance(value, bool) or not isinstance(value, types):
+    if isinstance(value, bool) != (kind is bool) or not isinstance(value, types):
         raise ValueError(f"Expected {what} for {key} in {source}, got {value!r}.")
     return value
 

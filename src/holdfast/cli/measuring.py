@@ -1,5 +1,6 @@
 """Commands that measure selections that were made elsewhere: measure, compare, measures."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -27,6 +28,7 @@ Data = Annotated[
 Similarity = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Features × features similarity, instead of --data.")
 ]
+Transpose = Annotated[bool, typer.Option("--transpose", help="Matrices have one row per feature, one column per run.")]
 UndefinedOption = Annotated[
     str, typer.Option(metavar="nan|skip|raise|NUMBER", help="What to do where a measure is undefined.")
 ]
@@ -43,6 +45,7 @@ def measure(
     top: Top = None,
     n_features: NFeatures = None,
     features: Features = None,
+    transpose: Transpose = False,
     data: Data = None,
     similarity: Similarity = None,
     corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance.")] = False,
@@ -65,12 +68,14 @@ def measure(
     `holdfast measure weights.csv --kind weighting --top 10 -m jaccard`
 
     `holdfast measure runs.csv -m intersection_mbm:threshold=0.8 --data patients.csv`
+
+    `holdfast measure genes_by_runs.csv --transpose`
     """
     from holdfast.inference.estimate import stability
 
-    preferences = _selections(file, kind, top, features, n_features)
-    measures_ready = _with_similarity([parse_measure(text) for text in measures], data, similarity)
     with notes(quiet):
+        preferences = _selections(file, kind, top, features, n_features, transpose)
+        measures_ready = _with_similarity([parse_measure(text) for text in measures], data, similarity)
         estimates = stability(
             preferences,
             measures_ready,
@@ -106,6 +111,7 @@ def compare(
     top: Top = None,
     n_features: NFeatures = None,
     features: Features = None,
+    transpose: Transpose = False,
     data: Data = None,
     similarity: Similarity = None,
     undefined: UndefinedOption = "nan",
@@ -130,11 +136,12 @@ def compare(
     if len(set(files)) < len(files):
         raise ValueError(f"Expected each file once, got {', '.join(map(str, files))}.")
     names = [file.stem for file in files] if len({file.stem for file in files}) == len(files) else map(str, files)
-    selections = {
-        name: _selections(file, kind, top, features, n_features) for name, file in zip(names, files, strict=True)
-    }
-    (measure,) = _with_similarity([parse_measure(measure_text)], data, similarity)
     with notes(quiet):
+        selections = {
+            name: _selections(file, kind, top, features, n_features, transpose)
+            for name, file in zip(names, files, strict=True)
+        }
+        (measure,) = _with_similarity([parse_measure(measure_text)], data, similarity)
         comparisons = compare_many(
             selections,
             measure,
@@ -202,16 +209,19 @@ def _undefined(text: str) -> Any:
 
 
 def _selections(
-    file: Path, kind: str | None, top: int | None, features: Path | None, n_features: int | None
+    file: Path,
+    kind: str | None,
+    top: int | None,
+    features: Path | None,
+    n_features: int | None,
+    transpose: bool,
 ) -> "Preferences":
-    from holdfast.io.selections import read_names, read_preferences
+    from holdfast.io.selections import read_names, read_selections
 
-    preferences = read_preferences(
-        file,
-        kind=cast("Kind | None", kind),
-        features=read_names(features) if features else None,
-        n_features=n_features,
-    )
+    names = read_names(features) if features else None
+    preferences, note = read_selections(file, cast("Kind | None", kind), names, n_features, transpose=transpose)
+    if note is not None:
+        warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
     if top is None:
         return preferences
     if preferences.kind == "subset":
@@ -221,7 +231,7 @@ def _selections(
 
 def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
     """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
-    from holdfast.io.files import read_frame
+    from holdfast.io.loading import read_frame
 
     if data is not None and similarity is not None:
         raise ValueError("Expected --data or --similarity, got both; give one of them.")
@@ -235,7 +245,7 @@ def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: P
 
 def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
-    from holdfast.io.files import read_frame
+    from holdfast.io.loading import read_frame
 
     if file is None:
         return None

@@ -20,7 +20,9 @@ def complete(kind: str) -> Callable[[str], list[str]]:
 
 Data = Annotated[
     Path | None,
-    typer.Argument(help="CSV, TSV, Parquet, Feather or ARFF; or a known data set: breast_cancer."),
+    typer.Argument(
+        help="CSV, TSV or other text, Excel, Parquet, Feather, ARFF, AnnData or R; or a known data set: breast_cancer."
+    ),
 ]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")]
 Select = Annotated[
@@ -79,6 +81,10 @@ PredictionTask = Annotated[
 ]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out.")]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Keep as a feature what looks like a row number, an identifier or the target."),
+]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of the rows: no feature.")]
 Groups = Annotated[str | None, typer.Option(metavar="COLUMN", help="Rows of one group (patient) stay together.")]
 Missing = Annotated[
@@ -87,6 +93,20 @@ Missing = Annotated[
 Categorical = Annotated[
     str | None, typer.Option(metavar="error|one-hot|codes|drop", help="What to do with columns of texts.")
 ]
+Transpose = Annotated[
+    bool | None, typer.Option("--transpose", help="Features stand in rows, samples in columns.", show_default=False)
+]
+TargetFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Second table with the target, matched by names of samples.")
+]
+Sep = Annotated[
+    str | None, typer.Option(metavar="MARK", help="What separates columns of text: ; or tab (detected by default).")
+]
+Decimal = Annotated[str | None, typer.Option(metavar=".|,", help="Decimal mark of text (detected by default).")]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Encoding of text, such as latin-1 (detected by default).")
+]
+Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file, object of an .RData file.")]
 Store = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep everything in this file, and resume from it.")]
 Allow = Annotated[
     list[str] | None,

@@ -46,8 +46,19 @@ def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
 
 def as_options(text: str) -> str:
     """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
-    names = "categorical|groups|ignore|index|missing|task"
-    return re.sub(rf"\b({names})=([\w'])?", lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""), text)
+    text = re.sub(r"\b(ignore|accept)=\[([^\]]+)\]", _repeat_option, text).replace("transpose=True", "--transpose")
+    names = (
+        "accept|categorical|decimal|encoding|groups|ignore|index|missing|sep|sheet|target_file|target|task|transpose"
+    )
+
+    def as_option(match: "re.Match[str]") -> str:
+        return f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")
+
+    return re.sub(rf"\b({names})=([\w'\"])?", as_option, text)
+
+
+def _repeat_option(match: "re.Match[str]") -> str:
+    return " ".join(f"--{match[1]} {name}" for name in match[2].split(", "))
 
 
 def literal(text: str) -> Any:

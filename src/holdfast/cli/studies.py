@@ -10,20 +10,20 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.configuration import check_trust, checked_options, file_options, resume_command, trust_by_option
-from holdfast.cli.parsing import as_options, parse_measure, parse_named
+from holdfast.cli.parsing import parse_measure, parse_named
 from holdfast.cli.printing import counted, interval_text, notes, number, print_json
+from holdfast.cli.reading import read
 from holdfast.cli.terminal import console, say, table, write
 
 if TYPE_CHECKING:
-    from holdfast.io import Table
     from holdfast.study import Study, StudyResult
     from holdfast.study.trust import Trust
     from holdfast.study.work import FastModels
 
 DEFAULTS: dict[str, Any] = {
     "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
-    "ignore": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1, "seed": 0,
-    "fast_models": "all",
+    "ignore": [], "accept": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1,
+    "seed": 0, "fast_models": "all",
 }  # fmt: skip
 NOT_KEPT = ("store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
@@ -42,10 +42,17 @@ def study(
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
+    accept: options.Accept = None,
     index: options.Index = None,
     groups: options.Groups = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
+    transpose: options.Transpose = None,
+    target_file: options.TargetFile = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
     store: options.Store = None,
     until: Annotated[
         float | None,
@@ -216,43 +223,6 @@ def export(
 # Running
 
 
-def _table(options: dict[str, Any]) -> "Table":
-    """The data: a file, or, where there is no such file, a data set by its name."""
-    from holdfast import datasets
-    from holdfast.declared import did_you_mean
-    from holdfast.io import Table, read_table
-
-    data, target = options.get("data"), options.get("target")
-    if data is None:
-        raise ValueError("Expected a data file for the study, got none; see holdfast study --help.")
-    if not Path(data).exists() and data in datasets.names():
-        for key in ("ignore", "index", "groups"):
-            if options.get(key):
-                raise ValueError(f"Expected a file for --{key}, got the data set {data}, of which every column counts.")
-        known = datasets.load(data)
-        return Table(X=known.X, y=known.y, target=target or "target", task=known.info.task, notes=(known.description,))
-    if not Path(data).exists():
-        hint = did_you_mean(data, datasets.names())
-        raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
-    if target is None:
-        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
-    try:
-        return read_table(
-            data, target, groups=options.get("groups"), index=options.get("index"), ignore=options["ignore"],
-            missing=options["missing"], categorical=options["categorical"], task=options.get("task"),
-        )  # fmt: skip
-    except ValueError as error:
-        raise ValueError(as_options(str(error))) from None
-
-
-def read(options: dict[str, Any], quiet: bool) -> "Table":
-    """Read the data, and print a note for every change made to them."""
-    data = _table(options)
-    for note in () if quiet else data.notes:
-        say(f"holdfast: note: {note}")
-    return data
-
-
 def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "StudyResult":
     """Run the study that the options ask for."""
     from holdfast.study import TargetPrecision
@@ -261,8 +231,9 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
     data = read(options, quiet)
     options = {**options, "select": options["select"] or options["usual"][data.task]}
     command = {key: value for key, value in options.items() if key not in NOT_KEPT}
-    if Path(options["data"]).exists():
-        command["data"] = str(Path(options["data"]).resolve())
+    for key in ("data", "target_file"):
+        if options.get(key) and Path(options[key]).exists():
+            command[key] = str(Path(options[key]).resolve())
     until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
     with notes(quiet), _stopped_cleanly(options):
         result = planned(options, data.task, trust).run(

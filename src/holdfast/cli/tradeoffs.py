@@ -9,6 +9,7 @@ from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import interval_text, notes, number, print_json
+from holdfast.cli.reading import OF_FILES
 from holdfast.cli.studies import DEFAULTS, ran, typed_options
 from holdfast.cli.terminal import console, table
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from holdfast.tradeoff import Choice, Pareto
 
 STUDY = (
-    "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "index",
-    "groups", "missing", "categorical", "store", "time_limit", "seed", "jobs",
+    "data", "target", "select", "perturb", "resamples", "estimator", "score", "keep", "store", "time_limit", "seed",
+    "jobs", *OF_FILES,
 )  # fmt: skip
 USUAL: dict[str, Any] = {
     "estimator": "linear",
@@ -47,10 +48,17 @@ def tradeoff(
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
+    accept: options.Accept = None,
     index: options.Index = None,
     groups: options.Groups = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
+    transpose: options.Transpose = None,
+    target_file: options.TargetFile = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
     store: options.Store = None,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = None,

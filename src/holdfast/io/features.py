@@ -35,7 +35,8 @@ def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Convert every column to floats or categories, where that is possible."""
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes], dtype=bool)
     numbers = features.loc[:, plain].astype(np.float64)
-    notes, others = _note_row_numbers(numbers), []
+    notes: list[str] = []
+    others = []
     names: dict[str, list[str]] = {"truth": [], "text": []}
     for name, column in features.loc[:, ~plain].items():
         typed, kind = _float_or_category(column)
@@ -44,14 +45,6 @@ def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     notes += [f"Made 1 and 0 of true and false in {join_first(names['truth'])}."] if names["truth"] else []
     notes += [f"Read numbers written as text in {join_first(names['text'])}."] if names["text"] else []
     return pd.concat([numbers, *others], axis=1)[list(features.columns)], notes
-
-
-def _note_row_numbers(numbers: pd.DataFrame) -> list[str]:
-    with np.errstate(over="ignore"):
-        steps = np.diff(numbers.to_numpy(), axis=0)
-    counting = (steps == 1).all(axis=0) & (len(numbers) > FEW_ROWS)
-    note = "Kept {!r} as a feature, though it counts the rows; ignore= leaves it out."
-    return [note.format(name) for name in numbers.columns[counting]]
 
 
 def _float_or_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", str]:

@@ -1,37 +1,56 @@
-"""Reading tables from files into pandas: CSV, TSV, Parquet, Feather and ARFF."""
+"""Files: paths, bytes and texts; tables in Parquet, Feather and ARFF."""
 
-import csv
 import gzip
-import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
 
-ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".arff")
-_BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
-EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
-"""Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
+from holdfast.io.dialect import detect_encoding, is_binary
+
+_SIGNATURES = {
+    b"PK": "an Excel or zip file", b"\x1f\x8b": "a packed file", b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file",
+    b"\xd0\xcf\x11\xe0": "an old Excel file", b"RDX": "a file of R",
+}  # fmt: skip
 
 
-def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a table with a header; the ending tells the format, and any not in ENDINGS is read as CSV.
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read a file, where that is not to be detected: options of :func:`holdfast.read_table`."""
 
-    ``row`` is what messages call a row; ``gaps`` are texts that mean a missing value in CSV and TSV, besides those of
-    pandas (empty, NA, NaN, null, None).
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Loaded:
+    """A table as it stands in a file.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The table, with row names as its index where the format has such.
+    file_format : str
+        How the file was read, in words.
+    notes : tuple of str
+        What was odd about the file.
+    aside : tuple of str
+        Columns that describe the samples and are no features unless asked for.
+    decimal : {".", ","}
+        Decimal mark of numbers that are still texts.
     """
-    path = as_path(path)
-    if file_ending(path) == ".parquet":
-        return _pandas_frame(parquet_table(path), path)
-    if file_ending(path) == ".feather":
-        return _feather(path)
-    if file_ending(path) == ".arff":
-        return _arff(path)
-    return _delimited(path, row, list(gaps))
+
+    frame: pd.DataFrame
+    file_format: str
+    notes: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
+    decimal: str = "."
 
 
 def as_path(path: Any, expected: str = "the path of a file") -> Path:
@@ -48,14 +67,37 @@ def file_ending(path: Path) -> str:
     return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file, unpacked if it ends in .gz."""
-    packed = path.suffix.lower() == ".gz"
-    with (
-        _decoded(path),
-        gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file,
-    ):
-        return file.read()
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, unpacked if it ends in .gz."""
+    if path.suffix.lower() != ".gz":
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
+
+
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """Return the text of a file, unpacked if it ends in .gz, in the encoding that its bytes show unless given."""
+    return decode(read_bytes(path), path, encoding)[0].replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decode(content: bytes, path: Path, encoding: str | None = None) -> tuple[str, str]:
+    """Return a text and its encoding, which is detected unless given; byte order marks are left out."""
+    if encoding is None and is_binary(content):
+        kind = next((kind for start, kind in _SIGNATURES.items() if content.startswith(start)), "a binary file")
+        raise ValueError(f"Expected text in {path}, got {kind}; give the file its right ending, or export it as CSV.")
+    chosen = encoding or detect_encoding(content)
+    try:
+        text = content.decode(chosen)
+    except LookupError:
+        raise ValueError(f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.") from None
+    except (UnicodeError, TypeError, ValueError):
+        raise ValueError(
+            f"Expected text in {chosen} in {path}, got another encoding; leave encoding= out, or name another one."
+        ) from None
+    return text.removeprefix("\ufeff"), chosen
 
 
 def is_text(column: "pd.Series[Any]") -> bool:
@@ -73,83 +115,9 @@ def as_number(entry: Any) -> Any:
     return entry
 
 
-def missing_package(package: str, purpose: str) -> ValueError:
+def missing_package(package: str, purpose: str, extra: str = "app") -> ValueError:
     """Return the error that says what to install."""
-    return ValueError(f"{purpose[0].upper()}{purpose[1:]} needs {package}: pip install 'holdfast[app]'")
-
-
-# CSV and TSV
-
-
-def _delimited(path: Path, row: str, gaps: list[str]) -> pd.DataFrame:
-    try:
-        header = [str(name) for name in parsed(path, nrows=1, dtype=str, keep_default_na=False).iloc[0]]
-        frame = parsed(path, skiprows=1, na_values=gaps)
-    except pd.errors.EmptyDataError:
-        raise ValueError(
-            f"Expected a header line and one line per {row} in {path}, got less; add the missing lines."
-        ) from None
-    except pd.errors.ParserError as error:
-        _check_ragged(path)
-        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
-    if len(header) != frame.shape[1] or frame.isna().to_numpy().any():
-        _check_ragged(path)
-    if len(header) == frame.shape[1] - 1 and _names_rows(frame.iloc[:, 0]):
-        header = ["", *header]  # R's write.table() names the rows but not their column
-    _check_header(path, header, frame.shape[1], row)
-    frame.columns = pd.Index(header)
-    return frame
-
-
-def parsed(path: Path, **options: Any) -> pd.DataFrame:
-    """Return the cells of a CSV or TSV file, the header's too."""
-    with _decoded(path):
-        return pd.read_csv(path, sep=_separator(path), header=None, low_memory=False, **EXACT, **options)
-
-
-def _separator(path: Path) -> str:
-    return "\t" if file_ending(path) == ".tsv" else ","
-
-
-@contextmanager
-def _decoded(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeDecodeError:
-        raise ValueError(f"Expected text in UTF-8 in {path}, got another encoding; save it as UTF-8.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
-
-
-def _check_ragged(path: Path) -> None:
-    """Raise if not all lines below the header have one length; where some do not, that of the header is right."""
-    with suppress(csv.Error):
-        reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=_separator(path))
-        (_, width), *below = [(reader.line_num, len(row)) for row in reader if row]
-        if len({length for _, length in below}) > 1:
-            line, length = next((line, length) for line, length in below if length != width)
-            raise ValueError(f"Expected {width} columns in every line of {path}, got {length} in line {line}; fix it.")
-
-
-def _check_header(path: Path, header: list[str], n_columns: int, row: str) -> None:
-    other = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in header[0]), None)
-    if len(header) == 1 and other is not None:
-        ours = "tabs" if _separator(path) == "\t" else "commas"
-        raise ValueError(f"Expected columns separated by {ours} in {path}, got {other}; save it with {ours}.")
-    if len(header) != n_columns:
-        raise ValueError(
-            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
-            "is a name missing, or a separator inside a name?"
-        )
-    numbers = all(name.replace(".", "", 1).isdecimal() for name in header)
-    if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
-        raise ValueError(
-            f"Expected feature names in the first line of {path}, got the numbers of a {row}; add a header."
-        )
-
-
-def _names_rows(column: "pd.Series[Any]") -> bool:
-    return is_text(column) or column.tolist() == list(range(1, len(column) + 1))
+    return ValueError(f"{purpose[0].upper()}{purpose[1:]} needs {package}: pip install 'holdfast[{extra}]'")
 
 
 # Parquet and Feather
@@ -175,7 +143,8 @@ def parquet_table(path: Path) -> Any:
         raise ValueError(f"Expected a Parquet file, as {path} ends in .parquet, got something else.") from None
 
 
-def _feather(path: Path) -> pd.DataFrame:
+def feather_frame(path: Path) -> pd.DataFrame:
+    """Return a Feather file as a frame."""
     path.stat()
     try:
         import pyarrow.feather
@@ -185,10 +154,10 @@ def _feather(path: Path) -> pd.DataFrame:
         table = pyarrow.feather.read_table(path)
     except (ValueError, OSError):
         raise ValueError(f"Expected a Feather file, as {path} ends in .feather, got something else.") from None
-    return _pandas_frame(table, path)
+    return pandas_frame(table, path)
 
 
-def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
+def pandas_frame(table: Any, path: Path) -> pd.DataFrame:
     """Return a pyarrow table as a frame; metadata for pandas are ignored where they make no sense."""
     for version in (table, table.replace_schema_metadata(None)):
         with suppress(Exception):  # metadata may say anything, and errors are of any kind
@@ -199,7 +168,7 @@ def _pandas_frame(table: Any, path: Path) -> pd.DataFrame:
 # ARFF
 
 
-def _arff(path: Path) -> pd.DataFrame:
+def arff_frame(path: Path) -> pd.DataFrame:
     """Read ARFF; nominal attributes become categories in the declared order."""
     text = read_text(path)
     try:

@@ -7,6 +7,9 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
+GAPS = ("?", " ?", ".", "#NV", "#N/A")
+"""Marks of missing values besides those of pandas: UCI's, SAS's, and those of a German and an English Excel."""
+
 Task = Literal["classification", "regression"]
 Missing = Literal["error", "impute-median", "drop"]
 Categorical = Literal["error", "one-hot", "codes", "drop"]
@@ -21,10 +24,13 @@ class TableOptions:
     groups: str | None
     index: str | None
     ignore: tuple[str, ...]
+    accept: tuple[str, ...]
     task: Task | None
     missing: Missing
     categorical: Categorical
     drop_constant: bool
+    transpose: bool = False
+    columns: tuple[str, ...] = ()  # as they stand in the file
 
     @property
     def target_name(self) -> str:

@@ -10,22 +10,26 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
+from holdfast.io.delimited import OWN_MARK, open_text
 from holdfast.io.files import (
     as_number,
     as_path,
     file_ending,
     is_text,
     parquet_table,
-    parsed,
     pyarrow_parquet,
-    read_frame,
     read_text,
 )
+from holdfast.io.loading import ENDINGS, load_frame
+from holdfast.io.options import pluralize, quote_names
+from holdfast.io.orientation import are_feature_names, are_run_labels, row_labels, turn
 from holdfast.preferences import Kind, Preferences
 
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
-_MARK = "holdfast:"  # the first header cell of a file that holdfast wrote: holdfast:subset, :ranking or :weighting
+RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
+FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
+"""Headers of a first column of names that say what rows are."""
 
 
 def read_preferences(
@@ -34,14 +38,16 @@ def read_preferences(
     kind: Kind | None = None,
     features: Iterable[str] | None = None,
     n_features: int | None = None,
+    transpose: bool = False,
 ) -> Preferences:
     r"""Read the selections of several runs from a file.
 
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv`` or ``.parquet``: a matrix, one row per run, feature names in the header, 0/1, ranks or
-        weights; a first column of text, or one named ``run``, holds the runs' labels. ``.json``: a list of lists of
+        ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or any other ending that :func:`read_table` knows but ``.txt`` and
+        ``.dat``: a matrix, one row per run, feature names in the header, 0/1, ranks or weights; a first column of text,
+        or one named ``run``, holds the runs' labels. ``.json``: a list of lists of
         features, or an object from run label to such a list. Other endings: text, one run per line, features separated
         by tabs, semicolons, commas or, in a file without these, blanks; an empty line is an empty selection. All but
         Parquet may be packed (``.gz``).
@@ -51,6 +57,8 @@ def read_preferences(
         All features there were to choose from, for lists of features.
     n_features : int, optional
         How many there were, for lists of features.
+    transpose : bool
+        The matrix has one row per feature and one column per run.
 
     Returns
     -------
@@ -60,7 +68,8 @@ def read_preferences(
     Raises
     ------
     ValueError
-        If the file cannot be read, does not hold what ``kind`` says, or has another number of features.
+        If the file cannot be read, does not hold what ``kind`` says, has another number of features, or has columns
+        named like runs.
 
     See Also
     --------
@@ -77,11 +86,23 @@ def read_preferences(
     >>> hf.read_preferences(file)
     Preferences: 2 subsets of 3 features, 2 selected each
     """
+    return read_selections(path, kind, features, n_features, transpose=transpose)[0]
+
+
+def read_selections(
+    path: str | Path,
+    kind: Kind | None = None,
+    features: Iterable[str] | None = None,
+    n_features: int | None = None,
+    *,
+    transpose: bool = False,
+) -> tuple[Preferences, str | None]:
+    """Read selections as :func:`read_preferences` does, with a note on which way a matrix was read, if that is open."""
     path = as_path(path)
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
     names = None if features is None else list(features)
-    preferences = _read(path, kind, names, n_features)
+    preferences, note = _read(path, kind, names, n_features, transpose)
     if kind not in (None, preferences.kind):
         raise ValueError(
             f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds."
@@ -92,20 +113,55 @@ def read_preferences(
             f"Expected {universe} features in {path}, as n_features= or features= (--n-features, --features) says, got "
             f"a matrix of {preferences.n_features}; add the columns of the features that were never selected."
         )
-    return preferences
+    return preferences, note
 
 
-def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None) -> Preferences:
+def _read(
+    path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None, transpose: bool
+) -> tuple[Preferences, str | None]:
     ending = file_ending(path)
+    is_matrix = ending in ENDINGS and ending not in (".txt", ".dat")
+    if transpose and not is_matrix:
+        raise ValueError(f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.")
     if ending == ".json":
-        return _from_json(path, features, n_features)
-    if ending not in (".csv", ".tsv", ".parquet"):
-        return _from_lists(path, _text_runs(path), None, features, n_features)
+        return _from_json(path, features, n_features), None
+    if not is_matrix:
+        return _from_lists(path, _text_runs(path), None, features, n_features), None
     written = _from_holdfast_parquet(path) if ending == ".parquet" else None
     if written is not None:
-        return written
-    frame, labels, stated_kind = _split_labels(path, read_frame(path))
-    return _from_numbers(path, frame, labels, stated_kind or kind)
+        return written, None
+    loaded = load_frame(path)
+    if transpose:
+        frame = turn(_with_row_names(loaded.frame), loaded.decimal, str(path))
+        return _from_numbers(path, frame, [str(label) for label in frame.index], kind), None
+    frame, labels, stated_kind = _split_labels(path, loaded.frame)
+    note = None if stated_kind else _check_orientation(path, frame, labels, str(loaded.frame.columns[0]))
+    return _from_numbers(path, frame, labels, stated_kind or kind), note
+
+
+def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a matrix whose first column names its rows; in one without names, rows are counted from 0."""
+    if row_labels(frame) is not None:
+        return frame
+    return frame.set_axis([str(place) for place in range(len(frame))])
+
+
+def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None, first: str) -> str | None:
+    """Raise if names say that rows are features; return a note unless they say that rows are runs."""
+    rows_are_runs = labels is not None and (first.lower() in RUN_COLUMNS or are_run_labels(labels))
+    if rows_are_runs:
+        return None
+    shown = None
+    if are_run_labels(list(frame.columns)):
+        shown = f"columns that are named like runs: {quote_names(frame.columns)}"
+    elif labels is not None and (first.lower() in FEATURE_COLUMNS or are_feature_names(labels)):
+        shown = f"rows that are named like features: {quote_names(labels)}"
+    if shown is not None:
+        raise ValueError(
+            f"Expected one row per run in {path}, got {shown}; pass transpose=True (--transpose), as rows are features."
+        )
+    runs, features = pluralize(len(frame), "run"), pluralize(frame.shape[1], "feature")
+    return f"Read as {runs} of {features}; transpose=True (--transpose) if rows are features."
 
 
 def write_preferences(preferences: Preferences, path: str | Path) -> None:
@@ -145,7 +201,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
-        frame.insert(0, _MARK + preferences.kind, list(labels), allow_duplicates=True)
+        frame.insert(0, OWN_MARK + preferences.kind, list(labels), allow_duplicates=True)
         frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
     elif path.suffix == ".json":
         path.write_text(json.dumps(_as_record(preferences), ensure_ascii=False), encoding="utf-8")
@@ -171,11 +227,11 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
     if frame.columns.empty:
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
-    stated_kind = next((kind for kind in KINDS if first == _MARK + kind), None)
+    stated_kind = next((kind for kind in KINDS if first == OWN_MARK + kind), None)
     if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
     if file_ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
-        column = parsed(path, skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
+        column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
@@ -231,7 +287,7 @@ def _from_lists(
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
     content = _parse_json(path)
-    if isinstance(content, dict) and content.get("format") == _MARK + "preferences":
+    if isinstance(content, dict) and content.get("format") == OWN_MARK + "preferences":
         return _from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content
@@ -283,7 +339,7 @@ def _as_record(preferences: Preferences) -> dict[str, Any]:
         runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
     names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
     return {
-        "format": _MARK + "preferences",
+        "format": OWN_MARK + "preferences",
         "kind": preferences.kind,
         "n_features": preferences.n_features,
         "features": names,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from pandas.api import types
 from holdfast.checks import as_names
 from holdfast.declared import did_you_mean
 from holdfast.io.features import make_features
-from holdfast.io.files import ENDINGS, as_number, as_path, file_ending, read_frame
+from holdfast.io.files import Loaded, Reading, as_number, as_path, file_ending
+from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import (
+    GAPS,
     Categorical,
     Missing,
     TableOptions,
@@ -25,10 +27,11 @@ from holdfast.io.options import (
     pluralize,
     quote_names,
 )
+from holdfast.io.orientation import NO_NAME, has_features_in_rows, row_labels, turn
+from holdfast.io.record import DataRecord
+from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
 from holdfast.io.target import as_labels, make_target
-
-GAPS = ("?", " ?")  # as in files of the UCI repository
-NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
+from holdfast.io.target_file import join_target
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,14 +46,10 @@ class Table:
         The features: finite floats, each column with a name of its own.
     y : ndarray
         Class labels (texts or whole numbers), or floats for regression.
-    target : str
-        Name of the target.
-    task : {"classification", "regression"}
-        Whether classes or numbers are to be predicted.
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
-    notes : tuple of str
-        Every change that was made and everything that looks odd, one sentence each.
+    record : DataRecord
+        Where the data come from, their sizes, the classes, and every change that was made.
 
     See Also
     --------
@@ -67,10 +66,28 @@ class Table:
 
     X: pd.DataFrame
     y: NDArray[Any]
-    target: str
-    task: Task
     groups: NDArray[Any] | None = None
-    notes: tuple[str, ...] = ()
+    record: DataRecord
+
+    @property
+    def target(self) -> str | None:
+        """Name of the target."""
+        return self.record.target
+
+    @property
+    def task(self) -> Task:
+        """Whether classes or numbers are to be predicted."""
+        return self.record.task
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every change that was made and everything that looks odd, one sentence each."""
+        return self.record.notes
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What changes how results are to be read, such as a feature that may be the target in other words."""
+        return self.record.warnings
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))
@@ -79,12 +96,33 @@ class Table:
         size = " of ".join(map(pluralize, self.X.shape, ("sample", "feature")))
         values = "numbers"
         if self.task == "classification":
-            labels, counts = np.unique(self.y, return_counts=True)
-            shown = join_first([f"{label}: {count}" for label, count in zip(labels, counts, strict=True)])
-            values = f"{len(labels)} classes ({shown})"
-        more = [f", {pluralize(len(np.unique(self.groups)), 'group')}"] if self.groups is not None else []
-        more += [f", {pluralize(len(self.notes), 'note')}"] if self.notes else []
+            shown = join_first([f"{label}: {count}" for label, count in self.record.classes])
+            values = f"{len(self.record.classes)} classes ({shown})"
+        counts = ((self.record.n_groups, "group"), (len(self.notes), "note"), (len(self.warnings), "warning"))
+        more = [f", {pluralize(count, noun)}" for count, noun in counts if count]
         return f"Table: {size}, {self.target!r} of {values}{''.join(more)}"
+
+
+def make_table(
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    task: Task,
+    groups: NDArray[Any] | None = None,
+    groups_name: str | None = None,
+    **facts: Any,
+) -> Table:
+    """Return a table with the record of its data: sizes, classes and groups are counted, ``facts`` are the rest."""
+    labels, counts = np.unique(y, return_counts=True) if task == "classification" else ((), ())
+    record = DataRecord(
+        **{"rows_read": X.shape[0], "columns_read": X.shape[1] + 1, **facts},
+        rows=X.shape[0],
+        features=X.shape[1],
+        task=task,
+        classes=tuple((str(label), int(count)) for label, count in zip(labels, counts, strict=True)),
+        groups=groups_name,
+        n_groups=None if groups is None else len(np.unique(groups)),
+    )
+    return Table(X=X, y=y, groups=groups, record=record)
 
 
 def read_table(
@@ -95,17 +133,26 @@ def read_table(
     groups: str | None = None,
     index: str | None = None,
     ignore: str | Iterable[str] = (),
+    accept: str | Iterable[str] = (),
     missing: Missing = "error",
     categorical: Categorical = "error",
     drop_constant: bool = False,
+    transpose: bool = False,
+    target_file: str | Path | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Read a data set, one row per sample, from a file or a frame; change nothing without a note.
 
     Parameters
     ----------
     path : path or DataFrame
-        A file ending in ``.csv``, ``.tsv``, ``.parquet``, ``.feather`` or ``.arff``; CSV, TSV and ARFF may be packed
-        (``.csv.gz``). The first line of CSV and TSV names the columns. A first column without a name holds row names.
+        Text (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.dat``), whose encoding, separator and decimal mark are
+        detected; Excel (``.xlsx``, ``.xls``, ``.ods``), ``.parquet``, ``.feather``, ``.arff``, AnnData (``.h5ad``),
+        or R's ``.rds`` and ``.RData``. Text and ARFF may be packed (``.csv.gz``). The first line names the columns; a
+        first column without a name holds row names.
     target : str
         Column of the class labels, or of the numbers to predict.
     task : {"classification", "regression"}, optional
@@ -117,6 +164,9 @@ def read_table(
         Column of row names. It is not a feature.
     ignore : str or list of str
         Columns to leave out.
+    accept : str or list of str
+        Columns to keep as features though they look like row numbers, identifiers or the target; columns of ``obs`` in
+        AnnData, or of ``target_file``, to be features.
     missing : {"error", "impute-median", "drop"}
         What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
@@ -126,6 +176,20 @@ def read_table(
         two categories, as the other would be its mirror); number the categories; or leave the columns out.
     drop_constant : bool
         Leave out columns with a single value; otherwise they are kept, with a note.
+    transpose : bool
+        Features stand in rows and samples in columns, as expression data come. The first column names the features; the
+        target is one of these rows, or stands in ``target_file``.
+    target_file : path, optional
+        A second table with names of samples and the target, and maybe the groups; rows are matched by name, in any
+        order. The names of samples in the first table are its header if ``transpose``, else its row names.
+    sep : str, optional
+        What separates columns of text, such as ``";"``, ``"tab"`` or ``"space"``; detected by default.
+    decimal : {".", ","}, optional
+        Decimal mark of text; detected by default.
+    encoding : str, optional
+        Encoding of text, such as ``"utf-8"`` or ``"latin-1"``; detected by default.
+    sheet : str, optional
+        Sheet of an Excel file, or object of an ``.RData`` file; by default, the first one with a table.
 
     Returns
     -------
@@ -135,7 +199,8 @@ def read_table(
     Raises
     ------
     ValueError
-        If the data need a decision that no option makes, such as text or missing values.
+        If the data need a decision that no option makes, such as text, missing values, or columns that look like
+        identifiers.
 
     See Also
     --------
@@ -160,24 +225,85 @@ def read_table(
     if not isinstance(path, pd.DataFrame):
         path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    ignored = (ignore,) if isinstance(ignore, str) else as_names(ignore, "ignore=")
+    lists = {key: (names,) if isinstance(names, str) else as_names(names, f"{key}=") for key, names in
+             (("ignore", ignore), ("accept", accept))}  # fmt: skip
     groups, index = (None if name is None else str(name) for name in (groups, index))
-    options = TableOptions(where, str(target), groups, index, ignored, task, missing, categorical, drop_constant)
+    options = TableOptions(
+        where=where, target=str(target), groups=groups, index=index, task=task, missing=missing,
+        categorical=categorical, drop_constant=drop_constant, transpose=transpose, **lists,
+    )  # fmt: skip
     check_options(options)
-    frame, notes = _check_columns(_load_frame(path), options)
-    roles = frame[[name for name in (options.target, groups) if name is not None]]
-    X, roles, changes = make_features(frame.drop(columns=[*roles.columns, *ignored]), roles, options)
-    y, inferred_task, more = make_target(roles[options.target], options)
-    labels = _groups(roles, options)
-    return Table(X=X, y=y, target=options.target, task=inferred_task, groups=labels, notes=(*notes, *changes, *more))
+    loaded = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    loaded = _orient(loaded, options)
+    if target_file is not None:
+        options = replace(options, columns=tuple(map(str, loaded.frame.columns)))
+        loaded = join_target(loaded, options, as_path(target_file, "the path of a second file for target_file="))
+    frame, notes = _check_columns(loaded.frame, options)
+    table = _make(frame, (*loaded.notes, *notes), loaded.aside, options)
+    source = None if isinstance(path, pd.DataFrame) else path.name
+    return replace(table, record=replace(table.record, source=source, file_format=loaded.file_format or None))
 
 
-def _load_frame(path: Path | pd.DataFrame) -> pd.DataFrame:
+def _load(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
     if isinstance(path, pd.DataFrame):
-        return path
+        return Loaded(frame=path, file_format="")
     if file_ending(path) not in ENDINGS:
         raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {path.name!r}; save it as one of these.")
-    return read_frame(path, row="sample", gaps=GAPS)
+    return load_frame(path, row="sample", gaps=GAPS, reading=reading)
+
+
+def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
+    """Return a table with samples in rows; columns to ignore that are none of its features are left out before."""
+    if not options.transpose:
+        return loaded
+    if options.index is not None and options.index in loaded.frame.columns:
+        loaded = replace(loaded, frame=loaded.frame.set_index(options.index))
+    frame = loaded.frame
+    others = [name for name in frame.columns if str(name) in options.ignore]
+    turned = turn(frame.drop(columns=others), loaded.decimal, options.where)
+    note = "Transposed the table, as features stood in its rows."
+    return replace(loaded, frame=turned, notes=(*loaded.notes, note), aside=tuple(map(str, others)))
+
+
+def _make(frame: pd.DataFrame, notes: tuple[str, ...], aside: tuple[str, ...], options: TableOptions) -> Table:
+    """Return the table of a frame whose columns are known; suspicious ones are refused, noted or warned of."""
+    roles = frame[[name for name in (options.target, options.groups) if name is not None]]
+    left = [name for name in aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
+    unnamed = [name for name in left if name not in options.ignore]
+    notes += (
+        (f"Left out what describes the samples: {quote_names(unnamed)}; accept= makes features of it.",)
+        if unnamed
+        else ()
+    )
+    features = frame.drop(
+        columns=[*roles.columns, *{*left, *(name for name in options.ignore if name in frame.columns)}]
+    )
+    X, roles, changes = make_features(features, roles, options)
+    y, task, more = make_target(roles[options.target], options)
+    labels = _groups(roles, options)
+    accepted, warnings = _judge_suspects(find_suspects(X, y, labels, options.target, options.groups), options)
+    notes = (*notes, *changes, *more, *note_repeats(X), *accepted)
+    return make_table(
+        X, y, task, labels, options.groups, target=options.target, notes=notes, warnings=tuple(warnings),
+        rows_read=frame.shape[0], columns_read=frame.shape[1],
+    )  # fmt: skip
+
+
+def _judge_suspects(suspects: list[Suspect], options: TableOptions) -> tuple[list[str], list[str]]:
+    """Raise if a column looks like no feature by more than its values; return notes on accepted ones, and warnings."""
+    open_ = [suspect for suspect in suspects if suspect.name not in options.accept]
+    certain = [suspect for suspect in open_ if suspect.beyond_values]
+    if certain:
+        names = [suspect.name for suspect in certain]
+        shown = names[0] if len(names) == 1 else names
+        raise ValueError(
+            f"Expected only features beside the target in {options.where}, but "
+            f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
+            f"as a feature with accept={shown!r}."
+        )
+    accepted = [suspect for suspect in suspects if suspect.name in options.accept]
+    notes = [f"Kept as a feature, as accept= says: {phrase}." for phrase in describe_suspects(accepted)]
+    return notes, [f"{phrase}." for phrase in describe_suspects(open_)]
 
 
 def _check_columns(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
@@ -187,13 +313,15 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataF
     twice = [f"{name!r} ({times} times)" for name, times in Counter(frame.columns).items() if times > 1]
     if twice:
         raise ValueError(f"Expected different column names in {options.where}, got {join_first(twice)}; rename them.")
+    ignored = () if options.transpose else options.ignore  # checked when the table was turned
     roles = [("target", options.target), ("groups", options.groups), ("index", options.index)]
-    for argument, name in [*roles, *(("ignore", name) for name in options.ignore)]:
-        if name is not None:
+    listed = [("ignore", name) for name in ignored] + [("accept", name) for name in options.accept]
+    for argument, name in [*roles, *listed]:
+        if name is not None and not (options.transpose and argument == "index"):
             _check_column_exists(name, argument, frame, options)
     if frame.empty:
         raise ValueError(f"Expected one row per sample in {options.where}, got no rows; add some.")
-    if options.index is not None:
+    if options.index is not None and not options.transpose:
         frame = frame.set_index(options.index)
     return frame, notes
 
@@ -227,9 +355,28 @@ def _groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
 def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
     if name in frame.columns:
         return
+    if argument == "target" and not options.transpose:
+        _check_orientation(name, frame, options)
     hint = did_you_mean(name, frame.columns)
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = "; these are numbers: add a header." if numbers else f"; give {argument}= one of these names."
     columns = quote_names(frame.columns)
     raise ValueError(f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}")
+
+
+def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) -> None:
+    """Raise how to read the table if its rows are features: one is the target, or names and shape say so."""
+    labels = row_labels(frame)
+    if labels is not None and target in set(map(str, labels)):
+        raise ValueError(
+            f"Expected the target column {target!r} in {options.where}, got a row of this name: features stand in "
+            "rows; pass transpose=True."
+        )
+    if has_features_in_rows(frame) and not did_you_mean(target, frame.columns).endswith("?"):
+        names, body = quote_names([] if labels is None else labels), frame.shape[1] - (labels is not frame.index)
+        raise ValueError(
+            f"Expected the target column {target!r} in {options.where}, got {len(frame)} rows named {names} and {body} "
+            "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
+            f"with the names of the samples and a column {target!r}."
+        )

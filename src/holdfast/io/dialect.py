@@ -1,0 +1,171 @@
+"""How a text file writes a table: its encoding, what separates columns, how numbers are written."""
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from holdfast.io.numerals import APOSTROPHES, Evidence
+
+BLANKS = r"\s+"  # runs of spaces, as pandas spells them
+SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'", BLANKS: "spaces"}
+"""What may separate columns, with what notes call it."""
+SAMPLE_LINES, SAMPLE_CHARACTERS = 30, 300_000
+_SEP_LINE = re.compile(r'"?sep=(.)"?\s*?\r?\n', re.IGNORECASE)  # Excel's own first line
+_NUMBER = re.compile(r"[+-]?(?:\d[\d., ]*|[.,]\d+)(?:[eE][+-]?\d+)?|NA|NaN|", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+_ENCODING_NAMES = {
+    "utf-8": "UTF-8", "utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16",
+    "utf-32": "UTF-32", "latin-1": "Latin-1", "cp1252": "Windows-1252",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    r"""How a text file writes a table.
+
+    Attributes
+    ----------
+    sep : str
+        What separates columns; ``\s+`` for runs of spaces.
+    decimal : {".", ","}
+        Decimal mark.
+    thousands : str or None
+        Mark between thousands, if any number has one.
+    encoding : str
+        Encoding, by Python's name.
+    skip : int
+        Characters before the header: Excel's ``sep=;`` line.
+    """
+
+    sep: str = ","
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str = "utf-8"
+    skip: int = 0
+
+    def __str__(self) -> str:
+        numbers = " with decimal commas" if self.decimal == "," else ""
+        if self.thousands is not None:
+            mark = {",": "commas", ".": "points"}.get(self.thousands)
+            mark = mark or ("apostrophes" if self.thousands in APOSTROPHES else "spaces")
+            numbers += f"{' and' if numbers else ' with'} {mark} between thousands"
+        return f"text separated by {SEPARATORS.get(self.sep, repr(self.sep))}{numbers}"
+
+    @property
+    def encoding_name(self) -> str:
+        """The encoding as people call it."""
+        return _ENCODING_NAMES.get(self.encoding, self.encoding)
+
+    def is_plain(self, sep: str) -> bool:
+        """Whether this is UTF-8 with decimal points and the separator that the file's ending says."""
+        return self.encoding_name == "UTF-8" and replace(self, encoding="utf-8", skip=0) == Dialect(sep=sep)
+
+
+# Encoding
+
+
+def detect_encoding(content: bytes) -> str:
+    """Return the encoding of a text by its byte order mark, by the places of its zeros, or by what it cannot be."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return encoding
+    start = content[:4096]
+    if b"\0" in start:
+        return "utf-16-le" if start[1::2].count(0) >= start[::2].count(0) else "utf-16-be"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    else:
+        return "utf-8"
+    if not re.search(rb"[\x80-\x9f]", content):  # where Latin-1 has control characters, Windows has quotes and dashes
+        return "latin-1"
+    return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", content) else "cp1252"
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether the beginning of a file cannot be text of any encoding: zeros that are not every second byte."""
+    start = content[:4096]
+    if not start.count(0) or start.startswith(tuple(mark for mark, _ in _BYTE_ORDER_MARKS)):
+        return False
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    return min(even, odd) > 0.1 * max(even, odd) or max(even, odd) < 0.3 * len(start) / 2
+
+
+# Separator and decimal mark
+
+
+def detect_dialect(text: str, usual: str, *, sep: str | None = None, decimal: str | None = None) -> Dialect:
+    """Return the dialect that the first lines of a text show, except for what is given.
+
+    ``usual`` is the separator that the file's ending says; it is taken where others fit as well. The decimal mark is a
+    guess, to be confirmed by the whole file (:func:`holdfast.io.delimited.read_delimited`).
+    """
+    line = _SEP_LINE.match(text)
+    skip = line.end() if line else 0
+    sample = _sample(text, skip)
+    if sep is None:
+        sep = line[1] if line else _detect_separator(sample, usual)
+    records = _records(sample, sep)
+    return Dialect(sep=sep, decimal=decimal or _guess_decimal(records), skip=skip)
+
+
+def _sample(text: str, skip: int) -> str:
+    """Return the first lines: the header, two more, and others that fit; a line that was cut is left out."""
+    place, lines = skip, 0
+    while (lines < SAMPLE_LINES and place - skip < SAMPLE_CHARACTERS) or lines < 3:
+        end = text.find("\n", place)
+        if end < 0:
+            return text[skip:]
+        place, lines = end + 1, lines + (text[place:end].strip() != "")
+    return text[skip:place]
+
+
+def _records(sample: str, sep: str) -> list[list[str]]:
+    """Return the cells of the first lines; a quote that is still open makes the last record, which is left out."""
+    if sep == BLANKS:
+        sample, sep = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", sample)), " "
+    try:
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=sep)
+        return [record for record in reader if record]
+    except (csv.Error, TypeError):
+        return []
+
+
+def _detect_separator(sample: str, usual: str) -> str:
+    """Return the separator whose columns agree best with the header, of these the one with most numbers."""
+    order = sorted(SEPARATORS, key=lambda sep: (sep == BLANKS, sep != usual))  # spaces also stand inside of cells
+    ratings = {sep: _rate(_records(sample, sep)) for sep in order[:-1]}
+    best = max(ratings, key=lambda sep: ratings[sep])  # the first of equals
+    if ratings[best][0] > 0:
+        return best
+    return BLANKS if _rate(_records(sample, BLANKS))[0] > 0 else usual
+
+
+def _rate(records: list[list[str]]) -> tuple[int, float]:
+    """Rate cells: how well lines agree with the header (2: as long; 1: one longer, as R writes), share of numbers."""
+    if len(records) < 2:
+        width = len(records[0]) if records else 0
+        return (1 if width > 1 else 0), 0.0
+    (header, *below) = records
+    width, times = Counter(map(len, below)).most_common(1)[0]
+    if width < 2 or times < 0.8 * len(below):
+        return 0, 0.0
+    fit = 2 if width == len(header) else 1 if width == len(header) + 1 and len(header) > 1 else 0
+    cells = [cell for record in below for cell in record[1:]]
+    numbers = sum(_NUMBER.fullmatch(cell.strip()) is not None for cell in cells)
+    return fit, round(numbers / len(cells), 2)
+
+
+def _guess_decimal(records: list[list[str]]) -> str:
+    """Guess the decimal mark: a comma if cells show it, or may show it and none shows a point."""
+    cells = Evidence.from_cells(("", cell.strip()) for record in records[1:] for cell in record)
+    if cells.decimal(","):
+        return ","
+    return "," if cells.says(",", "maybe") and not (cells.decimal(".") or cells.says(".", "maybe")) else "."

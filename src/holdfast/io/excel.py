@@ -1,0 +1,190 @@
+"""Tables in Excel files and OpenDocument spreadsheets, through calamine."""
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from holdfast.declared import did_you_mean
+from holdfast.io.files import Loaded, missing_package
+from holdfast.io.numerals import Evidence, as_decimal_column, number_texts
+from holdfast.io.options import GAPS, pluralize, quote_names
+
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+MOST_BYTES = 2**31  # of a file when unpacked
+MOST_CELLS = 100_000_000  # of the rectangle around all cells of a sheet, which calamine fills
+PANDAS_GAPS = {
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "nan",
+    "NaN",
+    "NAN",
+    "NULL",
+    "null",
+    "None",
+    "<NA>",
+    "#VALUE!",
+    "#DIV/0!",
+    "#REF!",
+}
+_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
+_FAR_CELL = re.compile(rb'\br="(?:[A-Z]{3}\d+|[A-Z]{1,2}\d{6,7})"')
+
+Rows = list[list[Any]]
+
+
+def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
+    """Read the table of a sheet: by default the first sheet that has one."""
+    workbook = _open(path)
+    names = list(workbook.sheet_names)
+    if sheet is not None and sheet not in names:
+        hint = did_you_mean(sheet, names)
+        hint = hint if hint.endswith("?") else "; give sheet= one of these names."
+        raise ValueError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}")
+    sizes = {name: _size(workbook, name) for name in names}
+    filled = [name for name in names if sizes[name] >= 4]
+    chosen = sheet or next(iter(filled), None)
+    if chosen is None or not sizes[chosen]:
+        raise ValueError(f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.")
+    rows = workbook.get_sheet_by_name(chosen).to_python()
+    frame, notes = _make_frame(rows, f"sheet {chosen!r} of {path}", row)
+    others = [name for name in filled if name != chosen]
+    unread = f"; not read: {quote_names(others)} (sheet= names another one)" if others and sheet is None else ""
+    first = [f"Read the sheet {chosen!r}{unread}."] if len(names) > 1 or notes else []
+    return Loaded(frame=frame, file_format=f"Excel, sheet {chosen!r}", notes=(*first, *notes))
+
+
+def _open(path: Path) -> Any:
+    try:
+        import python_calamine
+    except ImportError:
+        raise missing_package("python-calamine", f"the Excel file {path}") from None
+    path.stat()
+    _check_size(path)
+    try:
+        return python_calamine.load_workbook(str(path))
+    except python_calamine.PasswordError:
+        raise ValueError(f"Expected an Excel file without a password, got a locked one: {path}; unlock it.") from None
+    except Exception:  # calamine's own errors, which have no common class in all of its versions
+        raise _no_excel(path) from None
+
+
+def _no_excel(path: Path) -> ValueError:
+    return ValueError(f"Expected an Excel file, as {path} ends in {path.suffix}, got another or half of one.")
+
+
+def _check_size(path: Path) -> None:
+    """Raise if a file would fill the memory: one that unpacks to gigabytes, or one with cells very far apart."""
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > MOST_BYTES:
+                raise ValueError(
+                    f"Expected at most {MOST_BYTES / 1e9:.1f} GB in {path}, got {size / 1e9:.1f} GB unpacked; save "
+                    "the table as CSV."
+                )
+            for member in archive.namelist():
+                if re.fullmatch(r"xl/worksheets/[^/]+\.xml", member):
+                    _check_extent(archive.read(member), path)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+        raise _no_excel(path) from None
+
+
+def _check_extent(content: bytes, path: Path) -> None:
+    if not _FAR_CELL.search(content):
+        return
+    last_row = last_column = 0
+    for match in _CELL.finditer(content):
+        last_row = max(last_row, int(match[2]))
+        last_column = max(last_column, _column_number(match[1]))
+    if last_row * last_column > MOST_CELLS:
+        raise ValueError(
+            f"Expected a table without cells far away from it in {path}, got cells up to row {last_row} and column "
+            f"{last_column}; delete the far ones, or save the table as CSV."
+        )
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _size(workbook: Any, name: str) -> int:
+    """Return the number of cells of a sheet; a chart is none."""
+    try:
+        sheet = workbook.get_sheet_by_name(name)
+    except Exception:
+        return 0
+    return int(sheet.height * sheet.width)
+
+
+# The table on a sheet
+
+
+def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table on a sheet: titles above it and remarks below it are left out, with a note."""
+    filled = [sum(cell != "" for cell in cells) for cells in rows]
+    start = next(place for place, count in enumerate(filled) if count >= max(2, 0.6 * max(filled))) if rows else 0
+    end = len(rows)
+    while end > start + 1 and (filled[end - 1] == 0 or (filled[end - 1] == 1 and max(filled) > 2)):
+        end -= 1
+    body = [cells for cells, count in zip(rows[start + 1 : end], filled[start + 1 : end], strict=True) if count]
+    if not body:
+        raise ValueError(f"Expected a header and one row per {row} in {where}, got less; add the missing rows.")
+    notes = _note_texts(rows[:start], "above the table") + _note_texts(rows[end:], "below the table")
+    places = [
+        place for place, name in enumerate(rows[start]) if name != "" or any(cells[place] != "" for cells in body)
+    ]
+    names = [_as_name(rows[start][place]) for place in places]
+    _check_names(names, where)
+    columns = [_column([cells[place] for cells in body]) for place in places]
+    return pd.concat(columns, axis=1, keys=range(len(columns))).set_axis(names, axis=1), notes
+
+
+def _note_texts(rows: Rows, where: str) -> list[str]:
+    texts = [str(cell) for cells in rows for cell in cells if cell != ""]
+    return [f"Left out {pluralize(len(texts), 'cell')} {where}: {quote_names(texts)}."] if texts else []
+
+
+def _as_name(cell: Any) -> str:
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _check_names(names: list[str], where: str) -> None:
+    blank = [place for place, name in enumerate(names) if not name.strip()]
+    if blank and blank != [0]:
+        place = next(place for place in blank if place)
+        raise ValueError(
+            f"Expected a name above every column in {where}, got none above column {place + 1}, after "
+            f"{names[place - 1]!r} ({pluralize(len(blank), 'such column')}); name them, and take merged cells apart."
+        )
+
+
+def _column(cells: list[Any]) -> "pd.Series[Any]":
+    entries = [None if isinstance(cell, str) and cell.strip() in (*PANDAS_GAPS, *GAPS) else cell for cell in cells]
+    column = pd.Series(entries, dtype=object)
+    kinds = {type(entry) for entry in entries if entry is not None}
+    if kinds and kinds <= {int, float}:
+        return column.astype("float64")
+    if kinds == {bool} and None not in entries:
+        return column.astype(bool)
+    texts = number_texts(column)
+    if kinds == {str} and texts is not None:
+        said = Evidence.from_cells(("", text) for text in texts)
+        open_to_both = said.says(",", "maybe") and not (said.decimal(",") or said.decimal("."))
+        numbers = None if open_to_both else as_decimal_column(column, "," if said.decimal(",") else ".")
+        return column if numbers is None or column.dropna().map(_is_plain).all() else numbers
+    return column
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a number in a text is one to Python too: such columns get their note when they become features."""
+    return re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", text) is not None

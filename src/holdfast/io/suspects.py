@@ -1,0 +1,326 @@
+"""Columns that look like no features: row counters and identifiers, the target or a group in other words, repeats."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.io.options import join_first, pluralize, quote_names
+
+FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing special
+ENOUGH_ROWS = 20  # from so many rows on, a single row that differs makes a column nearly constant
+CHANCE = 0.01  # expected number of columns that separate the classes by chance, above which this is no news
+IDENTIFIERS = {
+    "id", "ids", "index", "idx", "rowid", "rowindex", "rowname", "rownames", "rownumber", "unnamed", "barcode",
+    "uid", "uuid", "guid", "mrn", "accession", "geoaccession", "sampleid", "samplename", "patientid", "subjectid",
+    "idref",
+}  # fmt: skip
+WEAK_IDENTIFIERS = {
+    "no", "nr", "num", "number", "row", "sample", "case", "record", "obs", "observation", "patient", "subject",
+    "participant", "specimen", "donor", "lfd",
+}  # fmt: skip
+"""Names that are also those of features (NO is nitric oxide): they need values that count."""
+SUBJECTS = {
+    "patient", "subject", "participant", "person", "donor", "animal", "mouse", "pat", "subj", "individual", "sample",
+    "case", "row", "record", "specimen", "observation", "obs",
+}  # fmt: skip
+QUANTITIES = {
+    "age", "time", "year", "years", "day", "days", "month", "months", "week", "weeks", "hour", "hours", "minute",
+    "minutes", "date", "dose", "depth", "distance", "temperature", "length", "height", "weight", "size", "position",
+    "concentration", "frequency", "wavelength", "duration", "visit",
+}  # fmt: skip
+"""Names of what rows may well be sorted by."""
+TARGET_WORDS = {"target", "label", "labels", "class", "classes", "outcome", "response", "y"}
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A column that looks like no feature.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    reason : str
+        What it looks like, as a sentence goes on after the name.
+    beyond_values : bool
+        Whether its name, its place or the order of the rows says so too; else it may be a perfect marker.
+    """
+
+    name: str
+    reason: str
+    beyond_values: bool
+
+
+def find_suspects(
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: NDArray[Any] | None = None,
+    target: str | None = None,
+    groups_name: str | None = None,
+) -> list[Suspect]:
+    """Find columns that look like no features, in the order of the columns.
+
+    Parameters
+    ----------
+    X : DataFrame
+        The features; columns that are not numbers are passed over.
+    y : ndarray
+        Class labels, or floats for regression.
+    groups : ndarray, optional
+        Group of each row.
+    target, groups_name : str, optional
+        Names of the target and of the groups, to which names of columns are compared.
+
+    Returns
+    -------
+    list of Suspect
+        At most one for each column.
+    """
+    numbers = X.select_dtypes("number")
+    values, names = numbers.to_numpy(dtype=np.float64, na_value=np.nan), [str(name) for name in numbers.columns]
+    if len(values) < 3 or not names:
+        return []
+    found: dict[str, Suspect] = {}
+    for suspect in (
+        *_target_in_other_words(values, names, np.asarray(y), target),
+        *_group_in_other_words(values, names, groups, groups_name),
+        *_identifiers(values, names, groups is not None),
+        *_counters(values, names, is_first=bool(len(X.columns)) and names[0] == str(X.columns[0])),
+    ):
+        known = found.get(suspect.name)
+        if known is None or (suspect.beyond_values and not known.beyond_values):
+            found[suspect.name] = suspect
+    return [found[name] for name in names if name in found]
+
+
+def describe_suspects(suspects: Iterable[Suspect]) -> list[str]:
+    """Return one phrase for each reason, with the names of its columns: ``'a', 'b': each …``."""
+    by_reason: dict[str, list[str]] = {}
+    for suspect in suspects:
+        by_reason.setdefault(suspect.reason, []).append(suspect.name)
+    return [
+        f"{names[0]!r} {reason}" if len(names) == 1 else f"{quote_names(names)}: each {reason}"
+        for reason, names in by_reason.items()
+    ]
+
+
+# Names
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name in lower case: patientID, patient_id and Patient Id have the same."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+|(?<=[A-Za-z])(?=\d)", " ", name)
+    return spaced.lower().split()
+
+
+def _is_identifier(name: str) -> bool:
+    words = [word for word in _words(name) if not word.isdigit()]
+    if not words:
+        return False
+    if "".join(words) in IDENTIFIERS or words[-1] in {"id", "uid", "uuid", "barcode", "accession", "mrn"}:
+        return True
+    last = words[-1] in {"nr", "no", "number", "num", "index", "idx", "key"}
+    return (last and not SUBJECTS.isdisjoint(words[:-1])) or (words[0] == "id" and len(words) <= 3)
+
+
+def _is_subject(name: str) -> bool:
+    return _is_identifier(name) and not SUBJECTS.isdisjoint(_words(name))
+
+
+def _is_weak_identifier(name: str) -> bool:
+    words = [word for word in _words(name) if not word.isdigit()]
+    return bool(words) and all(word in WEAK_IDENTIFIERS for word in words)
+
+
+def _is_quantity(name: str) -> bool:
+    return not QUANTITIES.isdisjoint(_words(name))
+
+
+def _share_words(name: str, other: str | None) -> bool:
+    """Whether all words of one name stand in the other: status_code and status."""
+    ours, theirs = ({word for word in _words(text or "") if not word.isdigit()} for text in (name, other))
+    return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
+
+
+# Identifiers and counters
+
+
+def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Suspect]:
+    n, found = len(values), []
+    for place, name in enumerate(names):
+        if not (_is_identifier(name) or _is_weak_identifier(name)):
+            continue
+        column = values[:, place]
+        if not (column % 1 == 0).all():
+            continue
+        different = len(np.unique(column))
+        if _is_identifier(name) and different >= 0.9 * n:
+            found.append(Suspect(name, "is named like an identifier and differs in nearly every row", True))
+        elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
+            found.append(Suspect(name, "is named like an identifier and numbers the rows", True))
+        elif _is_subject(name) and not grouped and different > max(2, n / 20):
+            reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
+            found.append(Suspect(name, reason, True))
+    return found
+
+
+def _is_sorted(column: NDArray[np.float64]) -> bool:
+    steps = np.diff(column)
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _counters(values: NDArray[np.float64], names: list[str], is_first: bool) -> list[Suspect]:
+    """Find whole numbers that go up or down by the same step in every row, and a first column that numbers the rows."""
+    n = len(values)
+    if n <= FEW_ROWS:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(values[:3], axis=0)
+        likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
+        counting = [place for place in likely if (np.diff(values[:, place]) == steps[0, place]).all()]
+    found = []
+    for place in counting:
+        reason = "changes by the same step from row to row, as a counter of rows does"
+        found.append(Suspect(names[place], reason, not _is_quantity(names[place])))
+    first = values[:, 0]
+    numbers_rows = (first % 1 == 0).all() and len(np.unique(first)) == n
+    ordered = _is_sorted(first) and not _is_quantity(names[0])
+    if is_first and 0 not in counting and numbers_rows and (ordered or np.ptp(first) == n - 1):
+        found.append(Suspect(names[0], "is the first column and numbers the rows with whole numbers", True))
+    return found
+
+
+# The target and groups in other words
+
+
+def _target_in_other_words(
+    values: NDArray[np.float64], names: list[str], y: NDArray[Any], target: str | None
+) -> list[Suspect]:
+    if len(y) <= FEW_ROWS:
+        return []
+    if y.dtype.kind == "f":
+        places, exact = _follows(values, y), "is named like the target and orders the rows as it does"
+        perfect = "rises or falls with the target from row to row without exception"
+        recoded = places
+    else:
+        codes = np.unique(y, return_inverse=True)[1]
+        places, constant = _separates(values, codes)
+        if _chance_of_separation(np.bincount(codes)) * len(names) > CHANCE:
+            places = places & constant & (len(y) > 2 * FEW_ROWS)
+        recoded = places & constant
+        exact = "is named like the target and has one value for each of its classes"
+        perfect = "separates the classes perfectly, one value range for each"
+    called = "the target" if target is None else f"the target {target!r}"
+    perfect = perfect.replace("the target", called).replace(
+        "the classes", f"the classes of {target!r}" if target else "the classes"
+    )
+    found = []
+    for place in np.flatnonzero(places):
+        name = names[place]
+        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(_words(name))
+        if recoded[place] and alike:
+            found.append(Suspect(name, exact.replace("the target", called), True))
+        else:
+            found.append(Suspect(name, f"{perfect}: a perfect marker, or the target in other words", False))
+    return found
+
+
+def _separates(values: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which columns have a range of values for each class, apart from the others, and which a single value."""
+    low, high = _extremes(values, codes)
+    order = np.argsort(low, axis=0)
+    low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
+    return np.all(high[:-1] < low[1:], axis=0), np.all(low == high, axis=0)
+
+
+def _extremes(values: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest value of every column in each class."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    ordered = values[order]
+    return np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
+
+
+def _chance_of_separation(counts: NDArray[np.int64]) -> float:
+    """Return the probability that random numbers, all different, separate classes of these sizes."""
+    log = math.lgamma(len(counts) + 1) + sum(math.lgamma(count + 1) for count in counts) - math.lgamma(counts.sum() + 1)
+    return math.exp(log)
+
+
+def _follows(values: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns are strictly rising or strictly falling functions of the target."""
+    order = np.argsort(y, kind="stable")
+    rises = np.diff(y[order]) > 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(values[order], axis=0)
+    same = (steps[~rises] == 0).all(axis=0)
+    return same & rises.any() & ((steps[rises] > 0).all(axis=0) | (steps[rises] < 0).all(axis=0))
+
+
+def _group_in_other_words(
+    values: NDArray[np.float64], names: list[str], groups: NDArray[Any] | None, groups_name: str | None
+) -> list[Suspect]:
+    """Find whole numbers that are one-to-one with the groups; measurements of a subject may be so too, by chance."""
+    if groups is None or len(groups) <= FEW_ROWS:
+        return []
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    n_groups = int(codes.max()) + 1
+    if not 4 < n_groups < len(codes):
+        return []
+    low, high = _extremes(values, codes)
+    places = (
+        (low == high).all(axis=0) & (low % 1 == 0).all(axis=0) & (np.diff(np.sort(low, axis=0), axis=0) > 0).all(axis=0)
+    )
+    called = "the groups" if groups_name is None else f"the groups {groups_name!r}"
+    reason = f"has one whole number for each of {called}, as another name of them would"
+    return [
+        Suspect(names[place], reason, _is_identifier(names[place]) or _share_words(names[place], groups_name))
+        for place in np.flatnonzero(places)
+    ]
+
+
+# Columns with little or nothing of their own
+
+
+def note_repeats(X: pd.DataFrame) -> list[str]:
+    """Return notes on columns that are nearly constant and on columns that repeat another."""
+    values = X.to_numpy(dtype=np.float64)
+    return [*_note_nearly_constant(values, X.columns), *_note_copies(values, X.columns)]
+
+
+def _note_nearly_constant(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[str]:
+    n = len(values)
+    if n < ENOUGH_ROWS:
+        return []
+    usual = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
+    differing = (values != usual).sum(axis=0)
+    few = max(1, n // 100)
+    places = np.flatnonzero((differing > 0) & (differing <= few))
+    if not len(places):
+        return []
+    rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
+    shown = quote_names(names[places])
+    return [f"Kept {pluralize(len(places), 'column')} in which {rows} from all others: {shown}."]
+
+
+def _note_copies(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[str]:
+    if len(values) <= FEW_ROWS:
+        return []
+    columns = np.ascontiguousarray(values.T) + 0.0  # minus zero is zero
+    first: dict[bytes, int] = {}
+    copies = []
+    varies = (values != values[:1]).any(axis=0)
+    for place in np.flatnonzero(varies):
+        origin = first.setdefault(columns[place].tobytes(), int(place))
+        if origin != place:
+            copies.append(f"{names[int(place)]!r} (as {names[origin]!r})")
+    if not copies:
+        return []
+    verb = "repeats" if len(copies) == 1 else "repeat"
+    return [f"Kept {pluralize(len(copies), 'column')} that {verb} another: {join_first(copies)}."]
