@@ -9,7 +9,7 @@ from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import interval_text, notes, number, print_json
-from holdfast.cli.studies import DEFAULTS, ran, typed_options
+from holdfast.cli.running import DEFAULTS, run_study, typed_options
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 STUDY = (
     "data", "target", "select", "perturb", "resamples", "estimator", "score", "task", "keep", "ignore", "index",
-    "groups", "missing", "categorical", "store", "time_limit", "seed", "jobs",
+    "groups", "missing", "categorical", "store", "no_store", "time_limit", "seed", "jobs", "device", "fast_models",
 )  # fmt: skip
 USUAL: dict[str, Any] = {
     "estimator": "linear",
@@ -52,9 +52,11 @@ def tradeoff(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     store: options.Store = None,
+    no_store: options.NoStore = False,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
+    device: options.Device = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
@@ -74,7 +76,9 @@ def tradeoff(
     chosen = {**DEFAULTS, **USUAL, **typed}
     if metric is not None and metric not in (chosen["score"] or [metric]):
         raise ValueError(f"Expected one of the scores ({', '.join(chosen['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(chosen, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
+    ran = run_study(chosen, trust_by_option(typed, None, "the defaults"), quiet)
+    _decide(ran.result, decision, quiet, as_json)
+    ran.say_what_is_next()
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -126,7 +130,8 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
         choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
         front = result.pareto(how.metric, how.measure, level=how.level)
     if as_json:
-        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict()})
+        kept = None if result.path is None else str(result.path)
+        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict(), "store": kept})
     else:
         _print(front, choice)
 
