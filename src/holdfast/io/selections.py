@@ -1,15 +1,16 @@
 """Reading and writing selections: CSV, TSV, Parquet, JSON and plain text."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
+from holdfast.io.exported import is_exported, read_exported
 from holdfast.io.files import (
     as_number,
     as_path,
@@ -23,6 +24,7 @@ from holdfast.io.files import (
 )
 from holdfast.preferences import Kind, Preferences
 
+Runs = TypeVar("Runs")
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
 _MARK = "holdfast:"  # the first header cell of a file that holdfast wrote: holdfast:subset, :ranking or :weighting
@@ -34,6 +36,7 @@ def read_preferences(
     kind: Kind | None = None,
     features: Iterable[str] | None = None,
     n_features: int | None = None,
+    candidate: str | None = None,
 ) -> Preferences:
     r"""Read the selections of several runs from a file.
 
@@ -44,13 +47,16 @@ def read_preferences(
         weights; a first column of text, or one named ``run``, holds the runs' labels. ``.json``: a list of lists of
         features, or an object from run label to such a list. Other endings: text, one run per line, features separated
         by tabs, semicolons, commas or, in a file without these, blanks; an empty line is an empty selection. All but
-        Parquet may be packed (``.gz``).
+        Parquet may be packed (``.gz``). Also the table ``selections`` that a study exports, with the columns
+        ``candidate``, ``run``, ``feature`` and ``value``.
     kind : {"subset", "ranking", "weighting"}, optional
         What the numbers of a matrix are. 0/1 are read as subsets; ranks and weights must be stated.
     features : iterable of str, optional
         All features there were to choose from, for lists of features.
     n_features : int, optional
         How many there were, for lists of features.
+    candidate : str, optional
+        Of the selections that a study exported, whose to read.
 
     Returns
     -------
@@ -81,7 +87,15 @@ def read_preferences(
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
     names = None if features is None else list(features)
-    preferences = _read(path, kind, names, n_features)
+    if is_exported(path):
+        preferences = pick_candidate(path, read_exported(path, kind, n_features), candidate).runs
+    elif candidate is None:
+        preferences = _read(path, kind, names, n_features)
+    else:
+        raise ValueError(
+            f"Expected selections that a study exported in {path} for candidate={candidate!r} (--candidate), got "
+            "another table."
+        )
     if kind not in (None, preferences.kind):
         raise ValueError(
             f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds."
@@ -93,6 +107,18 @@ def read_preferences(
             f"a matrix of {preferences.n_features}; add the columns of the features that were never selected."
         )
     return preferences
+
+
+def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | None) -> Runs:
+    """Return what a candidate of an exported study preferred; the only one need not be named."""
+    if candidate is None and len(exported) == 1:
+        return next(iter(exported.values()))
+    known = ", ".join(list(exported)[:20])
+    if candidate is None:
+        raise ValueError(f"Expected the selections of one candidate in {path}, got {known}; give candidate=.")
+    if candidate not in exported:
+        raise ValueError(f"Expected one of the candidates {known} of {path}, got {candidate!r}.")
+    return exported[candidate]
 
 
 def _read(path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None) -> Preferences:

@@ -6,7 +6,7 @@ who may write, ``reading`` reads all of one moment, ``mending`` drops what is da
 
 from holdfast.study.store.checking import Checks, TableCheck
 from holdfast.study.store.mending import Verification, mend, verify
-from holdfast.study.store.opening import open_to_read, open_to_write
+from holdfast.study.store.opening import is_database, open_to_read, open_to_write
 from holdfast.study.store.reading import StoredPlan, read_meta, read_own_tables, read_plan, read_sound_tables
 from holdfast.study.store.store import (
     LockedStoreError,
@@ -31,6 +31,7 @@ __all__ = [
     "UnwritableStoreError",
     "Verification",
     "estimate_bytes",
+    "is_database",
     "mend",
     "open_to_read",
     "open_to_write",
