@@ -1,5 +1,6 @@
 """Commands that measure selections in files: measure, measures."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,6 +15,7 @@ from holdfast.cli.terminal import console, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from holdfast.inference.comparison import Comparisons
     from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
@@ -174,11 +176,14 @@ def measure_exported(
     as_json: bool,
 ) -> None:
     """Measure each candidate as the design of its study asks for it, and compare all of them."""
-    from holdfast.inference.designs import design_comparisons, design_stability
+    from holdfast.inference.designs import design_stability
     from holdfast.study.common_measure import choose_common_measure
 
-    given = {key: value for key, value in options.items() if value not in (False, "jackknife")}
-    if not all(runs.stand_alone for runs in designed.values()) and {"corrected", "method"} & set(given):
+    special = {
+        key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
+    }
+    shared = {"X": options["X"], "undefined": options["undefined"]}
+    if special and not all(runs.stand_alone for runs in designed.values()):
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
     kinds = {name: runs.runs.kind for name, runs in designed.items()}
     smallest = min(runs.runs.n_features for runs in designed.values())
@@ -186,15 +191,13 @@ def measure_exported(
         kinds, lambda name: designed[name].runs.sizes.mean(), smallest, measures[0] if measures else None
     )
     cut = {name: usual.cut(runs) for name, runs in designed.items()}
+    asked: list[str | Measure] = [*measures] or [usual.measure]
     with notes(quiet):
         estimates = {
-            name: [design_stability(runs, measure, **given) for measure in measures or [usual.measure]]
+            name: [design_stability(runs, measure, **shared, **special) for measure in asked]
             for name, runs in cut.items()
         }
-        compared = None
-        if len(cut) > 1:
-            shared = {key: given[key] for key in ("X", "undefined")}
-            compared = design_comparisons(cut, usual.measure, level=level, **shared)
+        compared = _compare_exported(cut, usual.measure, level, shared) if len(cut) > 1 else None
     if as_json:
         record = {
             "file": str(file),
@@ -211,6 +214,19 @@ def measure_exported(
         print_json("measurement", record)
     else:
         print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
+
+
+def _compare_exported(
+    designed: "Mapping[str, DesignedRuns]", measure: "str | Measure", level: float, options: dict[str, Any]
+) -> "Comparisons | None":
+    """Compare candidates of one study; None, with a note, where there is too little to compare."""
+    from holdfast.inference.designs import design_comparisons
+
+    try:
+        return design_comparisons(designed, measure, level=level, **options)
+    except ValueError as error:
+        warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
+        return None
 
 
 # What the options mean

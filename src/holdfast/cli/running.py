@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from holdfast.cli.configuration import check_trust, resume_command
+from holdfast.cli.configuration import check_trust, checked_options, resume_command
 from holdfast.cli.parsing import as_options, parse_named
 from holdfast.cli.printing import notes
 from holdfast.cli.storing import default_name, list_next, run_in_default_store
@@ -72,6 +72,19 @@ def read(options: dict[str, Any], quiet: bool) -> "Table":
     return data
 
 
+def stored_command(store: Path) -> dict[str, Any]:
+    """The options that a store's study was started with."""
+    from holdfast.cli.studies import study
+    from holdfast.study.store import read_meta
+
+    command = read_meta(store)["command"]
+    if command is None:
+        raise ValueError(
+            f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
+        )
+    return checked_options(command, study, str(store))
+
+
 def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "Ran":
     """Run the study that the options ask for, and keep it."""
     check_trust(options, trust)
@@ -133,6 +146,9 @@ def stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
         hint = f" ({resume_command(options)})" if options.get("store") else ""
         say(f"\nholdfast: {stopped}{hint}")
         raise typer.Exit(128 + stopped.signal) from None
+    except KeyboardInterrupt:  # between two studies, or before the first fit
+        say("\nholdfast: Stopped by Ctrl-C.")
+        raise typer.Exit(130) from None
 
 
 def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") -> "Study":

@@ -7,10 +7,10 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.configuration import check_trust, checked_options, file_options, trust_by_option
+from holdfast.cli.configuration import check_trust, file_options, trust_by_option
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import counted, interval_text, notes, number, print_json
-from holdfast.cli.running import DEFAULTS, planned, read, run_study, typed_options
+from holdfast.cli.running import DEFAULTS, planned, read, run_study, stored_command, typed_options
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
@@ -109,15 +109,7 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study.store import read_meta
-
-    command = read_meta(store)["command"]
-    if command is None:
-        raise ValueError(
-            f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
-        )
-    command = checked_options(command, study, str(store))
-    chosen = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
+    chosen = {**DEFAULTS, **stored_command(store), "store": str(store), "jobs": 1 if jobs is None else jobs}
     ran = run_study(chosen, trust_by_option((), allow, str(store)), quiet)
     _print_study(ran.result, None, 0.95, quiet, as_json)
     ran.say_what_is_next()

@@ -71,7 +71,7 @@ def tradeoff(
 
     `holdfast tradeoff breast_cancer --rule at-least:stability=0.8`
     """
-    decision = _decision(rule, metric, measure, level)
+    decision = parse_decision(rule, metric, measure, level)
     typed = typed_options(ctx, STUDY)
     chosen = {**DEFAULTS, **USUAL, **typed}
     if metric is not None and metric not in (chosen["score"] or [metric]):
@@ -101,7 +101,7 @@ def choose(
     """
     from holdfast.study import load_study
 
-    decision = _decision(rule, metric, measure, level)
+    decision = parse_decision(rule, metric, measure, level)
     _decide(load_study(store), decision, quiet, as_json)
 
 
@@ -115,7 +115,7 @@ class Decision(NamedTuple):
     options: dict[str, Any]
 
 
-def _decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
+def parse_decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
     """How to decide, checked before a study is run for it."""
     from holdfast.inference.intervals import check_level
 

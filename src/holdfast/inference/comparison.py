@@ -395,9 +395,9 @@ def compare_many(
 
 
 def compare_all_pairs(
-    sides: Mapping[str, Side], measure: Measure, paired: bool | None | Callable[[str, str], bool], level: float
+    sides: Mapping[str, Side], measure: Measure, paired: bool | Callable[[str, str], bool] | None, level: float
 ) -> Comparisons:
-    """Compare every two sides; sides without runs are compared as pairs, value by value, unless ``paired`` denies it."""
+    """Compare every two sides; those without runs are compared as pairs, value by value, unless ``paired`` is False."""
     check_level(level)
     names = list(sides)
     comparisons = {}
