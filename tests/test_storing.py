@@ -170,7 +170,7 @@ def test_nothing_is_written_where_that_is_asked_for_or_impossible(folder, printe
 def test_a_folder_that_cannot_be_written_leaves_the_study_in_memory(monkeypatch, printed_by):
     monkeypatch.chdir("/proc")
     told = printed_by("study", "breast_cancer", "-s", "anova:k=2", "-n", "3", code=0)
-    assert "The study was in memory only: this folder cannot be written" in told.err
+    assert "The study was in memory only, as this folder cannot be written" in told.err
     assert "anova" in told.out
 
 

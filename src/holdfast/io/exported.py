@@ -5,7 +5,6 @@ A run that selected nothing has one row without a feature. ``column`` is the pla
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,13 +57,17 @@ def is_exported(path: Path) -> bool:
 
 def read_exported(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, ExportedRuns]:
     """Read exported selections, by candidate; ``kind`` and ``n_features`` are for tables that do not say it."""
-    frame = _read_long(path)
+    try:
+        frame = _read_long(path)
+    except pd.errors.EmptyDataError:
+        frame = pd.DataFrame()
     if frame.empty:
         raise ValueError(f"Expected selections in {path}, got a table without rows.")
-    candidates = {str(name): rows for name, rows in frame.groupby("candidate", sort=False)}
-    read = {name: _read_candidate(path, name, rows, kind, n_features) for name, rows in candidates.items()}
-    names = _read_feature_names(path)
-    return {name: own._replace(runs=_with_names(own.runs, names)) for name, own in read.items()}
+    features = _read_feature_names(path)
+    return {
+        str(name): _read_candidate(path, rows, kind, n_features, features)
+        for name, rows in frame.groupby("candidate", sort=False)
+    }
 
 
 def _read_long(path: Path) -> pd.DataFrame:
@@ -78,7 +81,7 @@ def _read_long(path: Path) -> pd.DataFrame:
 
 
 def _read_candidate(
-    path: Path, name: str, rows: pd.DataFrame, kind: Kind | None, n_features: int | None
+    path: Path, rows: pd.DataFrame, kind: Kind | None, n_features: int | None, features: Sequence[str] | None
 ) -> ExportedRuns:
     labels, first = np.unique(rows["run"].astype(str).to_numpy(dtype=str), return_index=True)
     labels = labels[np.argsort(first)]
@@ -90,7 +93,8 @@ def _read_candidate(
     size = n_features if total is None else int(total)
     selected = (rows["feature"].notna() & (rows["feature"] != "")).to_numpy()
     columns, names, size = _find_columns(path, rows, selected, size, stated)
-    runs = _make_runs(path, stated, run, columns, values, selected, labels.tolist(), size, names)
+    all_names = _all_names(names, size, features)
+    runs = _make_runs(path, stated, run, columns, values, selected, labels.tolist(), size, all_names)
     firsts = rows.iloc[np.sort(first)]
     return ExportedRuns(
         runs,
@@ -125,9 +129,8 @@ def _find_columns(
 
 def _make_runs(
     path: Path, kind: str, run: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64],
-    selected: NDArray[np.bool_], labels: list[str], size: int, names: dict[int, str],
+    selected: NDArray[np.bool_], labels: list[str], size: int, features: tuple[str, ...] | None,
 ) -> Preferences:  # fmt: skip
-    features = _all_names(names, size)
     if kind == "subset":
         taken = selected & (values != 0)
         order = np.lexsort((columns[taken], run[taken]))
@@ -149,11 +152,13 @@ def _make_runs(
     return make(matrix, features=features, labels=labels)
 
 
-def _all_names(names: dict[int, str], size: int) -> tuple[str, ...] | None:
-    """Names of all columns; those that no run selected have none of their own."""
-    taken = set(names.values())
+def _all_names(names: dict[int, str], size: int, known: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Names of all columns: those that are known if they agree; columns that no run selected may have none."""
+    if known is not None and len(known) == size and all(known[column] == name for column, name in names.items()):
+        return tuple(known)
     if all(name == str(column) for column, name in names.items()):
         return None
+    taken = set(names.values())
     return tuple(names.get(column) or _unnamed(column, taken) for column in range(size))
 
 
@@ -173,14 +178,6 @@ def _read_feature_names(path: Path) -> list[str] | None:
     frame = parsed(beside, dtype=str, keep_default_na=False)
     header = frame.iloc[0].tolist()
     return frame.iloc[1:, header.index("feature")].map(_unprotect).tolist() if "feature" in header else None
-
-
-def _with_names(runs: Preferences, names: Sequence[str] | None) -> Preferences:
-    """The runs with the names of all features, if these agree with those that the runs have."""
-    if names is None or runs.names is None or len(names) != runs.n_features:
-        return runs
-    agree = all(own == name or own.startswith("unnamed_") for own, name in zip(runs.names, names, strict=True))
-    return replace(runs, names=tuple(names)) if agree else runs
 
 
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
