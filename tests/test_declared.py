@@ -164,7 +164,9 @@ def test_installed_packages_register_what_they_offer_before_names_are_looked_up(
     monkeypatch.setattr(records, "entry_points", lambda group: [offered] if group == "holdfast" else [])
     records.load_plugins.cache_clear()
     try:
-        found = json.loads(cli("study", "breast_cancer", "-s", "plugged:k=2", "-n", 3, "--json", "--quiet"))
+        found = json.loads(
+            cli("study", "breast_cancer", "-s", "plugged:k=2", "-n", 3, "--no-store", "--json", "--quiet")
+        )
         assert [row["candidate"] for row in found["candidates"]] == ["plugged"]
     finally:
         SELECTORS.remove("plugged")

@@ -173,7 +173,7 @@ def test_scores_may_be_callables_and_may_look_at_some_of_the_rows():
         assert mine["accuracy"] == told["accuracy"]
         assert mine["own"] == own_score(model, test, Y[split.test])
     assert study_of(estimator=KNeighborsClassifier(3), scoring=own_score).run(X, Y).metrics == ["own_score"]
-    assert study_of(scoring=make_scorer(f1_score)).run(X, Y).metrics == ["f1_score"]
+    assert study_of(estimator=KNeighborsClassifier(3), scoring=make_scorer(f1_score)).run(X, Y).metrics == ["f1_score"]
 
 
 def undefined(model, X, y):
@@ -410,7 +410,7 @@ BASE = {"estimator": KNeighborsClassifier(3), "scoring": "accuracy", "perturbati
         ({"perturbation": ShuffleSplit(3)}, "and is now {'perturbation': 'GivenSplits'"),
         ({"random_state": 1}, "random_state was 0 and is now 1"),
         ({"estimator": KNeighborsClassifier(5)}, "KNeighborsClassifier.n_neighbors was 3 and is now 5"),
-        ({"estimator": None}, "estimator was {'sklearn.neighbors"),
+        ({"estimator": None, "scoring": None}, "estimator was {'sklearn.neighbors"),
         ({"scoring": "f1"}, "scoring was {'accuracy': 'accuracy'} and is now {'f1': 'f1'}"),
         ({"scoring": {"accuracy": scored}}, "scoring.accuracy was 'accuracy' and is now 'test_study.scored'"),
         ({"keep": ["f1"]}, "keep was [] and is now ['f1']"),
@@ -598,7 +598,7 @@ def test_tables_are_exported(tmp_path):
     result = quietly(full(), X, Y.astype(str))
     files = result.export(tmp_path / "out")
     assert sorted(path.stem for path in files) == [
-        "failures", "predictions", "scores", "selections", "splits", "summary",
+        "failures", "features", "predictions", "scores", "selections", "splits", "summary",
     ]  # fmt: skip
     selections = pd.read_parquet(tmp_path / "out" / "selections.parquet")
     mine = selections[selections["candidate"] == "anova(k=3)"].groupby("run")["feature"].apply(set)

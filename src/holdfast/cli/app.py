@@ -38,8 +38,9 @@ app = typer.Typer(
     name="holdfast",
     cls=Commands,
     help="Which selected features hold fast: the stability of feature selection, measured.\n\n"
-    "Begin with `holdfast demo`. For your own data: `holdfast study data.csv --target COLUMN -s anova:k=10 --estimator "
-    "knn --store study.db`, then `holdfast report study.db`. Each command explains itself: `holdfast study --help`.",
+    "Two commands lead from a table to a report: `holdfast study data.csv --target COLUMN --estimator linear` "
+    "and `holdfast report data-study.db`.\n\n"
+    "`holdfast demo` shows it on embedded data; each command explains itself: `holdfast study --help`.",
     epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 130 stopped by "
     "Ctrl-C, 143 by SIGTERM (finished fits are kept). Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,

@@ -1,19 +1,19 @@
 """What a file asks for: options in TOML, or the command that a store keeps; and which code it may name."""
 
-import shlex
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from holdfast.cli.parsing import parse_named
+from holdfast.cli.terminal import quote_path
 
 if TYPE_CHECKING:
     from holdfast.study.trust import Trust
 
 NAMED = {"select": "selector", "estimator": "estimator", "perturb": "perturbation"}
 """Options whose texts name code, with what they name."""
-NOT_IN_FILES = ("ctx", "config", "dry_run", "quiet", "as_json", "allow")
+NOT_IN_FILES = ("ctx", "config", "dry_run", "quiet", "as_json", "allow", "no_store")
 """What only the command line says: no file may allow its own code."""
 KINDS: dict[type, tuple[tuple[type, ...], str]] = {
     int: ((int,), "a whole number"),
@@ -106,7 +106,7 @@ def resume_command(options: Mapping[str, Any]) -> str:
     named = [spec for specs in _named(options).values() for spec in specs]
     paths = [path for name, parameters in named for path in dotted_paths(name, parameters)]
     allowed = PUBLIC_CLASSES.missing_modules(paths)
-    return " ".join(["holdfast resume", shlex.quote(options["store"]), *(f"--allow {module}" for module in allowed)])
+    return " ".join(["holdfast resume", quote_path(options["store"]), *(f"--allow {module}" for module in allowed)])
 
 
 def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, Any]]]]:

@@ -1,4 +1,4 @@
-"""Commands that measure selections that were made elsewhere: measure, compare, measures."""
+"""Commands that measure selections in files: measure, measures."""
 
 import warnings
 from pathlib import Path
@@ -9,10 +9,14 @@ import typer
 from holdfast.cli.app import ELSEWHERE, Json, Level, app
 from holdfast.cli.options import Quiet
 from holdfast.cli.parsing import literal, parse_measure
-from holdfast.cli.printing import notes, print_comparisons, print_estimates, print_json
+from holdfast.cli.printing import notes, print_candidates, print_estimates, print_json
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.inference.comparison import Comparisons
+    from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
 
@@ -38,9 +42,17 @@ UndefinedOption = Annotated[
 def measure(
     file: Annotated[Path, typer.Argument(help="Selections: a matrix (CSV, TSV, Parquet) or lists (JSON, text).")],
     measures: Annotated[
-        list[str],
-        typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure; may be repeated."),
-    ] = ["nogueira"],  # noqa: B006
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME[:param=value,…]",
+            help="What to measure (default nogueira); may be repeated.",
+        ),
+    ] = None,
+    candidate: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of selections that a study exported: whose to measure.")
+    ] = None,
     kind: KindOption = None,
     top: Top = None,
     n_features: NFeatures = None,
@@ -70,20 +82,27 @@ def measure(
     `holdfast measure runs.csv -m intersection_mbm:threshold=0.8 --data patients.csv`
 
     `holdfast measure genes_by_runs.csv --transpose`
+
+    `holdfast measure tables/selections.csv --candidate lasso` (what `holdfast export` wrote)
     """
     from holdfast.inference.estimate import stability
+    from holdfast.io.exported import is_exported
+    from holdfast.io.files import as_path
 
+    exported = is_exported(as_path(file))
+    asked = [parse_measure(text) for text in measures or ([] if exported else ["nogueira"])]
+    ready = with_similarity(asked, data, similarity)
+    options: dict[str, Any] = {
+        "corrected": corrected, "undefined": parse_undefined(undefined), "method": cast(Any, method)
+    }  # fmt: skip
+    if exported:
+        designed = read_designed_runs(file, candidate, kind, top, n_features)
+        X = read_data_matrix(data, next(iter(designed.values())).runs)
+        measure_exported(file, designed, ready, {**options, "X": X}, level, quiet, as_json)
+        return
     with notes(quiet):
-        preferences = _selections(file, kind, top, features, n_features, transpose)
-        measures_ready = _with_similarity([parse_measure(text) for text in measures], data, similarity)
-        estimates = stability(
-            preferences,
-            measures_ready,
-            corrected=corrected,
-            X=_data_matrix(data, preferences),
-            undefined=_undefined(undefined),
-            method=cast(Any, method),
-        )
+        preferences = read_selections(file, kind, top, features, n_features, transpose, candidate)
+        estimates = stability(preferences, ready, X=read_data_matrix(data, preferences), **options)
     if as_json:
         record = {
             "file": str(file),
@@ -93,73 +112,6 @@ def measure(
         print_json("measurement", record)
     else:
         print_estimates(preferences, estimates, level)
-
-
-@app.command(rich_help_panel=ELSEWHERE)
-def compare(
-    files: Annotated[list[Path], typer.Argument(help="Selections of two or more selectors, one file each.")],
-    measure_text: Annotated[
-        str, typer.Option("--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure.")
-    ] = "nogueira",
-    paired: Annotated[
-        bool | None,
-        typer.Option(
-            "--paired/--independent", help="Did run i of all files use the same resample? Labels tell it too."
-        ),
-    ] = None,
-    kind: KindOption = None,
-    top: Top = None,
-    n_features: NFeatures = None,
-    features: Features = None,
-    transpose: Transpose = False,
-    data: Data = None,
-    similarity: Similarity = None,
-    undefined: UndefinedOption = "nan",
-    level: Level = 0.95,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Compare the stabilities of selectors, each with each, with Holm's correction.
-
-    Selectors that share a letter do not differ significantly.
-
-    **Examples**
-
-    `holdfast compare lasso.csv mrmr.csv --paired`
-
-    `holdfast compare a.csv b.csv c.csv -m jaccard --independent`
-    """
-    from holdfast.inference.comparison import compare_many
-
-    if len(files) < 2:
-        raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
-    if len(set(files)) < len(files):
-        raise ValueError(f"Expected each file once, got {', '.join(map(str, files))}.")
-    names = [file.stem for file in files] if len({file.stem for file in files}) == len(files) else map(str, files)
-    with notes(quiet):
-        selections = {
-            name: _selections(file, kind, top, features, n_features, transpose)
-            for name, file in zip(names, files, strict=True)
-        }
-        (measure,) = _with_similarity([parse_measure(measure_text)], data, similarity)
-        comparisons = compare_many(
-            selections,
-            measure,
-            paired=paired,
-            level=level,
-            X=_data_matrix(data, next(iter(selections.values()))),
-            undefined=_undefined(undefined),
-        )
-    if as_json:
-        record = {
-            "measure": measure.label,
-            "level": level,
-            "selections": comparisons.to_frame().to_dict(orient="records"),
-            "pairs": comparisons.pairs.to_dict(orient="records"),
-        }
-        print_json("comparison", record)
-    else:
-        print_comparisons(measure.label, comparisons)
 
 
 @app.command("measures", rich_help_panel=ELSEWHERE)
@@ -196,10 +148,96 @@ def _holds(now: str | None, published: str | None) -> str:
     return f"{now} ({published} in print)" if differs else now
 
 
+# Selections that a study exported
+
+
+def read_designed_runs(
+    file: Path, candidate: str | None, kind: str | None, top: int | None, n_features: int | None
+) -> "dict[str, DesignedRuns]":
+    """Read exported selections by candidate, of one if it is named, with their design."""
+    from dataclasses import replace
+
+    from holdfast.io.files import as_path
+    from holdfast.io.selections import pick_candidate
+    from holdfast.study.export import read_designed
+
+    path = as_path(file)
+    designed = read_designed(path, cast("Kind | None", kind), n_features)
+    if candidate is not None:
+        designed = {candidate: pick_candidate(path, designed, candidate)}
+    if top is None:
+        return designed
+    return {name: replace(runs, runs=cut_to_top(runs.runs, top, file)) for name, runs in designed.items()}
+
+
+def measure_exported(
+    file: Path,
+    designed: "Mapping[str, DesignedRuns]",
+    measures: "list[Measure]",
+    options: dict[str, Any],
+    level: float,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Measure each candidate as the design of its study asks for it, and compare all of them."""
+    from holdfast.inference.designs import design_stability
+    from holdfast.study.common_measure import choose_common_measure
+
+    special = {
+        key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
+    }
+    shared = {"X": options["X"], "undefined": options["undefined"]}
+    if special and not all(runs.stand_alone for runs in designed.values()):
+        raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
+    kinds = {name: runs.runs.kind for name, runs in designed.items()}
+    smallest = min(runs.runs.n_features for runs in designed.values())
+    usual = choose_common_measure(
+        kinds, lambda name: designed[name].runs.sizes.mean(), smallest, measures[0] if measures else None
+    )
+    cut = {name: usual.cut(runs) for name, runs in designed.items()}
+    asked: list[str | Measure] = [*measures] or [usual.measure]
+    with notes(quiet):
+        estimates = {
+            name: [design_stability(runs, measure, **shared, **special) for measure in asked]
+            for name, runs in cut.items()
+        }
+        compared = _compare_exported(cut, usual.measure, level, shared) if len(cut) > 1 else None
+    if as_json:
+        record = {
+            "file": str(file),
+            "candidates": [
+                {
+                    "candidate": name,
+                    "kind": cut[name].runs.kind,
+                    "estimates": [estimate.to_dict(level) for estimate in own],
+                }
+                for name, own in estimates.items()
+            ],
+            "comparison": None if compared is None else compared.to_dict(),
+        }
+        print_json("measurement", record)
+    else:
+        print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
+
+
+def _compare_exported(
+    designed: "Mapping[str, DesignedRuns]", measure: "str | Measure", level: float, options: dict[str, Any]
+) -> "Comparisons | None":
+    """Compare candidates of one study; None, with a note, where there is too little to compare."""
+    from holdfast.inference.designs import design_comparisons
+
+    try:
+        return design_comparisons(designed, measure, level=level, **options)
+    except ValueError as error:
+        warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
+        return None
+
+
 # What the options mean
 
 
-def _undefined(text: str) -> Any:
+def parse_undefined(text: str) -> Any:
+    """Read what to do where a measure is undefined."""
     value = literal(text)
     if text in ("nan", "skip", "raise"):
         return text
@@ -208,28 +246,35 @@ def _undefined(text: str) -> Any:
     return value
 
 
-def _selections(
+def read_selections(
     file: Path,
     kind: str | None,
     top: int | None,
     features: Path | None,
     n_features: int | None,
-    transpose: bool,
+    transpose: bool = False,
+    candidate: str | None = None,
 ) -> "Preferences":
-    from holdfast.io.selections import read_names, read_selections
+    """Read the selections of a file, cut to the best features if that is asked for."""
+    from holdfast.io import selections
 
-    names = read_names(features) if features else None
-    preferences, note = read_selections(file, cast("Kind | None", kind), names, n_features, transpose=transpose)
+    names = selections.read_names(features) if features else None
+    preferences, note = selections.read_selections(
+        file, cast("Kind | None", kind), names, n_features, transpose=transpose, candidate=candidate
+    )
     if note is not None:
         warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
-    if top is None:
-        return preferences
+    return preferences if top is None else cut_to_top(preferences, top, file)
+
+
+def cut_to_top(preferences: "Preferences", top: int, file: Path) -> "Preferences":
+    """Cut rankings or weights to the best features."""
     if preferences.kind == "subset":
         raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
     return preferences.top(top)
 
 
-def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
+def with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
     """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
     from holdfast.io.loading import read_frame
 
@@ -243,7 +288,7 @@ def _with_similarity(measures: "list[Measure]", data: Path | None, similarity: P
     return [measure.bind(similarity=frame) if measure.similarity else measure for measure in measures]
 
 
-def _data_matrix(file: Path | None, preferences: "Preferences") -> Any:
+def read_data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
     from holdfast.io.loading import read_frame
 

@@ -107,7 +107,19 @@ Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Encoding of text, such as latin-1 (detected by default).")
 ]
 Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file, object of an .RData file.")]
-Store = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep everything in this file, and resume from it.")]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep everything in this file, and resume from it (default: NAME-study.db in this folder, by the data's "
+        "name).",
+    ),
+]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Keep the study in memory only.")]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="cpu|cuda|torch", help="Where models are fitted: on the processor, or on a GPU by torch."),
+]
 Allow = Annotated[
     list[str] | None,
     typer.Option(

@@ -25,11 +25,12 @@ def notes(quiet: bool = False) -> Iterator[None]:
 
 
 FORMS = {
-    "comparison": "compare: selections with their letters, and all pairs",
+    "comparison": "compare: selections or candidates with their letters, and all pairs",
     "cost": "study --dry-run: fits, seconds and bytes",
     "demo": "demo: the report's file and its summary",
     "files": "export: the files that were written",
-    "measurement": "measure: the estimates",
+    "measurement": "measure: the estimates; of exported selections those of each candidate, and how they compare",
+    "nested": "nested: the choice with its score on outer folds, and what each fold chose",
     "records": "selectors, perturbations, models, scores, rules, measures: what is known of each",
     "study": "study, resume, show: one row per candidate, failures, notes",
     "tradeoff": "tradeoff, choose: the choice and the front",
@@ -76,6 +77,21 @@ def print_estimates(
     if not all(estimate.no_interval for estimate in estimates):
         out.print(f"Intervals describe {first.scope}.")
     out.print(rows)
+
+
+def print_candidates(
+    preferences: "Mapping[str, Preferences]",
+    estimates: "Mapping[str, list[StabilityEstimate]]",
+    compared: "Comparisons | None",
+    level: float,
+) -> None:
+    """Print the stabilities of candidates, and how they compare."""
+    for name, own in estimates.items():
+        console().print(name, style="bold")
+        print_estimates(preferences[name], own, level)
+    if compared is not None:
+        console().print("")
+        print_comparisons(str(compared.pairs.loc[0, "measure"]), compared)
 
 
 def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:

@@ -1,7 +1,5 @@
-"""Commands that run studies and show what they found: study, resume, show, verify, export."""
+"""Commands that run studies and show what they found: study, resume, show, verify."""
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,23 +7,15 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.configuration import check_trust, checked_options, file_options, resume_command, trust_by_option
-from holdfast.cli.parsing import parse_measure, parse_named
+from holdfast.cli.configuration import check_trust, file_options, trust_by_option
+from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import counted, interval_text, notes, number, print_json
 from holdfast.cli.reading import read
-from holdfast.cli.terminal import console, say, table, write
+from holdfast.cli.running import DEFAULTS, planned, run_study, stored_command, typed_options
+from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
     from holdfast.study import Study, StudyResult
-    from holdfast.study.trust import Trust
-    from holdfast.study.work import FastModels
-
-DEFAULTS: dict[str, Any] = {
-    "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
-    "ignore": [], "accept": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1,
-    "seed": 0, "fast_models": "all",
-}  # fmt: skip
-NOT_KEPT = ("store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -54,6 +44,7 @@ def study(
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
     store: options.Store = None,
+    no_store: options.NoStore = False,
     until: Annotated[
         float | None,
         typer.Option(
@@ -66,6 +57,7 @@ def study(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
+    device: options.Device = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
     ] = None,
@@ -102,15 +94,9 @@ def study(
         data_read = read(chosen, quiet)
         _print_plan(planned(chosen, data_read.task, trust), data_read, as_json)
     else:
-        _print_study(ran(chosen, trust, quiet), None, 0.95, quiet, as_json)
-
-
-def typed_options(ctx: typer.Context, known: Collection[str]) -> dict[str, Any]:
-    """Return the options that stood on the command line."""
-    from holdfast.io.files import as_path
-
-    typed = {key: value for key, value in ctx.params.items() if key in known and value not in (None, [], ())}
-    return {key: str(as_path(value)) if isinstance(value, Path) else value for key, value in typed.items()}
+        ran = run_study(chosen, trust, quiet)
+        _print_study(ran.result, None, 0.95, quiet, as_json)
+        ran.say_what_is_next()
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -131,16 +117,10 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    from holdfast.study.store import read_meta
-
-    command = read_meta(store)["command"]
-    if command is None:
-        raise ValueError(
-            f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
-        )
-    command = checked_options(command, study, str(store))
-    chosen = {**DEFAULTS, **command, "store": str(store), "jobs": 1 if jobs is None else jobs}
-    _print_study(ran(chosen, trust_by_option((), allow, str(store)), quiet), None, 0.95, quiet, as_json)
+    chosen = {**DEFAULTS, **stored_command(store), "store": str(store), "jobs": 1 if jobs is None else jobs}
+    ran = run_study(chosen, trust_by_option((), allow, str(store)), quiet)
+    _print_study(ran.result, None, 0.95, quiet, as_json)
+    ran.say_what_is_next()
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -197,104 +177,6 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
 
 
-@app.command(rich_help_panel=STUDIES)
-def export(
-    store: options.StoreFile,
-    parquet: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the Parquet files.")],
-    quiet: options.Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Write a study's tables as Parquet files: summary, selections, scores, predictions, failures, splits.
-
-    **Example**
-
-    `holdfast export study.db --parquet tables`
-    """
-    from holdfast.study import load_study
-
-    with notes(quiet):
-        files = [str(path) for path in load_study(store).export(parquet)]
-    if as_json:
-        print_json("files", {"files": files})
-    else:
-        write("\n".join(files))
-
-
-# Running
-
-
-def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "StudyResult":
-    """Run the study that the options ask for."""
-    from holdfast.study import TargetPrecision
-
-    check_trust(options, trust)
-    data = read(options, quiet)
-    options = {**options, "select": options["select"] or options["usual"][data.task]}
-    command = {key: value for key, value in options.items() if key not in NOT_KEPT}
-    for key in ("data", "target_file"):
-        if options.get(key) and Path(options[key]).exists():
-            command[key] = str(Path(options[key]).resolve())
-    until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
-    with notes(quiet), _stopped_cleanly(options):
-        result = planned(options, data.task, trust).run(
-            data.X, data.y, groups=data.groups, store=options.get("store"), n_jobs=options["jobs"],
-            progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
-        )  # fmt: skip
-    if not result.finished:
-        most_common = result.failures["error"].value_counts().index[0]
-        raise ValueError(f"Every fit failed; the most common error was: {most_common}")
-    return result
-
-
-@contextmanager
-def _stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
-    """Say how to go on after Ctrl-C or SIGTERM."""
-    from holdfast.study import StudyInterrupted
-
-    try:
-        yield
-    except StudyInterrupted as stopped:
-        hint = f" ({resume_command(options)})" if options.get("store") else ""
-        say(f"\nholdfast: {stopped}{hint}")
-        raise typer.Exit(128 + stopped.signal) from None
-
-
-def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") -> "Study":
-    """The study that the options ask for."""
-    from holdfast.study import Candidates, Study
-    from holdfast.study.named import named_estimator, named_perturbation, named_selectors
-
-    specs: Any = options["select"] or options["usual"][task]  # a list, or, from a file, a table of names
-    labeled = specs.items() if isinstance(specs, dict) else ((None, text) for text in specs)
-    selectors: dict[str, Candidates] = {}
-    for label, text in labeled:
-        name, parameters = parse_named(text, "selector")
-        own = label or name.rpartition(".")[2]
-        if own in selectors:
-            own = text
-        selectors |= named_selectors(own, name, parameters, task, trust["select"])
-    estimator = None
-    if options.get("estimator") is not None:
-        estimator = named_estimator(*parse_named(options["estimator"], "estimator"), task, trust["estimator"])
-    return Study(
-        selectors=selectors,
-        perturbation=named_perturbation(*parse_named(options["perturb"], "perturbation"), options.get("resamples")),
-        estimator=estimator,
-        scoring=options["score"] or None,
-        fast_models=_read_fast_models(options["fast_models"]),
-        keep=options["keep"],
-        task=task,  # type: ignore[arg-type]
-        random_state=options["seed"],
-    )
-
-
-def _read_fast_models(name: str) -> "FastModels":
-    choices: dict[str, FastModels] = {"all": True, "identical": "identical", "none": False}
-    if name not in choices:
-        raise ValueError(f"Expected --fast-models all, identical or none, got {name!r}.")
-    return choices[name]
-
-
 def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     cost = study.cost(data.X, data.y, groups=data.groups)
@@ -322,6 +204,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
                 "design": result.design,
                 "splits": result.n_splits,
                 "complete": result.complete,
+                "store": None if result.path is None else str(result.path),
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
                 "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),

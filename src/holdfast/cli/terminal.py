@@ -1,6 +1,7 @@
 """The door to the terminal: every character that could command it is shown, not sent."""
 
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,12 @@ def visible_json(text: str) -> str:
 
 def _code(character: str, short: str, long: str) -> str:
     return (short if ord(character) < 256 else long).format(ord(character))
+
+
+def quote_path(path: Any) -> str:
+    """A path as it can be pasted into a shell, also one that begins like an option."""
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def write(text: str) -> None:

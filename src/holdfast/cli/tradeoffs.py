@@ -10,7 +10,7 @@ from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import interval_text, notes, number, print_json
 from holdfast.cli.reading import OF_FILES
-from holdfast.cli.studies import DEFAULTS, ran, typed_options
+from holdfast.cli.running import DEFAULTS, run_study, typed_options
 from holdfast.cli.terminal import console, table
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from holdfast.tradeoff import Choice, Pareto
 
 STUDY = (
-    "data", "target", "select", "perturb", "resamples", "estimator", "score", "keep", "store", "time_limit", "seed",
-    "jobs", *OF_FILES,
+    "data", "target", "select", "perturb", "resamples", "estimator", "score", "keep", "store", "no_store", "time_limit",
+    "seed", "jobs", "device", "fast_models", *OF_FILES,
 )  # fmt: skip
 USUAL: dict[str, Any] = {
     "estimator": "linear",
@@ -60,9 +60,11 @@ def tradeoff(
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
     store: options.Store = None,
+    no_store: options.NoStore = False,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
+    device: options.Device = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
@@ -77,12 +79,14 @@ def tradeoff(
 
     `holdfast tradeoff breast_cancer --rule at-least:stability=0.8`
     """
-    decision = _decision(rule, metric, measure, level)
+    decision = parse_decision(rule, metric, measure, level)
     typed = typed_options(ctx, STUDY)
     chosen = {**DEFAULTS, **USUAL, **typed}
     if metric is not None and metric not in (chosen["score"] or [metric]):
         raise ValueError(f"Expected one of the scores ({', '.join(chosen['score'])}) as --metric, got {metric!r}.")
-    _decide(ran(chosen, trust_by_option(typed, None, "the defaults"), quiet), decision, quiet, as_json)
+    ran = run_study(chosen, trust_by_option(typed, None, "the defaults"), quiet)
+    _decide(ran.result, decision, quiet, as_json)
+    ran.say_what_is_next()
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -105,7 +109,7 @@ def choose(
     """
     from holdfast.study import load_study
 
-    decision = _decision(rule, metric, measure, level)
+    decision = parse_decision(rule, metric, measure, level)
     _decide(load_study(store), decision, quiet, as_json)
 
 
@@ -119,7 +123,7 @@ class Decision(NamedTuple):
     options: dict[str, Any]
 
 
-def _decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
+def parse_decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
     """How to decide, checked before a study is run for it."""
     from holdfast.inference.intervals import check_level
 
@@ -134,7 +138,8 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
         choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
         front = result.pareto(how.metric, how.measure, level=how.level)
     if as_json:
-        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict()})
+        kept = None if result.path is None else str(result.path)
+        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict(), "store": kept})
     else:
         _print(front, choice)
 

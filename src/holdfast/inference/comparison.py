@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -394,14 +394,17 @@ def compare_many(
     return compare_all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
 
 
-def compare_all_pairs(sides: Mapping[str, Side], measure: Measure, paired: bool | None, level: float) -> Comparisons:
-    """Compare every two sides; sides without runs are compared as pairs, value by value."""
+def compare_all_pairs(
+    sides: Mapping[str, Side], measure: Measure, paired: bool | Callable[[str, str], bool] | None, level: float
+) -> Comparisons:
+    """Compare every two sides; those without runs are compared as pairs, value by value, unless ``paired`` is False."""
     check_level(level)
     names = list(sides)
-    comparisons = {
-        (a, b): _compare_sides(sides[a], sides[b], are_paired(sides[a].runs, sides[b].runs, paired), "jackknife")
-        for a, b in itertools.combinations(names, 2)
-    }
+    comparisons = {}
+    for a, b in itertools.combinations(names, 2):
+        stated = paired(a, b) if callable(paired) else paired
+        as_pairs = are_paired(sides[a].runs, sides[b].runs, stated)
+        comparisons[a, b] = _compare_sides(sides[a], sides[b], as_pairs, "jackknife")
     estimates = {name: side.estimate for name, side in sides.items()}
     corrected = holm(np.array([comparison.p_value for comparison in comparisons.values()]))
     rows = [

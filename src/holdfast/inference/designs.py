@@ -113,29 +113,44 @@ def design_comparisons(
     selections: Mapping[str, DesignedRuns],
     measure: str | Measure,
     *,
+    groups: Mapping[str, int] | None = None,
     level: float = 0.95,
     X: Matrix | None = None,
     undefined: Undefined = "nan",
     **parameters: Any,
 ) -> Comparisons:
-    """Compare selections from the same splits pairwise, run by run or block by block.
+    """Compare selections pairwise, run by run or block by block.
 
-    Differences describe resampling of this data set, whatever the design; blocks that one selection leaves out are left
-    out of all.
+    Selections of one group (by default all) come from the same splits and are compared as pairs; those of different
+    groups are independent. Differences describe resampling of this data set, whatever the design; blocks that one
+    selection leaves out are left out of all of its group.
     """
     first = next(iter(selections.values()))
-    labels = _common_labels(selections)
-    common = {name: _restrict_runs(designed, labels) for name, designed in selections.items()}
+    group_of = dict.fromkeys(selections, 0) if groups is None else groups
+    members = {group: [name for name in selections if group_of[name] == group] for group in group_of.values()}
+    common: dict[str, DesignedRuns] = {}
+    for names in members.values():
+        together = {name: selections[name] for name in names}
+        labels = _common_labels(together)
+        common |= {name: _restrict_runs(designed, labels) for name, designed in together.items()}
     if first.stand_alone:
-        runs = {name: designed.runs for name, designed in common.items()}
+        runs = {name: _label_by_group(common[name].runs, group_of[name]) for name in selections}
         compared = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
-        scoped = {name: _with_scope(estimate, first) for name, estimate in compared.estimates.items()}
+        scoped = {name: _with_scope(estimate, common[name]) for name, estimate in compared.estimates.items()}
         return replace(compared, estimates=scoped)
     chosen = _bind_measure(first.runs, measure, X, parameters)
-    estimates = _common_block_estimates(common, chosen, undefined)
+    estimates: dict[str, StabilityEstimate] = {}
+    for names in members.values():
+        estimates |= _common_block_estimates({name: common[name] for name in names}, chosen, undefined)
     if first.design == "pairs":
         estimates = {name: replace(estimate, scope=SCOPE) for name, estimate in estimates.items()}
-    return compare_all_pairs({name: Side(estimate) for name, estimate in estimates.items()}, chosen, True, level)
+    sides = {name: Side(estimates[name]) for name in selections}
+    return compare_all_pairs(sides, chosen, lambda a, b: group_of[a] == group_of[b], level)
+
+
+def _label_by_group(runs: Preferences, group: int) -> Preferences:
+    """Runs whose labels tell their group too: equal labels mean the same split."""
+    return replace(runs, labels=tuple(f"{group}: {label}" for label in runs.labels or ()))
 
 
 def _common_block_estimates(

@@ -23,7 +23,7 @@ def sort_by_label(runs: Preferences) -> Preferences:
 def are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
     """Whether runs, which are sorted by their labels, are compared as pairs."""
     if first is None or second is None:
-        return True
+        return paired is not False
     labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
     if paired is None:
         if labels is None:

@@ -1,16 +1,17 @@
 """Reading and writing selections: CSV, TSV, Parquet, JSON and plain text."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import OWN_MARK, open_text
+from holdfast.io.exported import is_exported, read_exported
 from holdfast.io.files import (
     as_number,
     as_path,
@@ -25,6 +26,7 @@ from holdfast.io.options import pluralize, quote_names
 from holdfast.io.orientation import are_feature_names, are_run_labels, row_labels, turn
 from holdfast.preferences import Kind, Preferences
 
+Runs = TypeVar("Runs")
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
 RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
@@ -39,6 +41,7 @@ def read_preferences(
     features: Iterable[str] | None = None,
     n_features: int | None = None,
     transpose: bool = False,
+    candidate: str | None = None,
 ) -> Preferences:
     r"""Read the selections of several runs from a file.
 
@@ -50,7 +53,8 @@ def read_preferences(
         or one named ``run``, holds the runs' labels. ``.json``: a list of lists of
         features, or an object from run label to such a list. Other endings: text, one run per line, features separated
         by tabs, semicolons, commas or, in a file without these, blanks; an empty line is an empty selection. All but
-        Parquet may be packed (``.gz``).
+        Parquet may be packed (``.gz``). Also the table ``selections`` that a study exports, with the columns
+        ``candidate``, ``run``, ``feature`` and ``value``.
     kind : {"subset", "ranking", "weighting"}, optional
         What the numbers of a matrix are. 0/1 are read as subsets; ranks and weights must be stated.
     features : iterable of str, optional
@@ -59,6 +63,8 @@ def read_preferences(
         How many there were, for lists of features.
     transpose : bool
         The matrix has one row per feature and one column per run.
+    candidate : str, optional
+        Of the selections that a study exported, whose to read.
 
     Returns
     -------
@@ -86,7 +92,7 @@ def read_preferences(
     >>> hf.read_preferences(file)
     Preferences: 2 subsets of 3 features, 2 selected each
     """
-    return read_selections(path, kind, features, n_features, transpose=transpose)[0]
+    return read_selections(path, kind, features, n_features, transpose=transpose, candidate=candidate)[0]
 
 
 def read_selections(
@@ -96,13 +102,23 @@ def read_selections(
     n_features: int | None = None,
     *,
     transpose: bool = False,
+    candidate: str | None = None,
 ) -> tuple[Preferences, str | None]:
     """Read selections as :func:`read_preferences` does, with a note on which way a matrix was read, if that is open."""
     path = as_path(path)
     if kind not in (None, *KINDS):
         raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
     names = None if features is None else list(features)
-    preferences, note = _read(path, kind, names, n_features, transpose)
+    note = None
+    if is_exported(path):
+        preferences = pick_candidate(path, read_exported(path, kind, n_features), candidate).runs
+    elif candidate is None:
+        preferences, note = _read(path, kind, names, n_features, transpose)
+    else:
+        raise ValueError(
+            f"Expected selections that a study exported in {path} for candidate={candidate!r} (--candidate), got "
+            "another table."
+        )
     if kind not in (None, preferences.kind):
         raise ValueError(
             f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds."
@@ -114,6 +130,18 @@ def read_selections(
             f"a matrix of {preferences.n_features}; add the columns of the features that were never selected."
         )
     return preferences, note
+
+
+def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | None) -> Runs:
+    """Return what a candidate of an exported study preferred; the only one need not be named."""
+    if candidate is None and len(exported) == 1:
+        return next(iter(exported.values()))
+    known = ", ".join(list(exported)[:20])
+    if candidate is None:
+        raise ValueError(f"Expected the selections of one candidate in {path}, got {known}; give candidate=.")
+    if candidate not in exported:
+        raise ValueError(f"Expected one of the candidates {known} of {path}, got {candidate!r}.")
+    return exported[candidate]
 
 
 def _read(

@@ -15,6 +15,7 @@ from holdfast.report.references import references
 from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.summary import describe_resamples
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
@@ -139,12 +140,6 @@ def _score(result: StudyResult, metric: str | None) -> str:
 
 def _format_p_value(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
-
-
-def describe_resamples(result: StudyResult) -> str:
-    """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
-    measured = result.splits[result.splits["measured"].astype(bool)]
-    return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from holdfast.io.exported import protect_formula
 from holdfast.io.files import as_path
 from holdfast.plots import embed
 from holdfast.plots.text import clean_text, format_number, format_percent, shorten
@@ -28,8 +29,6 @@ ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".ma
 MOST_CANDIDATES = 50
 MOST_CSV = 1_500_000
 """Bytes of the feature table in a page; beyond that, the rarest features are left out."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of a cell that a spreadsheet would run as a formula."""
 LINK = re.compile(r"https://[\w./:();,%-]+")
 FENCE = re.compile("`{3,}")
 
@@ -211,9 +210,5 @@ def csv_text(features: Features, most: int = MOST_CSV) -> tuple[str, int]:
     for written, (name, count, *numbers) in enumerate(rows):
         if out.tell() > most:
             return out.getvalue(), written
-        writer.writerow([_cell(name), count, *(f"{number:.6g}" for number in numbers)])
+        writer.writerow([protect_formula(name), count, *(f"{number:.6g}" for number in numbers)])
     return out.getvalue(), len(table)
-
-
-def _cell(name: str) -> str:
-    return f"'{name}" if name.startswith(FORMULA) else name

@@ -1,6 +1,7 @@
 """Studies: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
 from holdfast.study.candidates import Candidates
+from holdfast.study.comparing import compare_studies
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
 from holdfast.study.loading import load_study
@@ -20,6 +21,7 @@ __all__ = [
     "StudyResult",
     "TargetPrecision",
     "UnansweredError",
+    "compare_studies",
     "from_cross_validate",
     "from_pairs",
     "from_rfecv",

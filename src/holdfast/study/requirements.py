@@ -32,6 +32,26 @@ def check_estimator(estimator: Any) -> None:
     raise ValueError(f"Expected a scikit-learn estimator as estimator=, got {estimator!r}; {hint}.")
 
 
+def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> None:
+    """Raise if a score is asked for that nothing can give: no model, and no selector that predicts."""
+    if scoring is None or estimator is not None or any(map(can_predict, families)):
+        return
+    names = ", ".join(family.name for family in families[:5]) + (", …" if len(families) > 5 else "")
+    raise ValueError(
+        f"A score needs a model: {names} {'selects' if len(families) == 1 else 'select'} features and "
+        f"{'does' if len(families) == 1 else 'do'} not predict; give estimator= (--estimator), or leave scoring= "
+        "(--score) out."
+    )
+
+
+def can_predict(family: Family) -> bool:
+    """Whether a selector may have a model of its own to score; one that is cut to a size has none."""
+    whole, variants = None in family.cuts, _variants(family)
+    own = inspect.getmodule(type(family.selector))
+    foreign_batches = family.batched and not getattr(own, "__name__", "").startswith("holdfast.")
+    return foreign_batches or (whole and any(hasattr(variant, "predict") for variant in variants))
+
+
 def check_requirements(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
     """Raise if a selector or the model cannot be fitted to such data at all, whatever the split."""
     _check_classes(data, families, estimator)

@@ -14,7 +14,7 @@ from holdfast.study.plan import describe, fingerprint
 from holdfast.study.precision import TargetPrecision
 from holdfast.study.progress import Report
 from holdfast.study.queue import Queue
-from holdfast.study.requirements import check_requirements
+from holdfast.study.requirements import check_requirements, check_scored
 from holdfast.study.result import StudyResult
 from holdfast.study.scoring import describe_score, named_scoring, scorers_of
 from holdfast.study.store import Store
@@ -62,6 +62,7 @@ class StudyRun:
                 raise ValueError(f"Expected candidates of the study in only=, got {name!r}.")
         self.scoring = named_scoring(study.scoring, data.task)
         self.scorers = scorers_of(self.scoring)
+        check_scored(study.scoring, self.families, study.estimator)
         self.samples = data.samples
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(self.samples)

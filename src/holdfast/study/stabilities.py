@@ -20,7 +20,8 @@ from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.common_measure import USUAL, CommonMeasure, choose_common_measure
 from holdfast.study.contents import StudyContents
-from holdfast.study.export import write_tables
+from holdfast.study.export import TableFormat, write_tables
+from holdfast.study.latex import make_latex
 from holdfast.study.summary import make_summary
 
 
@@ -180,14 +181,14 @@ class StudyStabilities(ResultMixin, StudyContents):
         --------
         holdfast.compare_many : The same for selections that were not made by a study.
         """
-        names = self._find_comparable() if candidates is None else [str(name) for name in candidates]
+        names = self.find_comparable() if candidates is None else [str(name) for name in candidates]
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
         common = self.common_measure(names, measure)
         designed = {name: common.cut(self.designed(name)) for name in names}
         return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
 
-    def _find_comparable(self) -> list[str]:
+    def find_comparable(self) -> list[str]:
         """Candidates that finished two fits or more, which a stability needs; warn of others."""
         measured = self.splits.index[self.splits["measured"].astype(bool)]
         fits = {name: self.stored.find_outcomes(name)["split"].isin(measured).sum() for name in self.candidates}
@@ -333,20 +334,56 @@ class StudyStabilities(ResultMixin, StudyContents):
             }
         )
 
-    def export(self, folder: str | Path) -> list[Path]:
-        """Write all tables as Parquet files into a folder and return their paths.
+    def export(self, folder: str | Path, format: TableFormat = "parquet") -> list[Path]:
+        """Write all tables as files into a folder and return their paths.
 
         Parameters
         ----------
         folder : path
             Folder to write into; it is made if it is not there.
+        format : {"parquet", "csv"}
+            Format of the files. In CSV, texts that a spreadsheet would run as a formula begin with a quote.
 
         Returns
         -------
         list of Path
-            The tables ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``.
+            The tables ``summary``, ``selections``, ``features``, ``scores``, ``predictions``, ``failures`` and
+            ``splits``. :func:`holdfast.read_preferences` and ``holdfast measure`` read ``selections``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such format.
+
+        See Also
+        --------
+        to_latex : The candidates as a table for a paper.
         """
-        return write_tables(self, as_path(folder, "the path of a folder"))
+        return write_tables(self, as_path(folder, "the path of a folder"), format)
+
+    def to_latex(self, measure: str | Measure | None = None, *, level: float = 0.95, label: str | None = None) -> str:
+        """Return the candidates as a LaTeX table (booktabs), with a caption that says how intervals were made.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            What to measure, as for :meth:`summary`.
+        level : float
+            Level of the intervals.
+        label : str, optional
+            Label to refer to the table by.
+
+        Returns
+        -------
+        str
+            The table; it needs the package booktabs.
+
+        See Also
+        --------
+        summary : The same as a frame.
+        export : All tables as files.
+        """
+        return make_latex(self, measure, level, label)
 
     @property
     def _title(self) -> str:

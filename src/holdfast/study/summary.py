@@ -95,3 +95,9 @@ def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
         return math.nan
     ratio = (splits["n_test"] / splits["n_rows"]).mean()
     return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
+
+
+def describe_resamples(result: "StudyStabilities") -> str:
+    """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
+    measured = result.splits[result.splits["measured"].astype(bool)]
+    return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())

@@ -20,6 +20,7 @@ from holdfast.serialization import to_plain
 from holdfast.study import Study, StudyResult
 from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.data import prepare_data
+from holdfast.study.progress import Progress, Report, make_reporter
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.refit import study_of_candidate
@@ -115,6 +116,7 @@ def nested_choice(
     candidates: Iterable[str] | None = None,
     level: float = 0.95,
     n_jobs: int | None = None,
+    progress: bool | Report = False,
     **parameters: Any,
 ) -> NestedChoice:
     """Choose a candidate, and measure the choice itself on outer folds.
@@ -145,6 +147,8 @@ def nested_choice(
         Level of the intervals, and of the tests of ``"not-worse"``.
     n_jobs : int, optional
         Processes to use, -1 for all cores.
+    progress : bool or callable
+        Draw progress of all studies together on stderr, or hand it to a function.
     **parameters
         Parameters of the rule.
 
@@ -184,12 +188,14 @@ def nested_choice(
     how: dict[str, Any] = {
         "rule": rule, "metric": metric, "measure": measure, "candidates": names, "level": level, **parameters
     }  # fmt: skip
-    result = study.run(X, y, groups=groups, n_jobs=n_jobs)
-    choice = choose(result, **how)
     splits = _make_outer_splits(study, X, y, groups, Folds(5) if outer is None else outer)
+    stages = _Stages(make_reporter(progress), 1 + len(splits))
+    result = study.run(X, y, groups=groups, n_jobs=n_jobs, progress=stages)
+    choice = choose(result, **how)
     rows, selected = [], []
     for split in splits:
-        inner = choose(_run_inside(study, X, y, groups, split, n_jobs), **how)
+        stages.begin_next()
+        inner = choose(_run_inside(study, X, y, groups, split, n_jobs, stages), **how)
         single = study_of_candidate(study, inner.candidate, [(split.rows, split.test)])
         scored = single.run(X, y, groups=groups, on_error="raise")
         rows.append((inner.candidate, float(scored.scores[choice.metric].iloc[0]), inner.score, split.test.size))
@@ -212,10 +218,29 @@ def _make_outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) ->
     return splits
 
 
-def _run_inside(study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None) -> StudyResult:
+class _Stages:
+    """The progress of several studies of one size as that of one."""
+
+    def __init__(self, report: Report, n_stages: int) -> None:
+        self.report, self.n_stages = report, n_stages
+        self.stage, self.failures, self.last = 0, 0, Progress(0, 0, 0, 0.0)
+
+    def __call__(self, progress: Progress) -> None:
+        self.last = progress
+        total, failures = progress.total, self.failures + progress.failures
+        self.report(Progress(self.stage * total + progress.done, self.n_stages * total, failures, progress.rate))
+
+    def begin_next(self) -> None:
+        """Begin the next study."""
+        self.stage, self.failures = self.stage + 1, self.failures + self.last.failures
+
+
+def _run_inside(
+    study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None, progress: Report
+) -> StudyResult:
     """Run the study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
     inner_groups = None if groups is None else take(groups, split.rows)
-    return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs)
+    return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=progress)
 
 
 def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:

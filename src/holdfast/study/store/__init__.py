@@ -6,23 +6,39 @@ who may write, ``reading`` reads all of one moment, ``mending`` drops what is da
 
 from holdfast.study.store.checking import Checks, TableCheck
 from holdfast.study.store.mending import Verification, mend, verify
-from holdfast.study.store.opening import open_to_read, open_to_write
-from holdfast.study.store.reading import read_meta, read_own_tables, read_sound_tables
-from holdfast.study.store.store import Store, StoreError, estimate_bytes, pack_rows, unpack_rows, unpack_weights
+from holdfast.study.store.opening import is_database, open_to_read, open_to_write
+from holdfast.study.store.reading import StoredPlan, read_meta, read_own_tables, read_plan, read_sound_tables
+from holdfast.study.store.store import (
+    LockedStoreError,
+    OtherStudyError,
+    Store,
+    StoreError,
+    UnwritableStoreError,
+    estimate_bytes,
+    pack_rows,
+    unpack_rows,
+    unpack_weights,
+)
 
 __all__ = [
     "Checks",
+    "LockedStoreError",
+    "OtherStudyError",
     "Store",
     "StoreError",
+    "StoredPlan",
     "TableCheck",
+    "UnwritableStoreError",
     "Verification",
     "estimate_bytes",
+    "is_database",
     "mend",
     "open_to_read",
     "open_to_write",
     "pack_rows",
     "read_meta",
     "read_own_tables",
+    "read_plan",
     "read_sound_tables",
     "unpack_rows",
     "unpack_weights",

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.io.files import as_path
 from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
-from holdfast.study.store.store import Store, StoreError
+from holdfast.study.store.store import LockedStoreError, Store, StoreError, UnwritableStoreError
 
 Identity = tuple[int, int] | None
 
@@ -169,6 +169,17 @@ def _free_name(folder: Path, path: Path) -> Path:
 
 # To read
 
+FIRST_BYTES = b"SQLite format 3\0"
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is one of SQLite's, as stores are, whatever its name."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(FIRST_BYTES)) == FIRST_BYTES
+    except OSError:
+        return False
+
 
 @contextmanager
 def open_to_read(path: str | Path) -> Iterator[Store]:
@@ -296,7 +307,7 @@ def _take_lock(place: Path, path: Path) -> int:
         try:
             handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise StoreError(
+            raise UnwritableStoreError(
                 f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
                 "that can be written."
             ) from None
@@ -305,7 +316,7 @@ def _take_lock(place: Path, path: Path) -> int:
         except OSError:
             holder = os.read(handle, 20).decode(errors="replace").strip()
             os.close(handle)
-            raise StoreError(
+            raise LockedStoreError(
                 f"Another process ({holder or 'number unknown'}) is writing {path}, and a store has one writer at a "
                 "time; wait for it, or read with hf.load_study() (holdfast show) meanwhile."
             ) from None

@@ -1,7 +1,7 @@
 """Reading a store: all tables of one moment, with what is damaged in them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.study.store.checking import (
     Checks,
@@ -45,6 +45,35 @@ def read_meta(path: str | Path) -> dict[str, Any]:
         checks = check_tables(store.connection, ("meta", "families", "candidates"))
         refuse_unusable(checks, path)
         return {**_meta_of_study(checks, store.path), "n_splits": store.n_splits}
+
+
+class StoredPlan(NamedTuple):
+    """What a store's results depend on, and how far its study has come.
+
+    ``selectors`` are texts of JSON by family, ``candidates`` the names of each family's; ``done`` are fits that ended.
+    """
+
+    plan: dict[str, Any]
+    selectors: dict[str, str]
+    candidates: dict[str, list[str]]
+    done: int
+    n_splits: int
+
+
+def read_plan(path: str | Path) -> StoredPlan | None:
+    """Read the plan of a store, also while it is written; None for a file that a study only began to make."""
+    if Path(path).is_file() and not Path(path).stat().st_size:
+        return None
+    with open_to_read(path) as store, explain_errors(Path(path)):
+        checks = check_tables(store.connection, ("meta", "families", "candidates"))
+        if not checks["meta"].rows:
+            return None
+        refuse_unusable(checks, path)
+        candidates: dict[str, list[str]] = {}
+        for _, name, family, *_ in checks["candidates"].rows:
+            candidates.setdefault(family, []).append(name)
+        plan = _meta_of_study(checks, store.path)["plan"]
+        return StoredPlan(plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits)
 
 
 def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:

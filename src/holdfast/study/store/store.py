@@ -62,6 +62,18 @@ class StoreError(ValueError):
     """
 
 
+class LockedStoreError(StoreError):
+    """Another process is writing the store."""
+
+
+class UnwritableStoreError(StoreError):
+    """The folder of the store cannot be written."""
+
+
+class OtherStudyError(StoreError):
+    """The store holds a study with another plan."""
+
+
 def _nothing() -> None:
     pass
 
@@ -189,7 +201,7 @@ class Store:
     def _check_plan(self, stored: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
         changes = list_differences(stored, plan)
         if changes:
-            raise StoreError(
+            raise OtherStudyError(
                 f"Expected the plan of the study in {self.path}, got another: {'; '.join(changes)}. Use the same plan "
                 "to resume (more resamples and more selectors may be added), or another store."
             )
@@ -201,7 +213,7 @@ class Store:
             self.write(FAMILIES, [(family.name, selector)])
         elif stored[0] != selector:
             changes = "; ".join(list_differences(json.loads(stored[0]), json.loads(selector)))
-            raise StoreError(
+            raise OtherStudyError(
                 f"Expected selector {family.name!r} as it is in {self.path}, got another: {changes}. Give the new one "
                 "another name."
             )
@@ -210,7 +222,9 @@ class Store:
         new = [place for place, name in enumerate(family.names) if name not in known]
         for name, setting in zip(family.names, settings, strict=True):
             if known.get(name, setting) != setting:
-                raise StoreError(f"Expected candidate {name!r} with settings {known[name]}, got {setting}; rename one.")
+                raise OtherStudyError(
+                    f"Expected candidate {name!r} with settings {known[name]}, got {setting}; rename one."
+                )
         orderings = self._add_orderings(family, new)
         first = self._next_number(CANDIDATES)
         self.write(

@@ -1,0 +1,135 @@
+"""Whether a store holds the study that is to be run, and how far it has come; what differs, in words."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.study.data import prepare_data
+from holdfast.study.plan import describe, list_differences
+from holdfast.study.running import StudyRun
+from holdfast.study.store import StoredPlan, read_plan
+
+if TYPE_CHECKING:
+    from holdfast.study.families import Family
+    from holdfast.study.study import Study
+
+PARTS = {
+    "data": "the data",
+    "perturbation": "how resamples are made",
+    "random_state": "the seed",
+    "estimator": "the model",
+    "model_fits": "by whom models are fitted",
+    "device": "the device",
+    "scoring": "the scores",
+    "keep": "the covariates",
+    "task": "the task",
+    "keep_predictions": "whether predictions are kept",
+}
+"""The parts of a plan, in words."""
+DATA = {
+    "features": "values",
+    "target": "target",
+    "groups": "groups",
+    "covariates": "covariates",
+    "names": "names of features",
+}
+
+
+class Match(NamedTuple):
+    """How a stored study compares with one that is to be run.
+
+    Attributes
+    ----------
+    differences : list of str
+        What differs, in words; empty if the store holds this study, or the beginning of it.
+    done : int
+        Fits that the store holds.
+    total : int
+        Fits of the study that is to be run, on as many splits as the store has at least.
+    """
+
+    differences: list[str]
+    done: int
+    total: int
+
+
+def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Match | None:
+    """Compare a study that is to be run with the one in a store; None if the store holds none yet.
+
+    The store holds this study if plan and selectors are the same and it has no candidate that this study lacks.
+    """
+    stored = read_plan(store)
+    if stored is None:
+        return None
+    run = StudyRun(study, prepare_data(X, y, groups, study.keep, study.task, study.estimator), True)
+    plan = json.loads(json.dumps(run.plan()))
+    candidates = sum(len(family.names) for family in run.families)
+    total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())
+    differences = [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
+    return Match(differences, stored.done, total)
+
+
+def describe_differences(stored: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Say in words which parts of two plans differ, the stored one first."""
+    keys = [key for key in dict.fromkeys([*stored, *new]) if stored.get(key) != new.get(key)]
+    if "estimator" in keys and "model_fits" in keys:
+        keys.remove("model_fits")  # it follows from the model
+    return [f"{PARTS.get(key, key)} ({_describe_part(key, stored.get(key), new.get(key))})" for key in keys]
+
+
+def _describe_part(key: str, before: Any, now: Any) -> str:
+    if key == "data":
+        words = [f"{data['n_samples']:,} × {data['n_features']:,}" for data in (before, now)]
+        if words[0] == words[1]:
+            return f"other {' and '.join(name for part, name in DATA.items() if before[part] != now[part])}"
+    else:
+        words = [_shorten(list(value) if key == "scoring" else value) for value in (before, now)]
+    if words[0] != words[1]:
+        return f"{words[0]}, now {words[1]}"
+    return "; ".join(map(_last_names, list_differences(_steps(before), _steps(now))))
+
+
+def _shorten(value: Any) -> str:
+    """A part of a plan in a word or two: a class without its module, names without what they stand for."""
+    if isinstance(value, Mapping):
+        if "perturbation" in value:
+            return str(value["perturbation"])
+        return ", ".join(str(name).rpartition(".")[2] for name in list(_steps(value))[-1:]) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _steps(value: Any) -> dict[str, Any]:
+    """An estimator as it stands in a plan, or the steps of a pipeline."""
+    if not isinstance(value, Mapping):
+        return {"": value}
+    for parameters in value.values():
+        if isinstance(parameters, Mapping) and "steps" in parameters:
+            return {path: own for _, step in parameters["steps"] for path, own in _steps(step).items()}
+    return dict(value)
+
+
+def _last_names(difference: str) -> str:
+    """A difference without the path of classes that leads to it."""
+    name, _, rest = difference.partition(" was ")
+    return f"{name.rpartition('.')[2]} was {rest}"
+
+
+def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list[str]:
+    """Say which selectors of the store this study lacks, or has with other settings."""
+    own = {family.name: family for family in families}
+    differences = []
+    for name, selector in stored.selectors.items():
+        if name not in own:
+            differences.append(f"the selectors ({name} is there and not asked for now)")
+            continue
+        now = json.loads(json.dumps(describe(own[name].selector), sort_keys=True))
+        before = json.loads(selector)
+        lacking = [candidate for candidate in stored.candidates.get(name, []) if candidate not in own[name].names]
+        if before != now:
+            differences.append(f"the selector {name} ({_describe_part('', before, now)})")
+        elif lacking:
+            differences.append(f"the selectors ({', '.join(lacking)} is there and not asked for now)")
+    return differences
