@@ -115,7 +115,7 @@ def _render_page(summary: Summary) -> str:
     style = embed.STYLE + (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
     return (
         _environment("html")
-        .get_template("report.html.j2")
+        .get_template("page.html.j2")
         .render(
             summary=summary,
             head=Markup(embed.head(style)),
