@@ -15,8 +15,10 @@ from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart, 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_NAMES, MOST_BLOCK_NAMES = 60, 30
-WIDTH = 640
+MOST_BLOCK_NAMES = 30
+WIDTH, NARROW = 640, 262
+NAME_HEIGHT = 12
+"""Pixels that the name of a column takes; in narrower columns names would overlap and are left to the tooltips."""
 
 
 def plot_selection_map(
@@ -67,13 +69,13 @@ def plot_selection_map(
     return draw_selection_map(data)
 
 
-def draw_selection_map(data: SelectionMap) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw a selection map from the data of :func:`selection_map_data`."""
+def draw_selection_map(data: SelectionMap, *, narrow: bool = False) -> "alt.VConcatChart | alt.LayerChart":
+    """Draw a selection map from the data of :func:`selection_map_data`, smaller for a narrow screen."""
     if data.cells.empty:
         count = format_count(data.n_runs, "resample")
         return text_chart(f"No feature was selected in any of {count}", f"{data.n_features:,} features to choose from")
     alt = altair()
-    width = min(WIDTH, max(260, 18 * len(data.columns)))
+    width = NARROW if narrow else min(WIDTH, max(260, 18 * len(data.columns)))
     across = alt.Scale(domain=[-0.5, len(data.columns) - 0.5], nice=False, zero=False)
     columns, percents = _column_marks(data), alt.Axis(format="%", values=[0, 0.5, 1])
     top = (
@@ -89,11 +91,11 @@ def draw_selection_map(data: SelectionMap) -> "alt.VConcatChart | alt.LayerChart
     )
     height = min(420, max(60, 14 * len(data.rows)))
     layers = [*_group_marks(data), *_cell_marks(data, columns, across), *_block_marks(data.rows)]
-    if len(columns) <= MOST_NAMES:
+    if NAME_HEIGHT * len(columns) <= width:
         layers.append(_names(columns, across, height))
     body = alt.layer(*layers).properties(width=width, height=height)
     chart = alt.vconcat(top.properties(width=width, height=44), body, spacing=4)
-    return finish_chart(chart, _finding(data), [_note(data)], width=max(width + 60, 560))
+    return finish_chart(chart, _finding(data), [_note(data)], width=width + 50 if narrow else max(width + 60, 560))
 
 
 def _column_marks(data: SelectionMap) -> pd.DataFrame:
