@@ -177,7 +177,7 @@ IDENTIFIER = re.compile(r"\b[a-z]+_\w+|\b\w+=(?=\S)|\b[A-Z]\w*[a-z]\w*\(|\bone-s
 def test_a_physician_reads_no_python(summary, hostile_summary):
     reader = Reader(render(summary))
     assert IDENTIFIER.findall(reader.text(without=["analyst"])) == []
-    assert "n_features=" in IDENTIFIER.findall(reader.text())  # for the analyst
+    assert "n_features" in IDENTIFIER.findall(reader.text())  # for the analyst
     charts = [json.loads(text) for text in re.findall(r'id="figure-\w+-data">(.*?)</script>', render(summary))]
     texts = [value for chart in charts for rows in chart["datasets"].values() for row in rows for value in row.values()]
     titles = [line for chart in charts for line in (*chart["title"]["text"], *chart["title"]["subtitle"])]
@@ -488,3 +488,16 @@ def test_a_printed_page_has_its_words_and_no_tools(opened, summary):
         assert page.locator(f"{hidden}:visible").count() == 0
     assert page.locator("dl.glossary dd:visible").count() > 10
     assert page.locator("dl.legend dd").first.is_visible()
+
+
+UNBROKEN = """() => [...document.querySelectorAll('figure.holdfast, .cause, tr, dt, h2, h3')]
+  .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect().height)"""
+
+
+@pytest.mark.browser
+def test_no_page_break_can_leave_a_third_of_a_page_empty(opened, summary, hostile_summary):
+    """What is never broken over pages is lower than a third of the printed part of A4."""
+    for report in (summary, hostile_summary):
+        page = opened(report, width=680)
+        page.emulate_media(media="print")
+        assert max(page.evaluate(UNBROKEN)) < (297 - 2 * 16) / 25.4 * 96 / 3

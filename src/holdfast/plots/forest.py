@@ -32,6 +32,8 @@ Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Com
 
 WIDTH, NARROW = 420, 310
 SINGLE = "the selection"
+MANY = 16
+"""Number of selections above which their rows stand closer."""
 BANDS = [("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow")]
 BANDS.append(("excellent", 0.75, 1.0, "green"))
 COLUMNS = ["name", "measure", "stability", "low", "high", "n_runs", "strength", "reason", "letters"]
@@ -188,7 +190,9 @@ def draw_forest(
     least, most = _reach(data)
     x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
     layers = [*_bands(data, least, width), *_marks(_with_texts(data), x, narrow)]
-    chart = alt.layer(*layers).properties(width=width, height={"step": 44 if narrow else 30})
+    chart = alt.layer(*layers).properties(
+        width=width, height={"step": 44 if narrow else 30 if len(data) <= MANY else 20}
+    )
     return finish_chart(chart, _finding(data), [_note(data, level, top)], width=width if narrow else WIDTH + 260)
 
 
