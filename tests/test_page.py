@@ -1,10 +1,12 @@
 """The report as a tool: names for readers, words explained, and the page in a browser."""
 
+import ast
 import csv
 import io
 import itertools
 import json
 import re
+import shlex
 import shutil
 from html.parser import HTMLParser
 
@@ -184,6 +186,17 @@ def test_a_physician_reads_no_python(summary, hostile_summary):
     assert len(charts) == 3
     assert not [text for text in (*texts, *titles) if isinstance(text, str) and IDENTIFIER.search(text)]
     assert IDENTIFIER.findall(render(summary, "md").split("## For the analyst")[0].replace("\\", "")) == []
+
+
+def test_a_command_to_copy_runs_nothing_else():
+    X, y = made_table(["a", "b", "c"])
+    name = 'x\'; rm -rf "$(pwd)" #'
+    result = hf.Study(selectors={name: AnovaF(1)}, perturbation=hf.Bootstrap(3), random_state=0).run(X, y)
+    text = Reader(render(summarize(result))).text()
+    (command,) = re.findall(r"holdfast report .*", text)
+    assert shlex.split(command) == ["holdfast", "report", "STORE", "--candidate", name, "-o", "report.html"]
+    (call,) = re.findall(r"result\.stability\((.*)\)", text)
+    assert ast.literal_eval(call) == name
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -24,7 +24,10 @@ GLOSSARY = {
     "front": "The candidates that no other candidate beats in both the score and the stability.",
     "guessing": "The best prediction that can be made without any feature, for example always the most common class.",
     "held-out rows": "Samples that took no part in selecting or training; scores are measured on them.",
-    "interval": "A range that contains, as often as its level says, what ever more resamples of these data would give.",
+    "interval": (
+        "The range in which a value is likely to lie: a 95 % interval contains, in about 95 of 100 cases, what ever "
+        "more resamples of these data would give."
+    ),
     "letters": "Candidates that share a letter do not differ significantly in stability.",
     "log loss": "How far predicted probabilities are from the truth; lower is better, so it is shown with a minus.",
     "noise": "Features that carry no information about the target.",
@@ -37,10 +40,11 @@ GLOSSARY = {
     "selection frequency": "The share of the resamples that selected the feature.",
     "selector": "A method that picks features, such as the lasso or ReliefF.",
     "stability": (
-        "How far the resamples agree on which features to select; 0 is agreement by chance, 1 is complete agreement."
+        "How far the resamples agree on which features to select; by the usual measure 0 is agreement by chance, and 1 "
+        "is complete agreement."
     ),
     "stand-in": "A feature that is selected instead of another, usually because both carry the same information.",
-    "standard error": "By how much a mean would typically vary from study to study.",
+    "standard error": "How precisely a mean is known; twice that either way is about a 95 % interval.",
     "target": "What is to be predicted: the class, or the number, of each sample.",
     "trade-off": "That the candidate that predicts best is often not the most stable one.",
 }  # fmt: skip

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -158,6 +159,7 @@ def _environment(format: str) -> "Environment":
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
         "upper_first": lambda text: text[:1].upper() + text[1:],
         "called": lambda name, labels: labels.candidate(name),
+        "for_shell": lambda text: shlex.quote(clean_text(str(text))),
         "quoted": lambda text: json.dumps(str(text), ensure_ascii=False),
         "unfenced": lambda text: FENCE.sub("''", clean_lines(text)),
     }  # fmt: skip
