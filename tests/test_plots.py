@@ -340,12 +340,12 @@ DRAWN = {
     "frequencies": {"counts", "n_runs", "level"},
     "convergence": {"level"},
     "profile": {"level"},
-    "pareto": {"score", "level"},
-    "forest": {"level", "top"},
+    "pareto": {"score", "level", "narrow"},
+    "forest": {"level", "top", "axis", "narrow"},
     "setting": {"setting", "level"},
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
-    "selection_map": set(),
+    "selection_map": {"narrow"},
 }
 
 

@@ -19,6 +19,9 @@ class About:
     ----------
     name : str
         Its name on the command line and in configuration files.
+    label : str
+        Its name for readers, in the tables and figures of a report ("ANOVA F", "AUC"); empty if the phrase for the
+        method section, or its name, will do.
     summary : str
         One line that says what it does.
     methods : str
@@ -43,6 +46,7 @@ class About:
     caution: str = ""
     reference: str | None = None
     needs: tuple[str, ...] = ()
+    label: str = ""
 
     @property
     def task(self) -> Literal["classification", "regression"] | None:

@@ -71,8 +71,9 @@ def _add(
     methods: str,
     *needs: str,
     answers: tuple[str, ...] = LABELS,
+    label: str = "",
 ) -> None:
-    about = About(name=name, summary=summary, methods=methods, needs=needs)
+    about = About(name=name, label=label, summary=summary, methods=methods, needs=needs)
     SCORES.add(Score(about=about, scorer=name, block=block, answers=answers))
 
 
@@ -103,26 +104,29 @@ _add_averages(jaccard_parts, "jaccard", "Jaccard index", "Jaccard index",
 _add(matthews_corrcoef, "matthews_corrcoef", "Correlation of true and predicted classes.",
      "Matthews correlation coefficient", "classes")  # fmt: skip
 _add(roc_auc, "roc_auc", "Area under the ROC curve.", "area under the ROC curve", "two classes", "probabilities",
-     answers=VALUES)  # fmt: skip
+     answers=VALUES, label="AUC")  # fmt: skip
 _add(partial(multiclass_roc_auc, pairs="ovr"), "roc_auc_ovr", "Area under the ROC curve, each class against the rest.",
-     "area under the ROC curve (one versus rest)", "classes", "probabilities", answers=PROBABILITIES)  # fmt: skip
+     "area under the ROC curve (one versus rest)", "classes", "probabilities", answers=PROBABILITIES,
+     label="AUC (one versus rest)")  # fmt: skip
 _add(partial(multiclass_roc_auc, pairs="ovr", average="weighted"), "roc_auc_ovr_weighted",
      "Area under the ROC curve, each class against the rest, weighted by their size.",
      "area under the ROC curve (one versus rest, weighted by class)", "classes", "probabilities",
-     answers=PROBABILITIES)  # fmt: skip
+     answers=PROBABILITIES, label="AUC (one versus rest, weighted)")  # fmt: skip
 _add(partial(multiclass_roc_auc, pairs="ovo"), "roc_auc_ovo", "Area under the ROC curve, classes two by two.",
-     "area under the ROC curve (one versus one)", "classes", "probabilities", answers=PROBABILITIES)  # fmt: skip
+     "area under the ROC curve (one versus one)", "classes", "probabilities", answers=PROBABILITIES,
+     label="AUC (one versus one)")  # fmt: skip
 _add(partial(multiclass_roc_auc, pairs="ovo", average="weighted"), "roc_auc_ovo_weighted",
      "Area under the ROC curve, classes two by two, weighted by their size.",
      "area under the ROC curve (one versus one, weighted by class)", "classes", "probabilities",
-     answers=PROBABILITIES)  # fmt: skip
+     answers=PROBABILITIES, label="AUC (one versus one, weighted)")  # fmt: skip
 _add(average_precision, "average_precision", "Area under the precision-recall curve.", "average precision",
      "two classes", "probabilities", answers=VALUES)  # fmt: skip
 _add(neg_log_loss, "neg_log_loss", "Minus the log loss of predicted probabilities.", "negative log loss", "classes",
      "probabilities", answers=PROBABILITIES)  # fmt: skip
 _add(neg_brier_score, "neg_brier_score", "Minus the Brier score of predicted probabilities.", "negative Brier score",
      "classes", "probabilities", answers=PROBABILITIES)  # fmt: skip
-_add(r2, "r2", "Share of explained variance about the mean.", "coefficient of determination", "numbers to predict")
+_add(r2, "r2", "Share of explained variance about the mean.", "coefficient of determination", "numbers to predict",
+     label="R²")  # fmt: skip
 _add(
     explained_variance, "explained_variance", "Share of explained variance.", "explained variance", "numbers to predict"
 )

@@ -41,24 +41,36 @@ STYLE = (
 )
 """Style of a page with charts; a report adds its own (see :func:`head`)."""
 
+NARROW_BELOW = 620
+"""Pixels of a chart's place below which its narrow form is drawn."""
+
 LOADER = """
 (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const draw = () => document.querySelectorAll("[data-holdfast-chart]").forEach(place => {
-    const theme = place.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : place.dataset.theme;
-    const options = {
+  const charts = [...document.querySelectorAll("[data-holdfast-chart]")];
+  const shape = place => place.clientWidth < NARROW_BELOW ? "narrow" : "wide";
+  const embed = (target, place, theme, wanted) => {
+    const spec = read(place.dataset.holdfastChart), narrow = spec.usermeta && spec.usermeta.narrow;
+    return vegaEmbed(target, wanted === "narrow" && narrow ? {...narrow, datasets: spec.datasets} : spec, {
       mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: place.dataset.renderer,
       config: theme === "own" ? {} : read("holdfast-themes")[theme], tooltip: {disableDefaultStyle: true},
-    };
-    vegaEmbed(place, read(place.dataset.holdfastChart), options)
+    });
+  };
+  const draw = place => {
+    const theme = place.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : place.dataset.theme;
+    const wanted = place.dataset.shape = shape(place);
+    embed(place, place, theme, wanted)
       .then(() => { place.dataset.drawn = "yes"; })
       .catch(error => { place.textContent = "This chart could not be drawn: " + error; });
-  });
-  dark.addEventListener("change", draw);
-  draw();
+  };
+  dark.addEventListener("change", () => charts.forEach(draw));
+  window.addEventListener("resize", () => charts.filter(place => place.dataset.shape !== shape(place)).forEach(draw));
+  charts.forEach(draw);
+  window.holdfastCharts = {embed, read};
 })();
-"""
+""".replace("NARROW_BELOW", str(NARROW_BELOW))
+"""Draws all charts of a page, in their narrow form where there is no room; other scripts find what it uses."""
 
 CANVAS_FROM = 200_000
 """Bytes of a chart from which it is drawn as pixels, which is faster than thousands of shapes."""
@@ -71,7 +83,14 @@ def json_block(data: Any, key: str) -> str:
     return f'<script type="application/json" id="{html.escape(key)}">{safe}</script>'
 
 
-def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
+def figure(
+    chart: "AnyChart",
+    key: str,
+    *,
+    theme: PageTheme = "auto",
+    narrow: "AnyChart | None" = None,
+    columns: Mapping[str, str] | None = None,
+) -> str:
     """Return one chart as HTML, for a page that has :func:`head` and :func:`scripts` once.
 
     Parameters
@@ -82,11 +101,19 @@ def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
         Identifier, unique on the page.
     theme : {"auto", "light", "dark"}
         ``auto`` follows the reader's system. A chart with a configuration of its own keeps it.
+    narrow : altair chart, optional
+        The same chart for narrow screens; data that both have are written once.
+    columns : mapping from str to str, optional
+        Which fields of the chart's data a reader may save, with their headings.
     """
     own = _has_own_theme(chart)
-    spec = chart.to_dict()
-    if not own:
-        spec.pop("config", None)
+    spec = _spec(chart, own)
+    if narrow is not None:
+        small = _spec(narrow, own)
+        spec["datasets"] = spec.get("datasets", {}) | small.pop("datasets", {})
+        spec.setdefault("usermeta", {})["narrow"] = small
+    if columns is not None:
+        spec.setdefault("usermeta", {})["columns"] = dict(columns)
     used = "own" if own else theme
     block = json_block(drawable_spec(spec), f"{key}-data")
     renderer = "canvas" if len(block) > CANVAS_FROM else "svg"
@@ -96,6 +123,13 @@ def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
         f'data-renderer="{renderer}"><noscript>This chart needs JavaScript.</noscript></div>'
         f"{block}</figure>"
     )
+
+
+def _spec(chart: "AnyChart", own_theme: bool) -> dict[str, Any]:
+    spec: dict[str, Any] = chart.to_dict()
+    if not own_theme:
+        spec.pop("config", None)
+    return spec
 
 
 def _has_own_theme(chart: "AnyChart") -> bool:
@@ -118,9 +152,10 @@ def policy(style: str = STYLE, more_scripts: Iterable[str] = ()) -> str:
     )
 
 
-def scripts() -> str:
-    """Return what the end of a page needs, after all charts: the themes, Vega, and the script that draws."""
-    return f"{json_block(THEMES, 'holdfast-themes')}<script>{bundle()}</script><script>{LOADER}</script>"
+def scripts(more_scripts: Iterable[str] = ()) -> str:
+    """Return what the end of a page needs, after all charts: the themes, Vega, the script that draws, and others."""
+    loaded = "".join(f"<script>{script}</script>" for script in (bundle(), LOADER, *more_scripts))
+    return f"{json_block(THEMES, 'holdfast-themes')}{loaded}"
 
 
 def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast", theme: PageTheme = "auto") -> str:

@@ -12,7 +12,15 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import finite_values, higher_is_better
-from holdfast.plots.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
+from holdfast.plots.text import (
+    display_names,
+    format_count,
+    format_estimate,
+    format_number,
+    format_percent,
+    join_names,
+    shorten,
+)
 from holdfast.plots.theme import OKABE_ITO, altair, finish_chart, inline_data, text_chart
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
@@ -22,8 +30,10 @@ if TYPE_CHECKING:
 
 Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyResult
 
-WIDTH = 420
+WIDTH, NARROW = 420, 310
 SINGLE = "the selection"
+MANY = 16
+"""Number of selections above which their rows stand closer."""
 BANDS = [("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow")]
 BANDS.append(("excellent", 0.75, 1.0, "green"))
 COLUMNS = ["name", "measure", "stability", "low", "high", "n_runs", "strength", "reason", "letters"]
@@ -150,7 +160,9 @@ def plot_forest(
     return draw_forest(data, level=level, top=top)
 
 
-def draw_forest(data: pd.DataFrame, *, level: float, top: int | None = None) -> "alt.LayerChart":
+def draw_forest(
+    data: pd.DataFrame, *, level: float, top: int | None = None, axis: str | None = None, narrow: bool = False
+) -> "alt.LayerChart":
     """Draw a forest plot from the data of :func:`forest_data`.
 
     Parameters
@@ -161,6 +173,10 @@ def draw_forest(data: pd.DataFrame, *, level: float, top: int | None = None) -> 
         Level of the intervals, for the text.
     top : int, optional
         How many of the best features of rankings and weights count, for the text.
+    axis : str, optional
+        Name of the axis; "stability" and the measure by default.
+    narrow : bool
+        Whether it is for a narrow screen: names stand above their intervals.
     """
     if data.empty:
         return text_chart("There is no stability to show")
@@ -169,12 +185,15 @@ def draw_forest(data: pd.DataFrame, *, level: float, top: int | None = None) -> 
         return text_chart(f"The stability of {names} is undefined", str(data["reason"].iloc[0]))
     alt = altair()
     measures = data["measure"].dropna().unique()
-    title = "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
+    title = axis or "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
+    width = NARROW if narrow else WIDTH
     least, most = _reach(data)
     x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
-    layers = [*_bands(data, least), *_marks(_with_texts(data), x)]
-    chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 30})
-    return finish_chart(chart, _finding(data), [_note(data, level, top)], width=WIDTH + 260)
+    layers = [*_bands(data, least, width), *_marks(_with_texts(data), x, narrow)]
+    chart = alt.layer(*layers).properties(
+        width=width, height={"step": 44 if narrow else 30 if len(data) <= MANY else 20}
+    )
+    return finish_chart(chart, _finding(data), [_note(data, level, top)], width=width if narrow else WIDTH + 260)
 
 
 def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
@@ -183,7 +202,12 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
         for value, low, high in zip(data["stability"], data["low"], data["high"], strict=True)
     ]
     letters = [f"  {letters}" if letters else "" for letters in data["letters"]]
-    return data.assign(name=display_names(data["name"]), text=[a + b for a, b in zip(texts, letters, strict=True)])
+    short = [format_number(value) if value == value else "undefined" for value in data["stability"]]
+    return data.assign(
+        name=display_names(data["name"]),
+        text=[a + b for a, b in zip(texts, letters, strict=True)],
+        short=[a + b for a, b in zip(short, letters, strict=True)],
+    )
 
 
 def _reach(data: pd.DataFrame) -> tuple[float, float]:
@@ -191,28 +215,41 @@ def _reach(data: pd.DataFrame) -> tuple[float, float]:
     return min(0.0, *ends), max(1.0, *ends)
 
 
-def _marks(data: pd.DataFrame, x: Any) -> "list[alt.Chart]":
+def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
     alt, order = altair(), data["name"].tolist()  # explicit, because layers leave out what has no interval
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=10)
+    axis = None if narrow else alt.Axis(ticks=False, domain=False, labelPadding=10)
     base = alt.Chart(inline_data(data)).encode(
         y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
         tooltip=[
             alt.Tooltip("name:N", title="selection"),
             alt.Tooltip("text:N", title="stability"),
-            alt.Tooltip("measure:N", title="measure"),
+            *([alt.Tooltip("measure:N", title="measure")] if data["measure"].notna().any() else []),
             alt.Tooltip("strength:N", title="in words"),
             alt.Tooltip("n_runs:Q", title="resamples"),
             alt.Tooltip("reason:N", title="note"),
         ],
     )
-    return [
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(size=90, filled=True, opacity=1).encode(x=x),
-        base.mark_text(align="left").encode(x=alt.value(WIDTH + 12), text="text:N"),
+    down: dict[str, Any] = {"yOffset": 9} if narrow else {}
+    intervals = [
+        base.mark_rule(strokeWidth=2, **down).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(size=90, filled=True, opacity=1, **down).encode(x=x),
     ]
+    return [*intervals, *(_texts_above(base) if narrow else [_text_beside(base)])]
 
 
-def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
+def _text_beside(base: "alt.Chart") -> "alt.Chart":
+    return base.mark_text(align="left").encode(x=altair().value(WIDTH + 12), text="text:N")
+
+
+def _texts_above(base: "alt.Chart") -> "list[alt.Chart]":
+    """Return names above their intervals, at the left, and numbers, at the right."""
+    alt = altair()
+    name = base.mark_text(align="left", yOffset=-9, limit=NARROW - 80).encode(x=alt.value(2), text="name:N")
+    number = base.mark_text(align="right", yOffset=-9, limit=76).encode(x=alt.value(NARROW - 2), text="short:N")
+    return [name, number]
+
+
+def _bands(data: pd.DataFrame, least: float, width: int) -> "list[alt.Chart]":
     """Return the bands with their names; none if the words do not apply to all."""
     if data["strength"][data["stability"].notna()].isna().any():
         return []
@@ -223,7 +260,8 @@ def _bands(data: pd.DataFrame, least: float) -> "list[alt.Chart]":
     fill = base.mark_rect(opacity=0.13, tooltip=None).encode(
         x="start:Q", x2="end:Q", fill=alt.Fill("color:N", scale=None)
     )
-    names = base.mark_text(style="note", baseline="bottom", limit=150).encode(
+    small: dict[str, Any] = {"fontSize": 10} if width < WIDTH else {}
+    names = base.mark_text(style="note", baseline="bottom", limit=round(0.35 * width), **small).encode(
         x="middle:Q", y=alt.value(-4), text="band:N"
     )
     return [fill, names]

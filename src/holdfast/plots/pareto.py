@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 460, 340
+NARROW = 268, 260
+"""Width and height on a narrow screen."""
 CHARACTER = 6.5  # pixels of a label's character, on average
 MANY = 30
 """Number of candidates above which intervals are drawn only for those on the front."""
@@ -117,7 +119,7 @@ def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.9
     return draw_pareto(pareto_data(front, level=level), score=score, level=level)
 
 
-def draw_pareto(data: pd.DataFrame, *, score: str, level: float) -> "alt.LayerChart":
+def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = False) -> "alt.LayerChart":
     """Draw score against stability from the data of :func:`pareto_data`.
 
     Parameters
@@ -128,6 +130,8 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float) -> "alt.LayerCh
         Name of the score.
     level : float
         Level of the intervals, for the text.
+    narrow : bool
+        Whether it is for a narrow screen: smaller, with the legend below.
     """
     known = _with_texts(data.dropna(subset=["score", "stability"]))
     if known.empty:
@@ -138,10 +142,13 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float) -> "alt.LayerCh
         x=alt.X("stability:Q", title="stability", scale=_scale(known, "stability", "low", "high")),
         y=alt.Y("score:Q", title=score, scale=_scale(known, "score", "score_low", "score_high")),
     )
+    width, height = NARROW if narrow else (WIDTH, HEIGHT)
     pick = alt.selection_point(fields=["family"], bind="legend")
-    layers = [*_links(base, known), *_front(base), *_intervals(base, known), *_points(base, known, score, pick)]
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finish_chart(chart, _finding(known, score), [_note(data, known, level)], width=WIDTH + 120)
+    under = [*_links(base, known, narrow), *_front(base), *_intervals(base, known, narrow)]
+    layers = [*under, *_points(base, known, score, pick, narrow)]
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    room = width + (50 if narrow else 120)
+    return finish_chart(chart, _finding(known, score), [_note(data, known, level)], width=room)
 
 
 def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
@@ -172,12 +179,12 @@ def _scale(data: pd.DataFrame, *columns: str) -> Any:
     return altair().Scale(domain=list(_domain(data, *columns)), nice=False, zero=False)
 
 
-def _links(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
+def _links(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Chart]":
     """Return thin lines between points of one group of a family."""
     if not (data["group"] != "").any():
         return []
     line = base.transform_filter("datum.group !== ''").mark_line(strokeWidth=1, opacity=0.5, strokeDash=[3, 3])
-    return [line.encode(detail=["family:N", "group:N"], order="stability:Q", color=_color(data))]
+    return [line.encode(detail=["family:N", "group:N"], order="stability:Q", color=_color(data, narrow))]
 
 
 def _front(base: "alt.Chart") -> "list[alt.Chart]":
@@ -185,23 +192,24 @@ def _front(base: "alt.Chart") -> "list[alt.Chart]":
     return [line.encode(order="stability:Q")]
 
 
-def _intervals(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
-    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55).encode(color=_color(data))
+def _intervals(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Chart]":
+    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55)
+    rule = rule.encode(color=_color(data, narrow))
     across = rule.encode(x="low:Q", x2="high:Q").transform_filter("isValid(datum.low)")
     upright = rule.encode(y="score_low:Q", y2="score_high:Q").transform_filter("isValid(datum.score_low)")
     return [across, upright]
 
 
-def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any) -> "list[alt.Chart]":
+def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow: bool) -> "list[alt.Chart]":
     alt = altair()
     points = base.mark_point(filled=True, size=70).encode(
-        color=_color(data),
-        shape=_shape(data),
+        color=_color(data, narrow),
+        shape=_by_family(alt.Shape, data, narrow),  # colors repeat after eight, and may be printed in gray
         opacity=alt.condition(pick, alt.Opacity("vivid:Q", scale=None, legend=None), alt.value(0.06)),
         tooltip=[
             alt.Tooltip("candidate:N", title="candidate"),
             alt.Tooltip("family:N", title="selector"),
-            alt.Tooltip("settings:N", title="settings"),
+            *([alt.Tooltip("settings:N", title="settings")] if data["settings"].any() else []),
             alt.Tooltip("score_text:N", title=score),
             alt.Tooltip("stability_text:N", title="stability"),
             alt.Tooltip("on_front:N", title="on the front"),
@@ -211,24 +219,27 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any) -> "li
         return [points.add_params(pick)]
     chosen = base.transform_filter("datum.chosen")
     ring = chosen.mark_point(style="ring", size=340, strokeWidth=2, filled=False)
-    return [points.add_params(pick), ring, _label(chosen, data)]
+    return [points.add_params(pick), ring, _label(chosen, data, *(NARROW if narrow else (WIDTH, HEIGHT)))]
 
 
-def _label(chosen: "alt.Chart", data: pd.DataFrame) -> "alt.Chart":
+def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> "alt.Chart":
     """Return the name of the chosen point, where it covers the fewest other points."""
     place = int(np.flatnonzero(data["chosen"])[0])
-    x, y = _pixels(data, WIDTH, "stability", "low", "high"), _pixels(data, HEIGHT, "score", "score_low", "score_high")
+    x, y = _pixels(data, width, "stability", "low", "high"), _pixels(data, height, "score", "score_low", "score_high")
     away, above = x - x[place], y - y[place]
     reach = 24 + CHARACTER * len(data["label"].iloc[place])
 
     def cost(corner: tuple[int, int]) -> tuple[bool, int]:
         side, dy = corner
-        leaves_the_plot = not 0 <= x[place] + side * reach <= WIDTH
+        leaves_the_plot = not 0 <= x[place] + side * reach <= width
         covered = (side * away > 0) & (side * away < reach) & (np.abs(above + dy) < 12)
         return leaves_the_plot, int(covered.sum())
 
     side, dy = min(itertools.product((-1, 1), (-14, 20, -28, 34)), key=cost)
-    text = chosen.mark_text(align="left" if side > 0 else "right", dx=14 * side, dy=dy, fontWeight=600)
+    room = round((width - x[place] if side > 0 else x[place]) + 20)
+    text = chosen.mark_text(
+        align="left" if side > 0 else "right", dx=14 * side, dy=dy, fontWeight=600, limit=max(room, 60)
+    )
     return text.encode(text="label:N")
 
 
@@ -238,18 +249,14 @@ def _pixels(data: pd.DataFrame, size: int, *columns: str) -> NDArray[np.float64]
     return (data[columns[0]].to_numpy(dtype=np.float64) - low) / (high - low) * size
 
 
-def _color(data: pd.DataFrame) -> Any:
-    return _by_family(altair().Color, data)
+def _color(data: pd.DataFrame, narrow: bool) -> Any:
+    return _by_family(altair().Color, data, narrow)
 
 
-def _shape(data: pd.DataFrame) -> Any:
-    """Give each family a shape too: colors repeat after eight, and may be printed in gray."""
-    return _by_family(altair().Shape, data)
-
-
-def _by_family(channel: Any, data: pd.DataFrame) -> Any:
+def _by_family(channel: Any, data: pd.DataFrame, narrow: bool) -> Any:
     alt, families = altair(), list(dict.fromkeys(sorted(data["family"])))
-    legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40)
+    below: dict[str, Any] = {"orient": "bottom", "columns": 2, "labelLimit": 115} if narrow else {"labelLimit": 160}
+    legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, **below)
     return channel("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
 
 

@@ -15,8 +15,10 @@ from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart, 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_NAMES, MOST_BLOCK_NAMES = 60, 30
-WIDTH = 640
+MOST_BLOCK_NAMES = 30
+WIDTH, NARROW = 640, 262
+NAME_HEIGHT, TICK_HEIGHT = 12, 20
+"""Pixels that the name of a column takes, and the number of a row; without room for them names are in tooltips only."""
 
 
 def plot_selection_map(
@@ -67,13 +69,13 @@ def plot_selection_map(
     return draw_selection_map(data)
 
 
-def draw_selection_map(data: SelectionMap) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw a selection map from the data of :func:`selection_map_data`."""
+def draw_selection_map(data: SelectionMap, *, narrow: bool = False) -> "alt.VConcatChart | alt.LayerChart":
+    """Draw a selection map from the data of :func:`selection_map_data`, smaller for a narrow screen."""
     if data.cells.empty:
         count = format_count(data.n_runs, "resample")
         return text_chart(f"No feature was selected in any of {count}", f"{data.n_features:,} features to choose from")
     alt = altair()
-    width = min(WIDTH, max(260, 18 * len(data.columns)))
+    width = NARROW if narrow else min(WIDTH, max(380, 18 * len(data.columns)))
     across = alt.Scale(domain=[-0.5, len(data.columns) - 0.5], nice=False, zero=False)
     columns, percents = _column_marks(data), alt.Axis(format="%", values=[0, 0.5, 1])
     top = (
@@ -87,13 +89,13 @@ def draw_selection_map(data: SelectionMap) -> "alt.VConcatChart | alt.LayerChart
             tooltip=[alt.Tooltip("feature:N"), alt.Tooltip("frequency:Q", format=".0%")],
         )
     )
-    height = min(420, max(60, 14 * len(data.rows)))
-    layers = [*_group_marks(data), *_cell_marks(data, columns, across), *_block_marks(data.rows)]
-    if len(columns) <= MOST_NAMES:
+    height = min(300, max(60, 9 * len(data.rows)))
+    layers = [*_group_marks(data), *_cell_marks(data, columns, across, height), *_block_marks(data.rows)]
+    if NAME_HEIGHT * len(columns) <= width:
         layers.append(_names(columns, across, height))
     body = alt.layer(*layers).properties(width=width, height=height)
     chart = alt.vconcat(top.properties(width=width, height=44), body, spacing=4)
-    return finish_chart(chart, _finding(data), [_note(data)], width=max(width + 60, 560))
+    return finish_chart(chart, _finding(data), [_note(data)], width=width + 50 if narrow else max(width + 60, 560))
 
 
 def _column_marks(data: SelectionMap) -> pd.DataFrame:
@@ -103,7 +105,7 @@ def _column_marks(data: SelectionMap) -> pd.DataFrame:
     )
 
 
-def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any) -> "list[alt.Chart]":
+def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: int) -> "list[alt.Chart]":
     """Return cells as lists of numbers, which look up their features: names are written once, not once per cell."""
     alt = altair()
     rows = data.rows.assign(top=data.rows["first"] - 0.46, bottom=data.rows["last"] + 0.46)
@@ -116,7 +118,7 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any) -> "list
     share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=_shares(data.cells))
     down = alt.Scale(domain=[0.5, rows["last"].max() + 0.5], reverse=True, nice=False, zero=False)
     named = data.rows["block"].ne("").any() and data.rows["block"].nunique() <= MOST_BLOCK_NAMES
-    ticks = np.unique(np.linspace(1, rows["last"].max(), 11).round()).tolist()
+    ticks = np.unique(np.linspace(1, rows["last"].max(), min(11, height // TICK_HEIGHT)).round()).tolist()
     axis = None if named else alt.Axis(values=ticks, format="d", grid=False, domain=False)
     return [
         chart.mark_rect().encode(

@@ -26,6 +26,11 @@ def clean_text(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(c) == "Cc" or c in TURNING else c for c in possible)
 
 
+def clean_lines(text: str) -> str:
+    """Replace characters that cannot be shown in a text, but not its line breaks."""
+    return "\n".join(clean_text(line) for line in text.split("\n"))
+
+
 def drawable_spec(spec: Any) -> Any:
     """Replace each character of a chart, as a dictionary, that cannot be drawn."""
     if isinstance(spec, str):

@@ -13,6 +13,7 @@ from holdfast.report.candidates import Estimates, describe_stability, estimate_s
 from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
 from holdfast.report.findings import Findings, ReportOptions
+from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_common_measure, describe_method, list_references
 from holdfast.report.records import Tradeoff
 from holdfast.report.summary import Summary
@@ -95,9 +96,10 @@ def summarize(
         version=__version__,
         level=level,
         candidate=findings.candidate,
+        labels=findings.labels,
         verdict=make_verdict(findings),
         stability=findings.stability,
-        common_measure=describe_common_measure(result, findings.common),
+        common_measure=describe_common_measure(result, findings.common, findings.labels),
         top=findings.common.top,
         information=findings.information,
         features=findings.features,
@@ -112,7 +114,8 @@ def summarize(
 def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
-    tradeoff, why_not = make_tradeoff(result, options, rule_options)
+    labels = make_labels(result)
+    tradeoff, why_not = make_tradeoff(result, options, rule_options, labels)
     candidate = _reported_candidate(result, options, estimates, tradeoff)
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
@@ -120,6 +123,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
+        labels=labels,
         level=options.level,
         common=common,
         candidate=candidate,

@@ -13,7 +13,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure, find_measure
 from holdfast.plots.sources import higher_is_better
 from holdfast.report.findings import ReportOptions
-from holdfast.report.records import Candidate, Score, Stability, Tradeoff
+from holdfast.report.records import Candidate, Labels, Score, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
@@ -43,8 +43,8 @@ def estimate_stability(result: StudyResult, name: str, common: CommonMeasure, X:
 def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:
     runs = result.preferences(name)
     if measure.one_size and runs.kind == "subset" and np.unique(runs.sizes).size > 1:
-        return f"its resamples select different numbers of features, and {measure.name} needs one number"
-    return f"{measure.name} is a measure of {measure.kind}s, and this candidate gives {runs.kind}s"
+        return "its resamples select different numbers of features, and this measure needs one number"
+    return f"the measure is one of {measure.kind}s, and this candidate gives {runs.kind}s"
 
 
 def describe_stability(result: StudyResult, name: str | None, estimates: Estimates, level: float) -> Stability:
@@ -67,7 +67,7 @@ def describe_stability(result: StudyResult, name: str | None, estimates: Estimat
 
 
 def make_tradeoff(
-    result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]
+    result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any], labels: Labels
 ) -> tuple[Tradeoff, Mapping[str, str]]:
     """Return the choice by accuracy and stability, and why the rule did not choose the others."""
     arguments = {"metric": options.metric, "measure": options.measure, "level": options.level, "X": options.X}
@@ -79,18 +79,18 @@ def make_tradeoff(
             choice = result.choose(options.rule, **arguments, **rule_options)
             front = result.pareto(**arguments, n_draws=2)
     except UnansweredError as unanswered:
-        return Tradeoff(missing=unanswered.plain), {}
+        return Tradeoff(missing=labels.write(unanswered.plain)), {}
     except ValueError:
         return Tradeoff(missing="the candidates cannot be compared by this score and this measure"), {}
     row: Any = front.frame.loc[options.candidate or choice.candidate]
     tradeoff = Tradeoff(
-        candidate=choice.candidate, rule=choice.rule, reason=choice.reason, metric=choice.metric,
+        candidate=choice.candidate, rule=choice.rule, reason=labels.write(choice.reason), metric=choice.metric,
         score=float(row["score"]), score_error=float(row["score_se"]),
         score_low=float(row["score_low"]), score_high=float(row["score_high"]),
         front=tuple(str(name) for name in front.front.index),
         measured_on=choice.measured_on, optimistic=not choice.nested,
     )  # fmt: skip
-    return tradeoff, {str(name): str(reason) for name, reason in choice.beaten["why_not"].items()}
+    return tradeoff, {str(name): labels.write(str(reason)) for name, reason in choice.beaten["why_not"].items()}
 
 
 # The table

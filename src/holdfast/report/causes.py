@@ -8,7 +8,7 @@ from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
 from holdfast.report.feature_records import Feature, Features
 from holdfast.report.findings import Findings
-from holdfast.report.records import Cause, Stability
+from holdfast.report.records import Cause, Labels, Stability
 from holdfast.study import StudyResult
 from holdfast.tradeoff.information import Information
 from holdfast.tradeoff.stand_ins import ALIKE
@@ -27,7 +27,7 @@ def find_causes(findings: Findings) -> tuple[Cause, ...]:
     )  # fmt: skip
     if candidate is None or features is None or math.isnan(stability.value):
         return ()
-    causes: list[Cause | None] = [_no_signal(findings.information)]
+    causes: list[Cause | None] = [_no_signal(findings.information, findings.labels)]
     enough = features.n_runs >= ENOUGH
     if not stability.low >= STABLE:
         causes += [
@@ -41,14 +41,14 @@ def find_causes(findings: Findings) -> tuple[Cause, ...]:
     return tuple(cause for cause in causes if cause is not None)
 
 
-def _no_signal(information: Information) -> Cause | None:
+def _no_signal(information: Information, labels: Labels) -> Cause | None:
     if information.untested or information.shown or not information.guesses:
         return None
     return Cause(
         kind="no signal",
         title="The features may carry no information about the target",
         evidence=(
-            f"The {information.metric} is {information.score:.3f}; guessing without any feature "
+            f"The {labels.score(information.metric)} is {information.score:.3f}; guessing without any feature "
             f"({information.strategy}) gives {information.baseline:.3f} on the same rows."
         ),
         help=(
@@ -76,8 +76,8 @@ def _stand_ins(features: Features) -> Cause | None:
             title="Features stand in for each other",
             evidence=f"{evidence} They are correlated (at {ALIKE:g} or more), so one may carry what another tells.",
             help=(
-                "Report such features as a group. A measure that lets similar features stand in for each other, such "
-                "as zucknick, tells how stable the groups are; a grouped selector selects whole groups."
+                "Report such features as a group. A measure that lets similar features stand in for each other tells "
+                "how stable the groups are; a grouped selector selects whole groups."
             ),
         )
     return Cause(
@@ -171,8 +171,9 @@ def _stable_but_worse(findings: Findings) -> Cause | None:
                 kind="hybrid",
                 title="A more stable selector predicts less well",
                 evidence=(
-                    f"{shorten(other.candidate, 40)} has a stability of {format_number(other.stability.value)}, but "
-                    f"{tradeoff.metric} {score:.3f} instead of {tradeoff.score:.3f}."
+                    f"{shorten(findings.labels.candidate(other.candidate), 40)} has a stability of "
+                    f"{format_number(other.stability.value)}, but "
+                    f"{findings.labels.score(tradeoff.metric)} {score:.3f} instead of {tradeoff.score:.3f}."
                 ),
                 help=(
                     "A hybrid may have both: hybrid recursive elimination keeps some features of a stable filter and "

@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure
 from holdfast.report.feature_records import Features
-from holdfast.report.records import Candidate, Stability, Tradeoff
+from holdfast.report.records import Candidate, Labels, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.tradeoff.information import Information
@@ -33,6 +33,8 @@ class Findings:
     ----------
     result : StudyResult
         The study.
+    labels : Labels
+        What candidates, selectors and scores are called.
     level : float
         Level of all intervals.
     common : CommonMeasure
@@ -48,6 +50,7 @@ class Findings:
     """
 
     result: StudyResult
+    labels: Labels
     level: float
     common: CommonMeasure
     candidate: str | None

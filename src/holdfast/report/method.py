@@ -10,14 +10,14 @@ from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
 from holdfast.report.findings import Findings
-from holdfast.report.records import Fact, Failure, FitWarning, Method, Reference, Tradeoff
+from holdfast.report.labels import class_words
+from holdfast.report.records import Fact, Failure, FitWarning, Labels, Method, Reference
 from holdfast.report.references import references
 from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.summary import describe_resamples
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.information import Information
 
 MOST_FAILURES, MOST_WARNINGS = 10, 20
 
@@ -31,7 +31,8 @@ def describe_method(findings: Findings) -> Method:
     warnings = result.notes.itertuples(index=False, name=None)
     return Method(
         paragraph=" ".join(_sentences(findings)),
-        facts=tuple(Fact(name=name, value=value) for name, value in _facts(result, provenance)),
+        facts=tuple(Fact(name=name, value=value) for name, value in _facts(findings, provenance)),
+        details=tuple(Fact(name=name, value=value) for name, value in _details(result, provenance)),
         selectors=provenance["selectors"],
         plan={key: value for key, value in provenance["plan"].items() if key != "data"},
         versions=sessions[-1]["versions"] if sessions else {},
@@ -59,12 +60,12 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
     return references({key: purpose for key, purpose in used.items() if key is not None})
 
 
-def describe_common_measure(result: StudyResult, common: CommonMeasure) -> str | None:
+def describe_common_measure(result: StudyResult, common: CommonMeasure, labels: Labels) -> str | None:
     """Return how candidates that give different kinds of preferences were compared; None if all give the same."""
     if common.top is None:
         return None
     kinds = result.kinds
-    cut = [name for name, kind in kinds.items() if kind != "subset"]
+    cut = [labels.candidate(name) for name, kind in kinds.items() if kind != "subset"]
     size = ", as many as the other candidates select (median)" if len(cut) < len(kinds) else ""
     which = f"For {join_names(cut, 4)}, which {'gives' if len(cut) == 1 else 'give'} rankings or weights,"
     return (
@@ -78,7 +79,7 @@ def _sentences(findings: Findings) -> list[str]:
     data, seed = result.plan["data"], result.plan["random_state"]
     shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
     families = format_count(len(result.families), "selector")
-    names = ", ".join(_describe_selector(result, name) for name in result.families)
+    names = ", ".join(_describe_selector(findings, name) for name in result.families)
     sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__} for "
         f"{format_count(len(result.candidates), 'candidate')} of {families}, fitted to {describe_resamples(result)} "
@@ -89,8 +90,8 @@ def _sentences(findings: Findings) -> list[str]:
         measure = find_measure(findings.common.measure).methods
         interval = f", with {format_percent(findings.level)} confidence intervals over the resamples"
         sentences.append(f"Stability was measured by {measure}{'' if math.isnan(stability.low) else interval}.")
-        sentences += filter(None, [describe_common_measure(result, findings.common)])
-    sentences += _on_prediction(result, findings.tradeoff, findings.information)
+        sentences += filter(None, [describe_common_measure(result, findings.common, findings.labels)])
+    sentences += _on_prediction(findings)
     if features is not None:
         cut = f" among the top {features.top} of a resample" if features.top else ""
         sentences.append(
@@ -103,87 +104,110 @@ def _sentences(findings: Findings) -> list[str]:
     return sentences
 
 
-def _on_prediction(result: StudyResult, tradeoff: Tradeoff, information: Information) -> list[str]:
+def _on_prediction(findings: Findings) -> list[str]:
+    result, tradeoff, information, labels = findings.result, findings.tradeoff, findings.information, findings.labels
     sentences = []
     if not tradeoff.missing:
+        score, model = _score(findings, tradeoff.metric), _model(result, labels)
         sentences.append(
-            f"Prediction was measured as {_score(result, tradeoff.metric)} of {_model(result)} on the rows held out "
-            "from each resample; standard errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
+            f"Prediction was measured as {score} of {model} on the rows held out from each resample; standard "
+            "errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
         )
         if len(result.candidates) > 1:
-            rule = RULES[str(tradeoff.rule)].about.methods.format(metric=tradeoff.metric)
+            rule = RULES[str(tradeoff.rule)].about.methods.format(metric=labels.score(tradeoff.metric))
             sentences.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
     if information.untested:
-        sentences.append(f"Whether the features carry information was not tested: {information.untested}.")
+        untested = labels.write(information.untested)
+        sentences.append(f"Whether the features carry information was not tested: {untested}.")
     else:
         n_candidates = len(result.candidates)
         adjusted = f", adjusted for {n_candidates} candidates" if n_candidates > 1 else ""
         sentences.append(
-            f"Features count as carrying information if the {information.metric} is above that of guessing on the same "
-            f"held-out rows (here {information.strategy}) by a one-sided corrected resampled t-test at "
-            f"{format_percent(information.level)}{adjusted} (p {_format_p_value(information.p_value)})."
+            f"Features count as carrying information if the {labels.score(information.metric)} is above that of "
+            f"guessing on the same held-out rows (here {information.strategy}) by a one-sided corrected resampled "
+            f"t-test at {format_percent(information.level)}{adjusted} (p {_format_p_value(information.p_value)})."
         )
     return sentences
 
 
-def _describe_selector(result: StudyResult, family: str) -> str:
+def _describe_selector(findings: Findings, family: str) -> str:
     """Return the name of a selector with what it goes by, where that says more."""
-    name, about = shorten(family, 40), result.records.selectors.get(family)
-    return name if about is None or about.methods in ("", about.name) else f"{name} ({about.methods})"
+    name, about = shorten(findings.labels.family(family), 40), findings.result.records.selectors.get(family)
+    phrase = "" if about is None else about.methods.removesuffix(f" ({name})")
+    if about is not None and phrase == about.name:
+        phrase = class_words(phrase)
+    return name if phrase.lower().removeprefix("the ") in ("", name.lower()) else f"{name} ({phrase})"
 
 
-def _score(result: StudyResult, metric: str | None) -> str:
-    """Return the score in words, with its name if that is another."""
-    about = result.records.scores.get(str(metric))
-    return str(metric) if about is None or about.methods == metric else f"{about.methods} ({metric})"
+def _score(findings: Findings, metric: str | None) -> str:
+    """Return the score in words, with its short name if it has one."""
+    about, label = findings.result.records.scores.get(str(metric)), findings.labels.score(metric)
+    return label if about is None or about.methods in (metric, label) else f"{about.methods} ({label})"
 
 
 def _format_p_value(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
 
 
-def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    result, labels = findings.result, findings.labels
     plan, sessions = provenance["plan"], provenance["sessions"]
     data, until = plan["data"], provenance["until"]
     shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
-    settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     facts = [
         ("Data", f"{shape}, {plan['task']}"),
         ("Resamples", describe_resamples(result)),
-        *([("Settings of the resamples", _format_settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
-        ("Scored model", _model(result)),
-        ("Scores", ", ".join(result.metrics) if result.has_scores else "none"),
+        ("Scored model", _model(result, labels)),
+        ("Scores", ", ".join(labels.score(metric) for metric in result.metrics) if result.has_scores else "none"),
     ]
     if plan["keep"]:
         facts.append(("Covariates in every model", ", ".join(map(str, plan["keep"]))))
-    if provenance["prefilter"]:
-        facts.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
     if until:
         precision = f"determined by a pilot of {until['pilot']} for ± {until['half_width']:g}"
         facts.append(("Number of resamples", precision))
     if sessions:
-        facts.append(("Computed", f"{sessions[0]['started']} to {sessions[-1]['ended'] or 'now'}"))
+        ended = sessions[-1]["ended"]
+        finish = _format_time(ended) if ended else "now"
+        facts.append(("Computed", f"{_format_time(sessions[0]['started'])} to {finish}"))
     return facts
+
+
+def _format_time(written: str) -> str:
+    """Return a time as people write it: 2026-03-01 12:30 UTC."""
+    return written[:16].replace("T", " ") + " UTC"
+
+
+def _details(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what only an analyst reads: parameters, classes and addresses of code."""
+    plan = provenance["plan"]
+    settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
+    details = [("Settings of the resamples", _format_settings(settings))] if settings else []
+    if classes := _class_names(plan["estimator"]):
+        details.append(("Class of the scored model", " after ".join(reversed(classes))))
+    if provenance["prefilter"]:
+        details.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
+    data = plan["data"]
+    details.append(("Data fingerprint", f"features {data['features']}, target {data['target']}"))
+    return details
 
 
 def _format_settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
-def _model(result: StudyResult) -> str:
-    """Return the classes of the scored model, without their parameters."""
+def _model(result: StudyResult, labels: Labels) -> str:
+    """Return the scored model in words, without its parameters."""
     estimator = result.plan["estimator"]
     if estimator is None:
         return "the selector's own model" if len(result.scores) else "none"
-    own = [name for name, kind in result.kinds.items() if kind != "subset"]
+    own = [labels.candidate(name) for name, kind in result.kinds.items() if kind != "subset"]
     except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
     classes = _class_names(estimator)
     phrases = [record.about.methods for record in MODELS.values() if classes and classes[-1] in record.class_names]
     exactness = EXACTNESS.get(result.plan.get("model_fits", "scikit-learn"))
-    named = " after ".join(reversed(classes)) or "a custom model"
-    details = [*([named] if phrases else []), *([exactness] if exactness else [])]
-    return (phrases[0] if phrases else named) + (f" ({'; '.join(details)})" if details else "") + except_for
+    named = " after ".join(class_words(name) for name in reversed(classes)) or "a custom model"
+    return (phrases[0] if phrases else named) + (f" ({exactness})" if exactness else "") + except_for
 
 
 def _class_names(described: Any) -> list[str]:

@@ -17,32 +17,50 @@ if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 MOST_IN_FOREST = 40
+COLUMNS_OF_FIGURES = {
+    "map": {"resample": "resample", "feature": "selected feature", "frequency": "frequency of the feature"},
+    "forest": {
+        "name": "candidate", "stability": "stability", "low": "lower end of the interval",
+        "high": "upper end of the interval", "n_runs": "resamples",
+    },
+    "front": {
+        "candidate": "candidate", "family": "selector", "score": "score", "score_low": "lower end of the score",
+        "score_high": "upper end of the score", "stability": "stability", "low": "lower end of the stability",
+        "high": "upper end of the stability", "on_front": "on the front", "chosen": "chosen",
+    },
+}  # fmt: skip
+"""What a reader may save of the data of each figure, with the headings."""
 
 
 def draw_figures(summary: Summary) -> dict[str, str]:
     """Return the figures that a summary has data for, by their name, as HTML."""
-    return {name: figure(chart, f"figure-{name}") for name, chart in draw_charts(summary).items()}
+    wide, narrow = draw_charts(summary), draw_charts(summary, narrow=True)
+    return {
+        name: figure(chart, f"figure-{name}", narrow=narrow[name], columns=COLUMNS_OF_FIGURES[name])
+        for name, chart in wide.items()
+    }
 
 
-def draw_charts(summary: Summary) -> "dict[str, AnyChart]":
+def draw_charts(summary: Summary, *, narrow: bool = False) -> "dict[str, AnyChart]":
     """Return the charts that a summary has data for: ``map``, ``forest`` and ``front``."""
     charts: dict[str, AnyChart] = {}
     if summary.features is not None and summary.features.map is not None:
-        charts["map"] = draw_selection_map(map_frames(summary.features.map, summary.features))
+        charts["map"] = draw_selection_map(map_frames(summary.features.map, summary.features), narrow=narrow)
     measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
     if len(measured) > 1 and len(summary.candidates) <= MOST_IN_FOREST:
-        charts["forest"] = draw_forest(forest_rows(summary), level=summary.level, top=summary.top)
+        rows = forest_rows(summary)
+        charts["forest"] = draw_forest(rows, level=summary.level, top=summary.top, axis="stability", narrow=narrow)
     if len(measured) > 1 and not summary.tradeoff.missing:
-        metric = str(summary.tradeoff.metric)
-        charts["front"] = draw_pareto(front_points(summary), score=metric, level=summary.level)
+        score = summary.labels.score(summary.tradeoff.metric)
+        charts["front"] = draw_pareto(front_points(summary), score=score, level=summary.level, narrow=narrow)
     return charts
 
 
 def forest_rows(summary: Summary) -> pd.DataFrame:
-    """Return the rows of the forest plot, as :func:`holdfast.plots.forest_data` does."""
+    """Return the rows of the forest plot, as :func:`holdfast.plots.forest_data` does, with names for readers."""
     rows = [
         (
-            row.candidate, row.stability.measure, row.stability.value, row.stability.low, row.stability.high,
+            summary.labels.candidate(row.candidate), None, row.stability.value, row.stability.low, row.stability.high,
             row.stability.n_runs, row.stability.strength, row.stability.reason, row.letters,
         )
         for row in summary.candidates
@@ -51,13 +69,13 @@ def forest_rows(summary: Summary) -> pd.DataFrame:
 
 
 def front_points(summary: Summary) -> pd.DataFrame:
-    """Return the points of score and stability, as :func:`holdfast.plots.pareto_data` does."""
+    """Return the points of score and stability, as :func:`holdfast.plots.pareto_data` does, with names for readers."""
     rows = [
         {
-            "candidate": row.candidate, "family": row.family, "score": score.value, "score_se": score.error,
-            "score_low": score.low, "score_high": score.high, "stability": row.stability.value,
-            "low": row.stability.low, "high": row.stability.high, "on_front": row.on_front,
-            "chosen": row.candidate == summary.tradeoff.candidate, "settings": row.candidate,
+            "candidate": summary.labels.candidate(row.candidate), "family": summary.labels.family(row.family),
+            "score": score.value, "score_se": score.error, "score_low": score.low, "score_high": score.high,
+            "stability": row.stability.value, "low": row.stability.low, "high": row.stability.high,
+            "on_front": row.on_front, "chosen": row.candidate == summary.tradeoff.candidate,
         }
         for row in summary.candidates
         for score in row.scores

@@ -1,6 +1,7 @@
 """The parts of a summary, as plain typed data: verdict, stabilities, candidates, choice, causes, method, references."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -9,6 +10,41 @@ Standing: TypeAlias = Literal[
     "holds", "partly", "fails", "unsure", "stable", "partly stable", "not stable", "too early", "weak signal",
     "no signal", "unknown",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What candidates, selectors and scores are called in tables, figures and sentences.
+
+    Attributes
+    ----------
+    candidates, families, scores : object
+        The name for readers of each, by its exact name: ``anova(n_features=5)`` is called "ANOVA F with 5 features".
+    """
+
+    candidates: Mapping[str, str]
+    families: Mapping[str, str]
+    scores: Mapping[str, str]
+
+    def candidate(self, name: str | None) -> str:
+        """Return what a candidate is called."""
+        return self.candidates.get(str(name), str(name))
+
+    def family(self, name: str | None) -> str:
+        """Return what a selector is called."""
+        return self.families.get(str(name), str(name))
+
+    def score(self, name: str | None) -> str:
+        """Return what a score is called."""
+        return self.scores.get(str(name), str(name))
+
+    def write(self, sentence: str) -> str:
+        """Return a sentence of holdfast in which candidates and scores are called as readers know them."""
+        words = {name: label for name, label in {**self.scores, **self.candidates}.items() if name != label}
+        if not words:
+            return sentence
+        names = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+        return re.sub(rf"(?<![\w=])(?:{names})(?![\w(=])", lambda found: words[found[0]], sentence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,6 +310,8 @@ class Method:
         For the methods section of a paper.
     facts : tuple of Fact
         The settings in words; the first two are the data and the resamples.
+    details : tuple of Fact
+        Settings by their names in Python, for the analyst.
     selectors, plan : object
         All settings of selectors, and all that results depend on.
     versions : object
@@ -288,6 +326,7 @@ class Method:
 
     paragraph: str
     facts: tuple[Fact, ...]
+    details: tuple[Fact, ...]
     selectors: Mapping[str, Any]
     plan: Mapping[str, Any]
     versions: Mapping[str, str]

@@ -3,9 +3,12 @@
 import base64
 import csv
 import io
+import itertools
 import json
 import math
 import re
+import shlex
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -13,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from holdfast.io.exported import protect_formula
 from holdfast.io.files import as_path
 from holdfast.plots import embed
-from holdfast.plots.text import clean_text, format_number, format_percent, shorten
+from holdfast.plots.text import clean_lines, clean_text, format_number, format_percent, shorten
 from holdfast.report.feature_records import Features
+from holdfast.report.glossary import Glossary
 from holdfast.report.pictures import draw_figures
 from holdfast.report.summary import Summary
 from holdfast.serialization import to_json
@@ -27,8 +31,12 @@ FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
 MOST_CANDIDATES = 50
-MOST_CSV = 1_500_000
-"""Bytes of the feature table in a page; beyond that, the rarest features are left out."""
+MOST_CSV = 40_000
+"""Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
+MOST_TABLE = 640_000
+"""Bytes of the names of features in a page; beyond that, the rarest are left out."""
+CSV_COLUMNS = ["feature", "count", "frequency", "low", "high"]
+TEMPLATES = Path(__file__).parent / "templates"
 LINK = re.compile(r"https://[\w./:();,%-]+")
 FENCE = re.compile("`{3,}")
 
@@ -111,17 +119,19 @@ def render(summary: Summary, format: Format = "html") -> str:
 def _render_page(summary: Summary) -> str:
     from markupsafe import Markup
 
-    style = embed.STYLE + (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+    style = embed.STYLE + (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     return (
         _environment("html")
-        .get_template("report.html.j2")
+        .get_template("page.html.j2")
         .render(
             summary=summary,
-            head=Markup(embed.head(style)),
-            scripts=Markup(embed.scripts()),
+            head=Markup(embed.head(style, [script])),
+            scripts=Markup(embed.scripts([script])),
+            glossary=Glossary(),
             figures={name: Markup(text) for name, text in draw_figures(summary).items()},
             scale=_scale(summary),
-            csv=None if summary.features is None else csv_link(summary.features),
+            table=None if summary.features is None else pack_table(summary.features),
             most=MOST_CANDIDATES,
         )
     )
@@ -145,6 +155,11 @@ def _environment(format: str) -> "Environment":
     environment.filters |= {
         "number": _format_decimals, "three": lambda value: _format_decimals(value, 3), "percent": format_percent,
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
+        "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
+        "upper_first": lambda text: text[:1].upper() + text[1:],
+        "called": lambda name, labels: labels.candidate(name),
+        "for_shell": lambda text: shlex.quote(clean_text(str(text))),
+        "quoted": lambda text: json.dumps(str(text), ensure_ascii=False),
         "unfenced": lambda text: FENCE.sub("''", clean_lines(text)),
     }  # fmt: skip
     return environment
@@ -164,11 +179,6 @@ def _web_address(link: str) -> str:
 def _clean_for_page(value: Any) -> Any:
     """Remove characters that change the direction of writing or cannot be shown; escaping comes after."""
     return clean_lines(value) if type(value) is str else value
-
-
-def clean_lines(text: str) -> str:
-    """Remove unsafe characters from a text, but not its line breaks."""
-    return "\n".join(clean_text(line) for line in text.split("\n"))
 
 
 def _escape_for_markdown(value: Any) -> Any:
@@ -193,18 +203,38 @@ def _scale(summary: Summary) -> dict[str, Any] | None:
     return {name: 100 * min(max(place, 0), 1) for name, place in places.items()}
 
 
-def csv_link(features: Features) -> dict[str, Any]:
-    """Return the feature table as an address that holds it, and how many features that are."""
-    text, written = csv_text(features)
-    coded = base64.b64encode(text.encode(errors="replace")).decode()
-    return {"href": f"data:text/csv;charset=utf-8;base64,{coded}", "written": written, "all": len(features.table)}
+def pack_table(features: Features) -> dict[str, Any]:
+    """Return the feature table as a data block for the script, as CSV for readers without, and how much they hold.
+
+    Frequency and interval of a feature follow from its count, so they are written once for each count.
+    """
+    from markupsafe import Markup
+
+    table, shown = features.table, len(features.shown)
+    names = [clean_text(name) for name in table.feature]
+    written = max(shown, _how_many_fit(names, MOST_TABLE))
+    counts = table.count[:written]
+    rows = zip(counts, table.frequency, table.low, table.high, strict=False)
+    of_count = {count: [float(f"{number:.4g}") for number in numbers] for count, *numbers in rows}
+    block = {"columns": CSV_COLUMNS, "names": names[:written], "counts": counts, "of_count": of_count, "shown": shown}
+    coded = base64.b64encode(csv_text(features)[0].encode(errors="replace")).decode()
+    return {
+        "block": Markup(embed.json_block(block, "feature-table")), "csv": f"data:text/csv;charset=utf-8;base64,{coded}",
+        "rarer": written - shown, "left_out": len(names) - written,
+    }  # fmt: skip
+
+
+def _how_many_fit(names: Sequence[str], most: int) -> int:
+    """Return how many of the first names, as JSON, stay within a number of bytes."""
+    sizes = itertools.accumulate(len(json.dumps(name)) + 5 for name in names)
+    return sum(size <= most for size in sizes)
 
 
 def csv_text(features: Features, most: int = MOST_CSV) -> tuple[str, int]:
     """Return the feature table as CSV, the most frequent features first, and how many features that are."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["feature", "count", "frequency", "low", "high"])
+    writer.writerow(CSV_COLUMNS)
     table = features.table
     rows = zip(table.feature, table.count, table.frequency, table.low, table.high, strict=True)
     for written, (name, count, *numbers) in enumerate(rows):

@@ -8,12 +8,14 @@ from typing import Any
 import pandas as pd
 
 from holdfast.report.feature_records import Features
-from holdfast.report.records import Candidate, Cause, Method, Reference, Stability, Tradeoff, Verdict
+from holdfast.report.records import Candidate, Cause, Labels, Method, Reference, Stability, Tradeoff, Verdict
 from holdfast.results import ResultMixin
 from holdfast.serialization import from_plain, json_schema
 from holdfast.tradeoff.information import Information
 
-__all__ = ["Candidate", "Cause", "Features", "Method", "Reference", "Stability", "Summary", "Tradeoff", "Verdict"]
+__all__ = [
+    "Candidate", "Cause", "Features", "Labels", "Method", "Reference", "Stability", "Summary", "Tradeoff", "Verdict",
+]  # fmt: skip
 
 SCHEMA = "holdfast.summary/1"
 """Name and version of the JSON form of a summary; the version grows when a reader of the old form would fail."""
@@ -33,6 +35,8 @@ class Summary(ResultMixin):
         Level of all intervals.
     candidate : str or None
         The reported candidate; None if no fit has succeeded.
+    labels : Labels
+        What candidates, selectors and scores are called in tables, figures and sentences.
     verdict : Verdict
         How stable, how certain, what to use, and what the number does not say.
     stability : Stability
@@ -79,6 +83,7 @@ class Summary(ResultMixin):
     version: str
     level: float
     candidate: str | None
+    labels: Labels
     verdict: Verdict
     stability: Stability
     common_measure: str | None
@@ -101,7 +106,7 @@ class Summary(ResultMixin):
         """How the candidate compares with guessing, in a sentence or two."""
         test = self.information
         if test.untested:
-            return f"Whether the features carry information was not tested: {test.untested}."
+            return f"Whether the features carry information was not tested: {self.labels.write(test.untested)}."
         better = (
             "is better"
             if test.shown
@@ -110,8 +115,8 @@ class Summary(ResultMixin):
             else "was not shown to be better"
         )
         return (
-            f"Guessing without any feature ({test.strategy}) reaches {test.metric} {test.baseline:.3f} on the same "
-            f"rows; the reported candidate reaches {test.score:.3f}, which {better}."
+            f"Guessing without any feature ({test.strategy}) reaches {self.labels.score(test.metric)} "
+            f"{test.baseline:.3f} on the same rows; the reported candidate reaches {test.score:.3f}, which {better}."
         )
 
     @property

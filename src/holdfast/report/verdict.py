@@ -3,10 +3,11 @@
 import math
 from dataclasses import replace
 
+from holdfast.measures import MEASURES
 from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
 from holdfast.report.feature_records import Features
 from holdfast.report.findings import Findings
-from holdfast.report.records import Stability, Standing, Tradeoff, Verdict
+from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study import StudyResult
 from holdfast.tradeoff.final import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import Information
@@ -96,7 +97,7 @@ def _how_stable(stability: Stability, level: float) -> str:
     words = f", which is {stability.strength}" if stability.strength else ""
     scale = "on a scale where 0 is agreement by chance and 1 is complete agreement"
     if stability.measure is None or stability.measure.split("(")[0] != "nogueira":
-        scale = f"by the measure {stability.measure}"
+        scale = f"by {_describe_measure(str(stability.measure))}"
     interval = f"{format_percent(level)} interval {format_number(stability.low)} to {format_number(stability.high)}"
     if math.isnan(stability.low):
         interval = "no interval"
@@ -104,26 +105,34 @@ def _how_stable(stability: Stability, level: float) -> str:
     return f"The stability is {format_number(stability.value)} {scale}{words} ({interval}, {count})."
 
 
+def _describe_measure(label: str) -> str:
+    """Return the phrase for a measure, given with its parameters; of one that has none, "a measure of your own"."""
+    name = label.split("(")[0]
+    return MEASURES[name].methods if name in MEASURES else "a measure of your own"
+
+
 def _what_to_use(findings: Findings, standing: Standing) -> str:
     features, information = findings.features, findings.information
+    metric = findings.labels.score(information.metric)
     if findings.candidate is None or features is None:
         return "There is nothing to use yet: no fit has succeeded."
-    name = shorten(findings.candidate, 60)
+    name = shorten(findings.labels.candidate(findings.candidate), 60)
     frequent = _frequent(features, findings.level)
     score, baseline = format_number(information.score), format_number(information.baseline)
     if standing == "no signal":
         return (
-            f"Do not use it yet: {name} predicts about as well as guessing ({information.metric} {score}, guessing "
+            f"Do not use it yet: {name} predicts about as well as guessing ({metric} {score}, guessing "
             f"{baseline}), so features that come back may be noise that these data repeat."
         )
     if standing == "weak signal":
         return (
-            f"Collect more samples before using {name}: its {information.metric} of {score} was not shown to be "
+            f"Collect more samples before using {name}: its {metric} of {score} was not shown to be "
             f"better than guessing ({baseline}). {_capitalize(frequent)}."
         )
     if information.untested:
         return (
-            f"For {name}, {frequent}; whether the features carry information was not tested ({information.untested})."
+            f"For {name}, {frequent}; whether the features carry information was not tested "
+            f"({findings.labels.write(information.untested)})."
         )
     return _whom_to_trust(findings, features, standing, name)
 
@@ -131,7 +140,7 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
 def _whom_to_trust(findings: Findings, features: Features, standing: Standing, name: str) -> str:
     tradeoff = findings.tradeoff
     chosen = len(findings.result.candidates) > 1 and tradeoff.candidate == findings.candidate
-    scored = f" ({tradeoff.metric} {format_number(tradeoff.score)} on held-out rows)"
+    scored = f" ({findings.labels.score(tradeoff.metric)} {format_number(tradeoff.score)} on held-out rows)"
     use = f"{'Use' if chosen else 'For'} {name}{'' if math.isnan(tradeoff.score) else scored}"
     if standing == "unsure" or not features.trusted:
         yet = " yet" if standing == "unsure" else ""
@@ -168,7 +177,7 @@ def _cautions(findings: Findings) -> list[str]:
         result.records.perturbation.caution,
         *_on_the_interval(result, stability),
         *_on_missing_fits(result, stability),
-        *_on_prediction(result, stability, findings.tradeoff, findings.information),
+        *_on_prediction(result, stability, findings.tradeoff, findings.information, findings.labels),
     ]
     if stability.n_runs < MANY and not math.isnan(stability.unseen_share):
         share = stability.unseen_share
@@ -209,7 +218,7 @@ def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
     failed = len(result.failures)
     if failed and not result.kinds:
         cautions.append(
-            f"{'The only fit' if failed == 1 else f'All {failed:,} fits'} failed; the method section says why."
+            f"{'The only fit' if failed == 1 else f'All {failed:,} fits'} failed; the part for the analyst says why."
         )
     elif failed:
         better = "; if the data were the reason, the stability looks better than it is" if stability.n_runs else ""
@@ -218,18 +227,18 @@ def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
 
 
 def _on_prediction(
-    result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information
+    result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information, labels: Labels
 ) -> list[str]:
     cautions = []
     if information.untested and stability.n_runs:
         cautions.append(
             "A selection can be stable and useless: a selector that always takes the same features is perfectly "
-            f"stable. Whether these features predict anything was not tested: {information.untested}."
+            f"stable. Whether these features predict anything was not tested: {labels.write(information.untested)}."
         )
     elif tradeoff.optimistic and len(result.candidates) > 1:
+        metric = labels.score(tradeoff.metric)
         cautions.append(
-            f"The candidate was chosen and its {tradeoff.metric} measured on the same resamples, so the "
-            f"{tradeoff.metric} is optimistic."
+            f"The candidate was chosen and its {metric} measured on the same resamples, so the {metric} is optimistic."
         )
     if result.prefilter:
         cautions.append(

@@ -43,6 +43,7 @@ class RandomSelector(Selector):
 
     about: ClassVar[About] = About(
         name="random",
+        label="Random choice",
         summary="Any, at random: a baseline.",
         methods="random choice, as a baseline",
     )

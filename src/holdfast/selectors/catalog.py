@@ -248,17 +248,20 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
 
 def _add(
     name: str, summary: str, methods: str, make: Callable[..., Any], *, reference: str | None = None,
-    needs: tuple[str, ...] = (), classes: tuple[type, ...] = (), sizes: int | None = None,
+    needs: tuple[str, ...] = (), classes: tuple[type, ...] = (), sizes: int | None = None, label: str = "",
 ) -> None:  # fmt: skip
-    about = About(name=name, summary=summary, methods=methods, reference=reference, needs=needs)
+    about = About(name=name, label=label, summary=summary, methods=methods, reference=reference, needs=needs)
     SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes))
 
 
 _add(
     "correlation", "Largest correlation with the target.", "correlation with the target", correlation,
-    needs=("numbers to predict",),
+    needs=("numbers to predict",), label="Correlation",
 )  # fmt: skip
-_add("mutual_info", "Most mutual information, by nearest neighbors.", "mutual information", mutual_information)
+_add(
+    "mutual_info", "Most mutual information, by nearest neighbors.", "mutual information", mutual_information,
+    label="Mutual information",
+)  # fmt: skip
 SELECTORS.add(ElasticNetPath)
 SELECTORS.add(ElasticNetCV)
 for _class, _make in (
@@ -270,10 +273,11 @@ for _class, _make in (
     SELECTORS.add(NamedSelector(about=_class.about, make=_make, classes=(_class,)))
 _add(
     "rfe", "Recursive elimination by a linear model.", "recursive feature elimination", linear_rfe, classes=(RFE,),
-    reference="guyon2002",
+    reference="guyon2002", label="Recursive elimination",
 )  # fmt: skip
 _add(
     "forest", "Importance in a random forest; sizes=10 by default.", "importance in a random forest", random_forest,
     reference="breiman2001", classes=(RandomForestClassifier, RandomForestRegressor), sizes=10,
+    label="Random forest",
 )  # fmt: skip
 SELECTORS.add(RandomSelector)

@@ -99,6 +99,7 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
 
     about: ClassVar[About] = About(
         name="lasso",
+        label="Lasso",
         summary="A weight in a lasso of the given penalty_strength, or the first n_features to enter its path.",
         methods="the lasso",
         reference="tibshirani1996",
@@ -291,6 +292,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
 
     about: ClassVar[About] = About(
         name="lasso_cv",
+        label="Cross-validated lasso",
         summary="A weight in a lasso whose strength is chosen inside the split.",
         methods="the lasso with its penalty chosen by cross-validation",
         reference="tibshirani1996",

@@ -91,6 +91,7 @@ class LinearSVMWeights(_LinearSVM):
 
     about: ClassVar[About] = About(
         name="svm_weights",
+        label="SVM weights",
         summary="Largest squared weight in a linear support vector machine.",
         methods="the weights of a linear support vector machine",
         reference="kalousis2005",
@@ -182,6 +183,7 @@ class SVMRFE(_LinearSVM):
 
     about: ClassVar[About] = About(
         name="svm_rfe",
+        label="SVM-RFE",
         summary="Recursive elimination by a linear support vector machine.",
         methods="recursive feature elimination by a linear support vector machine",
         reference="guyon2002",

@@ -83,6 +83,7 @@ class EnsembleSelector(ResamplingWrapper):
 
     about: ClassVar[About] = About(
         name="ensemble",
+        label="Ensemble",
         summary="Best mean rank of a base selector over resamples.",
         methods="an ensemble of selections on resamples",
     )

@@ -70,6 +70,7 @@ class Variance(_Moments):
 
     about: ClassVar[About] = About(
         name="variance",
+        label="Variance",
         summary="Largest variance.",
         methods="the features of largest variance",
     )
@@ -133,6 +134,7 @@ class AnovaF(_Moments):
 
     about: ClassVar[About] = About(
         name="anova",
+        label="ANOVA F",
         summary="Largest F value of an analysis of variance.",
         methods="the largest F statistics of an analysis of variance",
         needs=("classes",),
@@ -188,6 +190,7 @@ class Golub(_Moments):
 
     about: ClassVar[About] = About(
         name="golub",
+        label="Signal-to-noise ratio",
         summary="Largest signal-to-noise ratio, two classes.",
         methods="the signal-to-noise ratio of Golub et al. (1999)",
         reference="golub1999",
@@ -251,6 +254,7 @@ class GolubVariance(_Moments):
 
     about: ClassVar[About] = About(
         name="golub_variance",
+        label="Signal-to-noise ratio and variance",
         summary="Largest sum of signal-to-noise ratio and lambda_v times variance, two classes.",
         methods="a weighted sum of signal-to-noise ratio and variance",
         reference="hamer2020",

@@ -102,6 +102,7 @@ class GroupedSelector(TakesGroups, Wrapper):
 
     about: ClassVar[About] = About(
         name="grouped",
+        label="Grouped selection",
         summary="A base selector's choice among groups of correlated features.",
         methods="selection among groups of correlated features",
     )

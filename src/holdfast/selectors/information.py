@@ -59,6 +59,7 @@ class InformationGain(Filter):
 
     about: ClassVar[About] = About(
         name="information_gain",
+        label="Information gain",
         summary="Most information about the class, bins by the MDL rule.",
         methods="information gain",
         reference="kalousis2005",
@@ -122,6 +123,7 @@ class SymmetricalUncertaintyFilter(Filter):
 
     about: ClassVar[About] = About(
         name="symmetrical_uncertainty",
+        label="Symmetrical uncertainty",
         summary="Largest symmetrical uncertainty with the class.",
         methods="symmetrical uncertainty with the class",
         reference="gulgezen2009",

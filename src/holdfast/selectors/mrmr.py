@@ -83,6 +83,7 @@ class MRMR(Selector):
 
     about: ClassVar[About] = About(
         name="mrmr",
+        label="mRMR",
         summary="Much information about the class, little shared: scheme=mid, miq or mid_alpha.",
         methods="minimum redundancy and maximum relevance (mRMR)",
         reference="peng2005",

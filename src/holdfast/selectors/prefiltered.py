@@ -72,6 +72,7 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
 
     about: ClassVar[About] = About(
         name="prefiltered",
+        label="Prefiltered selection",
         summary="A base selector's choice among the best features of a filter, in every split.",
         methods="selection among the best features of a filter",
     )

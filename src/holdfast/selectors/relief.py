@@ -69,6 +69,7 @@ class ReliefF(Filter):
 
     about: ClassVar[About] = About(
         name="relieff",
+        label="ReliefF",
         summary="Differs between near rows of other classes; ranges=full is fast.",
         methods="ReliefF",
         reference="kononenko1994",

@@ -105,6 +105,7 @@ class HybridRFE(Predicts, FitsTogether):
 
     about: ClassVar[About] = About(
         name="hybrid_rfe",
+        label="Hybrid RFE",
         summary="Elimination that keeps n_forced features of a stable criterion, two classes.",
         methods="hybrid recursive feature elimination",
         reference="hamer2020",

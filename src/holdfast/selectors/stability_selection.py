@@ -122,6 +122,7 @@ class StabilitySelection(ResamplingWrapper):
 
     about: ClassVar[About] = About(
         name="stability_selection",
+        label="Stability Selection",
         summary="Often among the first q to enter a base selector's order, on halves.",
         methods="Stability Selection",
         reference="meinshausen2010",
