@@ -14,7 +14,8 @@ import holdfast
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "ordering", "serialization"},
+    {"checks", "declared", "kernels", "ordering", "serialization", "text"},
+    {"cards"},
     {"results"},
     {"references"},
     {"preferences", "similarity"},
