@@ -83,7 +83,7 @@ def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
     theme : {"auto", "light", "dark"}
         ``auto`` follows the reader's system. A chart with a configuration of its own keeps it.
     """
-    own = _has_own_theme(chart)
+    own = has_own_theme(chart)
     spec = chart.to_dict()
     if not own:
         spec.pop("config", None)
@@ -98,7 +98,7 @@ def figure(chart: "AnyChart", key: str, *, theme: PageTheme = "auto") -> str:
     )
 
 
-def _has_own_theme(chart: "AnyChart") -> bool:
+def has_own_theme(chart: "AnyChart") -> bool:
     """Return whether a chart has a configuration other than the themes of holdfast."""
     alt = altair()
     return chart.config is not alt.Undefined and alt.Config.to_dict(chart.config) not in THEMES.values()
