@@ -315,6 +315,8 @@ def asked_outside(page):
 
 def keep_screenshot(page, name):
     if folder := os.environ.get("HOLDFAST_SCREENSHOTS"):
+        page.mouse.wheel(0, 10_000)  # a frame is painted when it is seen
+        page.wait_for_timeout(1000)
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 

@@ -46,5 +46,7 @@ def _verdict(ordered: pd.DataFrame, metric: str | None) -> str:
     verdict = f"Most stable: {ordered.index[0]}, {format_estimate(first['stability'], first['low'], first['high'])}"
     if metric is None or ordered[metric].isna().all():
         return verdict
-    best = ordered[metric].idxmax()
-    return f"{verdict}; best {metric}: {best}, {format_number(ordered[metric].max())}"
+    best, score = ordered[metric].idxmax(), format_number(ordered[metric].max())
+    if best == ordered.index[0]:
+        return f"{verdict}; it also has the best {metric}, {score}"
+    return f"{verdict}; best {metric}: {best}, {score}"
