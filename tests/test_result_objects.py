@@ -27,8 +27,9 @@ HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = (
     "StabilityEstimate", "undefined", "Comparison", "Comparisons", "Kalousis", "Pilot", "StudyResult", "Pareto",
     "Choice", "NestedChoice", "FinalFeatures", "SizeProfile", "SelectionMap", "Summary", "Preferences",
+    "Agreement", "Recovery",
 )  # fmt: skip
-NOT_DRAWN = ("StabilityTest", "Agreement", "Plan", "Recovery", "PredictionAgreement", "Information")
+NOT_DRAWN = ("StabilityTest", "Plan", "PredictionAgreement", "Information")
 """Results of a few numbers, for which the picture of the card is enough (docs/notebook.md says so)."""
 
 

@@ -86,6 +86,18 @@ class Agreement(ResultMixin):
         """
         return pd.DataFrame({"run": range(self.n_runs), "agreement": self.per_run})
 
+    def plot(self) -> "AnyChart":
+        """Draw a dot for each pair of runs (see :func:`holdfast.plots.plot_spread`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
+
     def _card(self) -> Card:
         picture = draw_dots(self.per_run.tolist(), mean=self.value)
         return Card(title="Agreement, run by run", verdict=self._title, frame=self.to_frame(), picture=picture, rows=4)

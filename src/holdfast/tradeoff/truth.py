@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ from holdfast.cards import Card, draw_dots
 from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.stand_ins import count_frequencies
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +65,18 @@ class Recovery(ResultMixin):
             Indexed by the label of the split.
         """
         return self.runs
+
+    def plot(self) -> "AnyChart":
+        """Draw a dot for each resample (see :func:`holdfast.plots.plot_spread`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
 
     def _card(self) -> Card:
         shares = self.runs["true_positives"] / max(len(self.relevant), 1)
