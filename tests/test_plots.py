@@ -305,14 +305,12 @@ def test_spread_data(study):
     agreement = hf.inference.agreement(*halves, "jaccard", undefined="skip")
     data = plots.spread_data(agreement)
     np.testing.assert_array_equal(data["value"], agreement.per_run)
-    assert (
-        " ".join(plots.plot_spread(agreement).title.text) == "On average over 1 resample: jaccard 0.50 (0.50 to 0.50)"
-    )
+    assert " ".join(plots.plot_spread(agreement).title.text) == "On average over 1 resample: jaccard 0.50 (0.5 to 0.5)"
     recovery = study.recovery(["gene 0", "gene 1"], "anova(k=2)")
     counts = plots.spread_data(recovery).groupby("quantity")["value"].sum()
-    assert counts["found"] == recovery.runs["true_positives"].sum()
-    assert counts["found"] + counts["missed"] == 2 * len(recovery.runs)
-    assert counts["false"] == recovery.runs["false_positives"].sum()
+    assert counts["relevant features found"] == recovery.runs["true_positives"].sum()
+    assert counts["relevant features found"] + counts["relevant features missed"] == 2 * len(recovery.runs)
+    assert counts["false features"] == recovery.runs["false_positives"].sum()
     nothing = draw_spread(pd.DataFrame({"quantity": ["a"], "resample": ["1"], "value": [np.nan]}))
     assert nothing.title.text == ["There is no number to show"]
 

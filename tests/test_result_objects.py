@@ -191,6 +191,21 @@ def test_every_result_draws_itself_or_is_named_as_one_that_does_not(results):
     assert not any(hasattr(results[name], "plot") for name in NOT_DRAWN)
 
 
+def test_final_features_say_how_many_there_are_not_of_how_many(results):
+    pytest.importorskip("altair")
+    final = results["FinalFeatures"]
+    finding = " ".join(final.plot().title.text)
+    assert finding == "1 feature selected on all 60 rows of the study; 2 selected in at least 50% of 8 resamples"
+    assert final._card().verdict == finding
+
+
+def test_a_nested_choice_draws_its_outer_folds(results):
+    folds = results["NestedChoice"].folds
+    data = plots.spread_data(results["NestedChoice"])
+    assert data["value"].tolist() == [*folds["score"], *folds["promised"]]
+    assert data["resample"].tolist() == ["outer fold 1", "outer fold 2"] * 2
+
+
 def test_a_study_draws_the_front_or_the_stabilities(results):
     pytest.importorskip("altair")
     result = results["StudyResult"]

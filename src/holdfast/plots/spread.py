@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH = 420
-COUNTS = {"true_positives": "found", "false_negatives": "missed", "false_positives": "false"}
+COUNTS = {
+    "true_positives": "relevant features found", "false_negatives": "relevant features missed",
+    "false_positives": "false features",
+}  # fmt: skip
+SCORES = {"score": "score on held-out rows", "promised": "promised score"}
 
 
 def spread_data(result: Any) -> pd.DataFrame:
@@ -21,14 +25,15 @@ def spread_data(result: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    result : Agreement or Recovery
-        What :func:`holdfast.inference.agreement` or ``StudyResult.recovery()`` returns.
+    result : Agreement, Recovery or NestedChoice
+        What :func:`holdfast.inference.agreement`, ``StudyResult.recovery()`` or :func:`holdfast.nested_choice` returns.
 
     Returns
     -------
     DataFrame
-        ``quantity``, ``resample`` and ``value``: the agreement of each pair of runs; or how many relevant features each
-        resample ``found`` and ``missed``, and how many ``false`` ones it selected.
+        ``quantity``, ``resample`` and ``value``: the agreement of each pair of runs; how many relevant features each
+        resample found and missed, and how many false ones it selected; or the score of the choice on the rows that each
+        outer fold held out, beside the score that it was chosen by.
 
     See Also
     --------
@@ -47,10 +52,14 @@ def spread_data(result: Any) -> pd.DataFrame:
     if hasattr(result, "per_run"):
         labels = [str(run + 1) for run in range(len(result.per_run))]
         return pd.DataFrame({"quantity": result.measure, "resample": labels, "value": result.per_run})
-    counts = result.runs[list(COUNTS)].set_axis(list(COUNTS.values()), axis=1)
-    labels = [str(label) for label in counts.index]
-    parts = [pd.DataFrame({"quantity": name, "resample": labels, "value": counts[name].to_numpy()}) for name in counts]
-    return pd.concat(parts, ignore_index=True).astype({"value": float})
+    nested = hasattr(result, "folds")
+    table, names = (result.folds, SCORES) if nested else (result.runs, COUNTS)
+    labels = [f"outer fold {fold + 1}" for fold in range(len(table))] if nested else [str(run) for run in table.index]
+    parts = [
+        pd.DataFrame({"quantity": quantity, "resample": labels, "value": table[column].to_numpy(dtype=float)})
+        for column, quantity in names.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def plot_spread(result: Any) -> "alt.LayerChart":
@@ -58,7 +67,7 @@ def plot_spread(result: Any) -> "alt.LayerChart":
 
     Parameters
     ----------
-    result : Agreement or Recovery
+    result : Agreement, Recovery or NestedChoice
         As for :func:`spread_data`.
 
     Returns
@@ -76,7 +85,7 @@ def plot_spread(result: Any) -> "alt.LayerChart":
     >>> from holdfast import plots
     >>> halves = [[1, 1, 0, 0], [1, 0, 1, 0]], [[1, 1, 0, 0], [1, 0, 0, 1]]
     >>> print(*plots.plot_spread(hf.inference.agreement(*halves, "jaccard")).title.text)
-    On average over 2 resamples: jaccard 0.67 (0.33 to 1.00)
+    On average over 2 resamples: jaccard 0.67 (0.33 to 1)
     """
     return draw_spread(spread_data(result))
 
@@ -105,8 +114,7 @@ def draw_spread(data: pd.DataFrame) -> "alt.LayerChart":
 def _finding(dots: pd.DataFrame) -> str:
     by = dots.groupby("quantity", sort=False)["value"].agg(["mean", "min", "max"])
     parts = [
-        f"{name} {format_number(row['mean'])} ({format_number(row['min'])} to {format_number(row['max'])})"
-        for name, row in by.iterrows()
+        f"{name} {format_number(row['mean'])} ({row['min']:.2g} to {row['max']:.2g})" for name, row in by.iterrows()
     ]
     count = format_count(dots["resample"].nunique(), "resample")
     return f"On average over {count}: {', '.join(parts)}"

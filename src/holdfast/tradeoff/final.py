@@ -155,10 +155,19 @@ class FinalFeatures(ResultMixin):
         altair.Chart
             A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
-        from holdfast.plots.frequencies import draw_frequencies
+        from holdfast.plots.frequencies import WIDTH, draw_frequencies
+        from holdfast.plots.theme import finish_chart
 
         counts = self.frame["count"].to_numpy(dtype=np.int64)
-        return draw_frequencies(self.frame.head(30), counts, n_runs=self.n_runs, level=self.level)
+        chart = draw_frequencies(self.frame.head(30), counts, n_runs=self.n_runs, level=self.level)
+        notes = [f"{self.candidate}; lines: {100 * self.level:.4g} % intervals of the frequency"]
+        return finish_chart(chart, self._title, notes, width=WIDTH + 120)
+
+    @property
+    def _title(self) -> str:
+        n, agreed = len(self.selected), len(self.consensus)
+        fit = f"{n} feature{'' if n == 1 else 's'} selected on {self.selected_on}; " if self.selected_on else ""
+        return f"{fit}{agreed} selected in at least {self.threshold:.0%} of {self.n_runs} resamples"
 
     def _card(self) -> Card:
         shown = self.frame[["feature", "selected", "consensus", "count", "frequency", "low", "high", "stand_ins"]]
@@ -166,11 +175,8 @@ class FinalFeatures(ResultMixin):
             make_bar(row.feature, row.frequency, row.low, row.high, strong=bool(row.consensus))
             for _, row in shown.head(SHOWN_ROWS).iterrows()
         ]
-        agreed = f"{len(self.consensus)} in at least {self.threshold:.0%} of {self.n_runs} resamples"
-        n = len(self.selected)
-        fit = f"{n} feature{'' if n == 1 else 's'} selected on {self.selected_on}; " if self.selected_on else ""
         return Card(
-            title=f"Features of {self.candidate}", verdict=fit + agreed, picture=draw_bars(bars, mark=self.threshold),
+            title=f"Features of {self.candidate}", verdict=self._title, picture=draw_bars(bars, mark=self.threshold),
             frame=shown if self.selected_on else shown.drop(columns="selected"),
             note=f"Consensus: {self.bound.sentence}",
         )  # fmt: skip

@@ -101,14 +101,16 @@ class NestedChoice(ResultMixin):
         return to_plain(record)
 
     def plot(self) -> "AnyChart":
-        """Draw the choice among all candidates, with the score of the outer folds (see :meth:`Choice.plot`).
+        """Draw the score of each outer fold beside the one it was chosen by (see :func:`holdfast.plots.plot_spread`).
 
         Returns
         -------
         altair.Chart
             A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
-        return self.choice.plot()
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
 
     def _card(self) -> Card:
         choice = self.choice
