@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from holdfast.cards import SHOWN_ROWS, Card, draw_bars, make_bar
+from holdfast.cards.features import Card, make_features_card
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.results import ResultMixin
@@ -156,11 +156,12 @@ class FinalFeatures(ResultMixin):
             A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
         from holdfast.plots.frequencies import WIDTH, draw_frequencies
+        from holdfast.plots.text import shorten
         from holdfast.plots.theme import finish_chart
 
-        counts = self.frame["count"].to_numpy(dtype=np.int64)
-        chart = draw_frequencies(self.frame.head(30), counts, n_runs=self.n_runs, level=self.level)
-        notes = [f"{self.candidate}; lines: {100 * self.level:.4g} % intervals of the frequency"]
+        data, counts = self.frame.head(30), self.frame["count"].to_numpy(dtype=np.int64)
+        chart = draw_frequencies(data, counts, n_runs=self.n_runs, level=self.level)
+        notes = [f"{shorten(self.candidate)}; lines: {100 * self.level:.4g} % intervals of the frequency"]
         return finish_chart(chart, self._title, notes, width=WIDTH + 120)
 
     @property
@@ -170,16 +171,7 @@ class FinalFeatures(ResultMixin):
         return f"{fit}{agreed} selected in at least {self.threshold:.0%} of {self.n_runs} resamples"
 
     def _card(self) -> Card:
-        shown = self.frame[["feature", "selected", "consensus", "count", "frequency", "low", "high", "stand_ins"]]
-        bars = [
-            make_bar(row.feature, row.frequency, row.low, row.high, strong=bool(row.consensus))
-            for _, row in shown.head(SHOWN_ROWS).iterrows()
-        ]
-        return Card(
-            title=f"Features of {self.candidate}", verdict=self._title, picture=draw_bars(bars, mark=self.threshold),
-            frame=shown if self.selected_on else shown.drop(columns="selected"),
-            note=f"Consensus: {self.bound.sentence}",
-        )  # fmt: skip
+        return make_features_card(self, self._title)
 
     def __repr__(self) -> str:
         fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
