@@ -25,6 +25,7 @@ from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
 from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
 from results import made, noisy, subsets
 
@@ -121,6 +122,7 @@ def charts(runs, names, comparisons):
         "profile": plots.plot_profile(profile(names)),
         "swaps": plots.plot_swaps(runs),
         "convergence": plots.plot_convergence(runs),
+        "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
 
@@ -136,7 +138,7 @@ def hostile():
 
 KINDS = [
     "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence",
+    "profile", "swaps", "convergence", "spread",
 ]  # fmt: skip
 
 
@@ -298,6 +300,21 @@ def test_swap_data():
     assert with_data["correlation"]["a", "b"] == pytest.approx(1)
 
 
+def test_spread_data(study):
+    halves = [[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]]
+    agreement = hf.inference.agreement(*halves, "jaccard", undefined="skip")
+    data = plots.spread_data(agreement)
+    np.testing.assert_array_equal(data["value"], agreement.per_run)
+    assert " ".join(plots.plot_spread(agreement).title.text) == "On average over 1 resample: jaccard 0.50 (0.5 to 0.5)"
+    recovery = study.recovery(["gene 0", "gene 1"], "anova(k=2)")
+    counts = plots.spread_data(recovery).groupby("quantity")["value"].sum()
+    assert counts["relevant features found"] == recovery.runs["true_positives"].sum()
+    assert counts["relevant features found"] + counts["relevant features missed"] == 2 * len(recovery.runs)
+    assert counts["false features"] == recovery.runs["false_positives"].sum()
+    nothing = draw_spread(pd.DataFrame({"quantity": ["a"], "resample": ["1"], "value": [np.nan]}))
+    assert nothing.title.text == ["There is no number to show"]
+
+
 def test_convergence_data(nested):
     runs = load_example().top(5)
     data = plots.convergence_data(runs, step=8)
@@ -346,6 +363,7 @@ DRAWN = {
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},
+    "spread": set(),
 }
 
 

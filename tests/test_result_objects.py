@@ -1,7 +1,12 @@
 """Every result has a table, plain values, a text, a view in notebooks, and a picture where one is natural."""
 
 import json
+import re
+import subprocess
+import sys
 import warnings
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -9,15 +14,23 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast import plots
+from holdfast import cards, plots
+from holdfast.cards import SHOWN_ROWS, STYLE
+from holdfast.cards.pictures import LABEL, PLOT
+from holdfast.cards.tables import write_table
 from holdfast.datasets import load_example
 from holdfast.report import summarize
-from holdfast.results import SHOWN_ROWS
 from holdfast.serialization import to_plain
 from holdfast.tradeoff.information import compare_with_guessing
 
 HOSTILE = "<script>alert(1)</script> & co"
-DRAWN = ("StabilityEstimate", "Comparisons", "StudyResult", "Pareto", "SizeProfile", "Preferences")
+DRAWN = (
+    "StabilityEstimate", "undefined", "Comparison", "Comparisons", "Kalousis", "Pilot", "StudyResult", "Pareto",
+    "Choice", "NestedChoice", "FinalFeatures", "SizeProfile", "SelectionMap", "Summary", "Preferences",
+    "Agreement", "Recovery",
+)  # fmt: skip
+NOT_DRAWN = ("StabilityTest", "Plan", "PredictionAgreement", "Information")
+"""Results of a few numbers, for which the picture of the card is enough (docs/notebook.md says so)."""
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +95,115 @@ def test_every_result_has_a_table_plain_values_a_text_and_a_view(results, name):
     assert json.loads(written) == found.to_dict()
     assert "object at 0x" not in repr(found)
     assert len(repr(found)) < 3000
-    view = found._repr_html_()
-    assert "<script>" not in view
-    if HOSTILE in repr(found).split("\n")[0]:
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_result_has_a_card_that_needs_nothing_and_runs_nothing(results, name):
+    card, view = results[name]._card(), results[name]._repr_html_()
+    assert card.title
+    assert card.verdict
+    assert "object at 0x" not in card.verdict
+    assert view.startswith('<div class="holdfast-card">')
+    outside = re.sub(r"<style>.*?</style>", "", view)
+    ElementTree.fromstring(outside)  # every tag is closed, every name escaped
+    assert not re.search(r"<script|<link|<img|<iframe|url\(|\son\w+=", outside)
+    assert "http" not in outside.replace("http://www.w3.org/2000/svg", "")
+    if HOSTILE in card.verdict:
         assert "&lt;script&gt;" in view
+    assert len(view) < 12_000
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"StabilityTest", "undefined", "Plan"}))
+def test_cards_have_a_small_picture(results, name):
+    picture = results[name]._card().picture
+    assert picture.startswith("<svg ")
+    assert {node.tag.split("}")[1] for node in ElementTree.fromstring(picture).iter()} <= {
+        "svg", "g", "text", "title", "line", "circle", "rect", "path", "polyline", "polygon",
+    }  # fmt: skip
+
+
+def test_every_rule_of_the_style_begins_with_the_card():
+    selectors = re.findall(r"([^{}]+)\{[^{}]*\}", STYLE)
+    assert len(selectors) > 5
+    for selector in selectors:
+        for part in re.split(r",(?![^(]*\))", selector):
+            assert part.startswith(".holdfast-card"), part
+
+
+def test_a_card_shows_the_stability_on_its_scale(results):
+    estimate = hf.stability(load_example().top(10))
+    card = estimate._card()
+    assert card.verdict == "nogueira 0.87 [0.67, 0.92]: between intermediate to good and excellent"
+    assert ">excellent<" in card.picture
+    low, high = estimate.ci()
+    line = re.search(r'<line x1="([\d.]+)" y1="11.0" x2="([\d.]+)"', card.picture)
+    assert [float(end) for end in line.groups()] == pytest.approx([LABEL + PLOT * low, LABEL + PLOT * high], abs=0.1)
+    letters = re.findall(r"· ([a-z]+)</text>", results["Comparisons"]._card().picture)
+    assert letters == results["Comparisons"].to_frame()["letters"].tolist()
+    study = results["StudyResult"]._card()
+    assert study.picture.count("· accuracy 0.") == 4
+    assert study.verdict.endswith("accuracy: <script>alert(1)</script> & co(size=3), 0.96")
+
+
+def test_numbers_of_a_card_are_rounded_for_reading_only(results):
+    card = results["Comparison"]._card()
+    assert card.frame["p_value"].iloc[0] == results["Comparison"].p_value
+    view = results["Comparison"]._repr_html_()
+    assert str(results["Comparison"].p_value) not in view
+    table = write_table(pd.DataFrame({"n": [1.0, 20.0, np.nan], "p": [1e-9, 0.5, -0.25], "b": [True, None, False]}), 8)
+    assert re.findall(r"<td[^>]*>(.*?)</td>", table) == ["1", "1e-09", "yes", "20", "0.500", "–", "–", "−0.250", "no"]
+
+
+def test_pictures_of_odd_numbers():
+    nan = float("nan")
+    assert cards.draw_intervals([cards.make_bar("a", nan, nan, nan)]) is None
+    assert cards.draw_points([cards.Point(nan, 1)], x_title="x", y_title="y") is None
+    assert cards.draw_line([cards.Bar("1", 0.5)], [1], x_title="x") is None
+    assert cards.draw_bars([]) is None
+    assert cards.draw_dots([nan], mean=nan) is None
+    assert cards.draw_barcode([], 0, 0) is None
+    wide = cards.draw_intervals([cards.make_bar("x" * 500, -3.0, -4.0, nan), cards.make_bar("b", 7.0, 6.0, 9.0)])
+    ElementTree.fromstring(wide)
+    assert "x" * 30 not in re.sub("<title>.*?</title>", "", wide)
+    assert len(cards.draw_intervals([cards.make_bar("a", 0.5, 0.4, 0.6)] * 100)) < 5000
+
+
+def test_cards_need_no_plotting_package():
+    program = (
+        "import sys; sys.modules.update(altair=None, vl_convert=None, jinja2=None); import holdfast as hf;"
+        "from holdfast.datasets import load_example;"
+        "print(hf.stability(load_example().top(5))._repr_html_().count('<svg'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_results_that_are_pictures_draw_themselves(results, name):
     pytest.importorskip("altair")
     assert results[name].plot().to_dict()["$schema"]
+
+
+def test_every_result_draws_itself_or_is_named_as_one_that_does_not(results):
+    assert sorted([*DRAWN, *NOT_DRAWN]) == sorted(NAMES)
+    assert not any(hasattr(results[name], "plot") for name in NOT_DRAWN)
+
+
+def test_final_features_say_how_many_there_are_not_of_how_many(results):
+    pytest.importorskip("altair")
+    final = results["FinalFeatures"]
+    finding = " ".join(final.plot().title.text)
+    assert finding == "1 feature selected on all 60 rows of the study; 2 selected in at least 50% of 8 resamples"
+    assert final._card().verdict == finding
+
+
+def test_a_nested_choice_draws_its_outer_folds(results):
+    folds = results["NestedChoice"].folds
+    data = plots.spread_data(results["NestedChoice"])
+    assert data["value"].tolist() == [*folds["score"], *folds["promised"]]
+    assert data["resample"].tolist() == ["outer fold 1", "outer fold 2"] * 2
 
 
 def test_a_study_draws_the_front_or_the_stabilities(results):
@@ -104,9 +216,11 @@ def test_a_study_draws_the_front_or_the_stabilities(results):
 
 def test_a_view_shows_the_first_rows_of_a_long_table(results):
     agreement = results["Agreement"]
-    long = type(agreement)(measure="jaccard", value=1.0, per_run=np.ones(SHOWN_ROWS + 5))
+    long = type(agreement)(measure="jaccard", value=1.0, per_run=np.ones(9))
     assert "5 more rows: see to_frame()" in long._repr_html_()
-    assert "more rows" not in agreement._repr_html_()
+    assert "more rows" not in replace(agreement, per_run=np.ones(4))._repr_html_()
+    many = pd.DataFrame(np.ones((SHOWN_ROWS + 1, 12)))
+    assert "1 more row and 2 more columns: see to_frame()" in write_table(many, SHOWN_ROWS)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.cards.preferences import Card, make_preferences_card
 from holdfast.checks import (
     Matrix,
     as_finite_floats,
@@ -93,8 +94,6 @@ class Preferences(ResultMixin):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)  # as pickle would; it forgets that arrays were read-only
         freeze(self.indices, self.indptr, self.values)
-
-    # Constructors
 
     @classmethod
     def from_matrix(
@@ -318,8 +317,6 @@ class Preferences(ResultMixin):
         columns = pd.Index(self.features if self.names is None else list(self.names))
         return pd.DataFrame(matrix, columns=columns, index=None if self.labels is None else pd.Index(self.labels))
 
-    # Conversions
-
     def to_ranking(
         self, *, ties: Ties = "average", random_state: int | np.random.Generator | None = None
     ) -> "Preferences":
@@ -430,6 +427,9 @@ class Preferences(ResultMixin):
         from holdfast.plots import plot_selection_map
 
         return plot_selection_map(self)
+
+    def _card(self) -> Card:
+        return make_preferences_card(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Preferences):

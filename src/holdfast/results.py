@@ -1,23 +1,22 @@
-"""What every result object offers: a table, plain values for JSON, and a view in notebooks."""
+"""What every result object offers: a table, plain values for JSON, and a card in notebooks."""
 
-import html
+import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from holdfast.cards import Card, write_card
 from holdfast.serialization import to_plain
-
-SHOWN_ROWS, SHOWN_COLUMNS = 20, 40
-"""Rows of a table in a notebook, and columns above which there is none; ``to_frame()`` has all."""
 
 
 class ResultMixin:
-    """Gives a result ``to_dict()``, ``to_frame()`` and a view in notebooks, from the fields of its dataclass.
+    """Gives a result ``to_dict()``, ``to_frame()`` and a card in notebooks, from the fields of its dataclass.
 
     Override :meth:`to_frame` where a result is a table of its own, and :meth:`to_dict` where its fields are not what a
-    reader wants. Whatever is overridden, ``to_dict()`` returns what :func:`to_plain` makes.
+    reader wants. Whatever is overridden, ``to_dict()`` returns what :func:`to_plain` makes. Override :meth:`_card`
+    where a notebook should show another line, other columns, or a picture.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,24 +42,21 @@ class ResultMixin:
 
     @property
     def _title(self) -> str:
-        """The line above the table in a notebook."""
+        """The answer in one line, above the table in a notebook."""
         return repr(self).split("\n", 1)[0]
 
+    def _card(self) -> Card:
+        """Return what the card in a notebook holds: the kind of result, the answer in one line, and the table."""
+        return Card(title=_words(type(self).__name__), verdict=self._title, frame=self.to_frame())
+
     def _repr_html_(self) -> str:
-        """Return the view in notebooks: a line and the first rows of the table, all of it escaped."""
-        title, frame = f"<p>{html.escape(self._title)}</p>", self.to_frame()
-        if frame.shape[1] > SHOWN_COLUMNS:
-            return f"<div>{title}</div>"
-        hidden = len(frame) - SHOWN_ROWS
-        more = f"<p>{hidden:,} more rows: see to_frame().</p>" if hidden > 0 else ""
-        table = frame.head(SHOWN_ROWS).to_html(
-            index=not isinstance(frame.index, pd.RangeIndex),
-            escape=True,
-            border=0,
-            na_rep="–",
-            float_format="{:.3f}".format,
-        )
-        return f"<div>{title}{table}{more}</div>"
+        """Return the card for notebooks, everything in it escaped."""
+        return write_card(self._card())
+
+
+def _words(name: str) -> str:
+    """Return the name of a class in words: StabilityTest is a stability test."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 
 
 def _fields(result: Any) -> Any:

@@ -4,12 +4,13 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.cards import Card, draw_dots, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
@@ -18,6 +19,10 @@ from holdfast.measures.record import stacked
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
+from holdfast.text import format_number
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +85,22 @@ class Agreement(ResultMixin):
             Columns ``run`` and ``agreement``.
         """
         return pd.DataFrame({"run": range(self.n_runs), "agreement": self.per_run})
+
+    def plot(self) -> "AnyChart":
+        """Draw a dot for each pair of runs (see :func:`holdfast.plots.plot_spread`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
+
+    def _card(self) -> Card:
+        picture = draw_dots(self.per_run.tolist(), mean=self.value)
+        return Card(title="Agreement, run by run", verdict=self._title, frame=self.to_frame(), picture=picture, rows=4)
 
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
@@ -227,6 +248,31 @@ class Kalousis(ResultMixin):
             The columns are those of :meth:`StabilityEstimate.to_dict`.
         """
         return pd.concat([estimate.to_frame() for estimate in self], ignore_index=True)
+
+    def plot(self, *, level: float = 0.95) -> "AnyChart":
+        """Draw the three stabilities with their intervals (see :func:`holdfast.plots.plot_forest`).
+
+        Parameters
+        ----------
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        altair.Chart
+            Three points with their intervals.
+        """
+        from holdfast.plots import plot_forest
+
+        return plot_forest({"weights": self.weights, "ranks": self.ranks, "subsets": self.subsets}, level=level)
+
+    def _card(self) -> Card:
+        names = ("weights", "ranks", "subsets")
+        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in zip(names, self, strict=True)]
+        verdict = ", ".join(f"{bar.label} {format_number(bar.value)}" for bar in bars)
+        frame = self.to_frame()[["measure", "value", "low", "high", "n_runs"]]
+        return Card(title="Stability of weights, ranks and subsets", verdict=verdict, frame=frame,
+                    picture=draw_intervals(bars))  # fmt: skip
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self))

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.differences import (
     compact_letters,
@@ -146,6 +147,30 @@ class Comparison(ResultMixin):
             The columns are those of :meth:`to_dict`.
         """
         return pd.DataFrame([self.to_dict(level)])
+
+    def plot(self, *, level: float = 0.95) -> "AnyChart":
+        """Draw the two stabilities with their intervals (see :func:`holdfast.plots.plot_forest`).
+
+        Parameters
+        ----------
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        altair.Chart
+            Two points with their intervals.
+        """
+        from holdfast.plots import plot_forest
+
+        return plot_forest({"first": self.first, "second": self.second}, level=level)
+
+    def _card(self) -> Card:
+        sides = {"first": self.first, "second": self.second}
+        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in sides.items()]
+        bars.append(make_bar("difference", self.difference, *self.ci(), f" · p = {self.p_value:.2g}"))
+        frame = self.to_frame()[["difference", "low", "high", "standard_error", "p_value", "design"]]
+        return Card(title="Comparison", verdict=self._title, frame=frame, picture=draw_intervals(bars, mark=0.0))
 
     def __repr__(self) -> str:
         low, high = self.ci()
@@ -324,6 +349,15 @@ class Comparisons(ResultMixin):
     @property
     def _title(self) -> str:
         return f"{len(self.estimates)} selections; those that share a letter do not differ significantly"
+
+    def _card(self) -> Card:
+        frame = self.to_frame()
+        rows = frame.to_numpy().tolist()
+        bars = [make_bar(name, value, low, high, f" · {letters}") for name, value, low, high, letters in rows]
+        alike = sum(bool(set(letters) & set(self.letters[bars[0].label])) for letters in self.letters.values()) - 1
+        verdict = f"{bars[0].label} is the most stable; not significantly more than {alike} of {len(bars) - 1} others"
+        bands = all(estimate.has_strength for estimate in self.estimates.values())
+        return Card(title=self._title, verdict=verdict, frame=frame, picture=draw_intervals(bars, bands=bands))
 
     def __repr__(self) -> str:
         return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")

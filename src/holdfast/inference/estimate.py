@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.evaluation import (
     Undefined,
@@ -67,6 +68,10 @@ class StabilityTest(ResultMixin):
     p_value: float
     method: str
     statistic: float = math.nan
+
+    @property
+    def _title(self) -> str:
+        return f"p = {self.p_value:.3g} that the stability is not above {self.greater_than:g} ({self.method})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,6 +285,14 @@ class StabilityEstimate(ResultMixin):
         from holdfast.plots import plot_forest
 
         return plot_forest(self, level=level)
+
+    def _card(self) -> Card:
+        bar, words = make_bar(self.measure, self.value, *self.ci()), f": {self.strength}" if self.strength else ""
+        frame = self.to_frame()[["standard_error", "method", "n_runs", "n_features", "mean_size", "mean_overlap"]]
+        return Card(
+            title=f"Stability; runs: {self.n_runs}", verdict=f"{self.measure} {bar.text}{words}", frame=frame,
+            picture=draw_intervals([bar], bands=self.has_strength), note=self.note or f"It describes {self.scope}",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         runs = f"{self.n_runs} run" + ("s" if self.n_runs > 1 else "")

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
@@ -20,6 +21,9 @@ from holdfast.measures.chance import random_collection
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 SIMULATED_RUNS = 4000
 SURPRISE = 1.25
@@ -118,6 +122,24 @@ class Pilot(ResultMixin):
             The columns are those of :meth:`to_dict`.
         """
         return pd.DataFrame([self.to_dict()])
+
+    def plot(self) -> "AnyChart":
+        """Draw the pilot's stability with its interval (see :func:`holdfast.plots.plot_forest`).
+
+        Returns
+        -------
+        altair.Chart
+            The point and its interval.
+        """
+        from holdfast.plots import plot_forest
+
+        return plot_forest({f"pilot of {self.estimate.n_runs}": self.estimate}, level=self.level)
+
+    def _card(self) -> Card:
+        pilot, value = self.estimate, self.estimate.value
+        planned = make_bar(f"{self.n_runs} runs", value, value - self.half_width, value + self.half_width, strong=False)
+        bars = [make_bar(f"pilot of {pilot.n_runs}", value, *pilot.ci(self.level)), planned]
+        return Card(title="Runs needed", verdict=self._title, frame=self.to_frame(), picture=draw_intervals(bars))
 
     def __repr__(self) -> str:
         return (

@@ -15,6 +15,7 @@ from holdfast.plots.profile import plot_profile, profile_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
+from holdfast.plots.spread import plot_spread, spread_data
 from holdfast.plots.swaps import plot_swaps, swap_data
 from holdfast.plots.theme import themed
 
@@ -33,11 +34,13 @@ __all__ = [
     "plot_profile",
     "plot_selection_map",
     "plot_setting",
+    "plot_spread",
     "plot_swaps",
     "profile_data",
     "save",
     "selection_map_data",
     "setting_data",
+    "spread_data",
     "swap_data",
     "themed",
 ]

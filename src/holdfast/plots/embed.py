@@ -106,7 +106,7 @@ def figure(
     columns : mapping from str to str, optional
         Which fields of the chart's data a reader may save, with their headings.
     """
-    own = _has_own_theme(chart)
+    own = has_own_theme(chart)
     spec = _spec(chart, own)
     if narrow is not None:
         small = _spec(narrow, own)
@@ -132,7 +132,7 @@ def _spec(chart: "AnyChart", own_theme: bool) -> dict[str, Any]:
     return spec
 
 
-def _has_own_theme(chart: "AnyChart") -> bool:
+def has_own_theme(chart: "AnyChart") -> bool:
     """Return whether a chart has a configuration other than the themes of holdfast."""
     alt = altair()
     return chart.config is not alt.Undefined and alt.Config.to_dict(chart.config) not in THEMES.values()

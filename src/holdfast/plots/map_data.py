@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.cards import Card, draw_barcode
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.plots.sources import BLOCKS, Source, designed_subsets
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.similarity import Correlation, aligned
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 Order: TypeAlias = Literal["file", "frequency", "correlation"]
 Places: TypeAlias = NDArray[np.int64]
@@ -73,6 +77,27 @@ class SelectionMap(ResultMixin):
             ``row``, ``column`` and ``share``.
         """
         return self.cells
+
+    def plot(self) -> "AnyChart":
+        """Draw the map (see :func:`plot_selection_map`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`save` writes it to a file.
+        """
+        from holdfast.plots.selection_map import draw_selection_map
+
+        return draw_selection_map(self)
+
+    def _card(self) -> Card:
+        cells = self.cells[["row", "column", "share"]].itertuples(index=False, name=None)
+        verdict = f"{self.n_always} features in all {self.n_runs} resamples; {self.n_sometimes} others came and went"
+        frame = self.columns[["feature", "features", "frequency"]].sort_values(
+            "frequency", ascending=False, kind="stable", ignore_index=True
+        )
+        picture = draw_barcode(cells, len(self.rows), len(self.columns))
+        return Card(title=repr(self), verdict=verdict, frame=frame, picture=picture, rows=4)
 
     def __repr__(self) -> str:
         return f"Selection map of {len(self.rows)} rows and {len(self.columns)} columns, {len(self.cells)} cells"

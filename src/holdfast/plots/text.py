@@ -1,29 +1,18 @@
 """Numbers, counts and names as text for pictures and reports, and names made safe to draw."""
 
-import math
-import re
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from holdfast.serialization import to_plain
+from holdfast.text import NOT_XML
+from holdfast.text import clean_text as clean_text
+from holdfast.text import format_estimate as format_estimate
+from holdfast.text import format_number as format_number
 
 NO_NAME = "(no name)"
-NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no SVG can hold; the converter ends the whole process when it meets one."""
-TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
-"""Characters that change the direction of writing, which would mix a name with the text beside it."""
-
-
-def clean_text(text: str) -> str:
-    """Replace each character that cannot be drawn, or that disturbs the text beside it."""
-    if text.isascii() and text.isprintable():
-        return text
-    possible = NOT_XML.sub("\ufffd", text)
-    return "".join("\ufffd" if unicodedata.category(c) == "Cc" or c in TURNING else c for c in possible)
 
 
 def clean_lines(text: str) -> str:
@@ -83,20 +72,6 @@ def join_names(names: Sequence[Any], most: int = 3) -> str:
     if len(texts) > most:
         texts = [*texts[: most - 1], f"{len(texts) - most + 1} others"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def format_number(value: float) -> str:
-    """Format a stability or score: two decimals, a real minus, and no minus before zero."""
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "−")
-
-
-def format_estimate(value: float, low: float, high: float) -> str:
-    """Format a number with its interval: 0.74 [0.65, 0.81]."""
-    if math.isnan(value):
-        return "undefined"
-    interval = "" if math.isnan(low) else f" [{format_number(low)}, {format_number(high)}]"
-    return format_number(value) + interval
 
 
 def format_percent(share: float) -> str:

@@ -153,9 +153,11 @@ def make_title(finding: str, notes: Sequence[str], width: int) -> Any:
 
 
 def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, width: int) -> "ChartType":
-    """Give a chart its title, the same words for screen readers, and the light theme."""
+    """Give a chart its title, the same words for screen readers, the light theme, and a view in notebooks."""
+    from holdfast.plots.notebook import show_offline
+
     description = " ".join([finding, *(note for note in notes if note)])
-    return themed(chart.properties(title=make_title(finding, notes, width), description=description))
+    return themed(show_offline(chart.properties(title=make_title(finding, notes, width), description=description)))
 
 
 def text_chart(finding: str, *notes: str) -> "alt.LayerChart":

@@ -3,15 +3,19 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Cause, Labels, Method, Reference, Stability, Tradeoff, Verdict
 from holdfast.results import ResultMixin
 from holdfast.serialization import from_plain, json_schema
 from holdfast.tradeoff.information import Information
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 __all__ = [
     "Candidate", "Cause", "Features", "Labels", "Method", "Reference", "Stability", "Summary", "Tradeoff", "Verdict",
@@ -145,6 +149,33 @@ class Summary(ResultMixin):
             for row in self.candidates
         ]  # fmt: skip
         return pd.DataFrame(rows).set_index("candidate")
+
+    def plot(self) -> "AnyChart":
+        """Draw accuracy against stability, or the stabilities, as the report does.
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots.forest import draw_forest
+        from holdfast.report.pictures import draw_charts, forest_rows
+
+        charts = draw_charts(self)
+        chart = charts.get("front") or charts.get("forest")
+        return chart or draw_forest(forest_rows(self), level=self.level, top=self.top)
+
+    def _card(self) -> Card:
+        bars = [
+            make_bar(row.candidate, row.stability.value, row.stability.low, row.stability.high, strong=row.reported)
+            for row in self.candidates
+        ]
+        about = "" if self.candidate is None else f"{self.candidate}: "
+        return Card(
+            title=self.title, verdict=f"{about}{self.verdict.headline}", frame=self.to_frame(),
+            picture=draw_intervals(bars, bands=self.stability.strength is not None),
+            note=" ".join(self.verdict.sentences),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         about = "" if self.candidate is None else f"{self.candidate}: "

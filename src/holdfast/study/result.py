@@ -1,24 +1,22 @@
 """What a study found: stabilities, scores, preferences, failures, decisions, and where they come from."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from holdfast.checks import Matrix
 from holdfast.measures import Measure
-from holdfast.study.stabilities import StudyStabilities
+from holdfast.study.reporting import StudyReporting
 
 if TYPE_CHECKING:
     from holdfast import tradeoff
     from holdfast.plots.theme import AnyChart
-    from holdfast.report.render import Format
     from holdfast.study.study import Study
     from holdfast.tradeoff.fronts import Rule
 
 
-class StudyResult(StudyStabilities):
+class StudyResult(StudyReporting):
     """What a study found: stabilities, scores, preferences, failures, and decisions based on them.
 
     Parameters
@@ -359,65 +357,6 @@ class StudyResult(StudyStabilities):
         from holdfast import tradeoff
 
         return tradeoff.ranked_settings(self, over, of=of, measure=measure, fraction=fraction, **parameters)
-
-    def report(
-        self,
-        path: str | Path = "report.html",
-        *,
-        format: "Format | None" = None,
-        candidate: str | None = None,
-        rule: str = "one-se",
-        metric: str | None = None,
-        measure: str | Measure | None = None,
-        level: float = 0.95,
-        threshold: float = 0.5,
-        X: Any = None,
-        title: str | None = None,
-        **parameters: Any,
-    ) -> Path:
-        """Write a report into one file, which needs no other file and no network.
-
-        Parameters
-        ----------
-        path, format : path, {"html", "md", "json"}, optional
-            File to write; without a format, its name ends in .html, .md or .json.
-        candidate : str, optional
-            Which candidate to report; the one that ``rule`` chooses by default, or without scores the most stable one.
-        rule, metric, measure : str
-            How to choose, as for :meth:`choose`.
-        level, threshold : float
-            Level of all intervals; what the lower end of a feature's frequency must exceed to be trusted.
-        X : frame or array, optional
-            The features that the study ran on; then features that stand in for each other must be correlated too.
-        title : str, optional
-            Heading of the report.
-        **parameters
-            Parameters of the rule, as for :meth:`choose`.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        ValueError
-            If an option is wrong whatever the study found; what a study cannot answer is said in its report.
-
-        See Also
-        --------
-        holdfast.report.summarize : What the report says, as data.
-        """
-        from holdfast import report
-        from holdfast.tradeoff.choice import check_rule
-
-        check_rule(rule, parameters, StudyResult.report)
-        heading = {} if title is None else {"title": title}
-        summary = report.summarize(
-            self, candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X,
-            **heading, **parameters,
-        )  # fmt: skip
-        return report.write_report(summary, path, format=format)
 
     def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
         """Draw accuracy against stability, or the stabilities with their intervals.

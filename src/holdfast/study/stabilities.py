@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from holdfast.cards.study import Card, make_study_card
 from holdfast.checks import Matrix
 from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability
@@ -393,6 +394,9 @@ class StudyStabilities(ResultMixin, StudyContents):
         candidates = f"{n} candidate{'' if n == 1 else 's'}"
         splits = f"{self.n_splits} splits ({self.perturbation_name})"
         return f"Study of {candidates} on {splits}{state}{failed}"
+
+    def _card(self) -> Card:
+        return make_study_card(self._title, self.to_frame(), self.metrics)
 
     def __repr__(self) -> str:
         table = self.to_frame().drop(columns=["family", "reason", "measure"])

@@ -4,10 +4,11 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from holdfast.cards import Card, Point, draw_points
 from holdfast.checks import Matrix
 from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import Interval, check_level
@@ -16,6 +17,9 @@ from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.points import Points, make_points
 from holdfast.tradeoff.rules import RULES, Decision
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 OWN = ("self", "result")
 SAME = "the same resamples that it was chosen on: choosing makes its score look better than it is"
@@ -101,6 +105,34 @@ class Choice(ResultMixin):
             index=pd.Index([self.candidate], name="candidate"),
         )
         return pd.concat([chosen, self.beaten]).rename_axis("candidate")
+
+    def plot(self) -> "AnyChart":
+        """Draw accuracy against stability, the chosen candidate in a ring (see :func:`holdfast.plots.plot_pareto`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_pareto
+
+        table = self.to_frame().reset_index()
+        names, ends = ("score_low", "score_high", "low", "high"), (*self.score_interval, *self.stability_interval)
+        others = [math.nan] * (len(table) - 1)
+        known = {name: [end, *others] for name, end in zip(names, ends, strict=True)}
+        return plot_pareto(table.assign(chosen=table.index == 0, settings=table["why_not"], **known), score=self.metric)
+
+    def _card(self) -> Card:
+        frame = self.to_frame()
+        points = [
+            Point(row.stability, row.score, str(name), strong=place == 0, ring=place == 0)
+            for place, (name, row) in enumerate(frame.iterrows())
+        ]
+        return Card(
+            title=f"Choice by the rule {self.rule}", verdict=self.reason, frame=frame,
+            picture=draw_points(points, x_title=f"stability ({self.measure})", y_title=self.metric),
+            note=f"Measured on {self.measured_on}.",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         score = f"{self.metric} {self.score:.3f}{_format_interval(self.score_interval)}"

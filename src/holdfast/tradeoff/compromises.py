@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from holdfast.cards import Card, Point, draw_points
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
@@ -157,6 +158,18 @@ class Pareto(ResultMixin):
         from holdfast.plots import plot_pareto
 
         return plot_pareto(self, score=self.metric, level=self.level)
+
+    def _card(self) -> Card:
+        points = [
+            Point(row.stability, row.score, str(name), strong=bool(row.on_front))
+            for name, row in self.frame[["stability", "score", "on_front"]].iterrows()
+        ]
+        columns = ["score", "stability", "low", "high", "size", "on_front", "probability"]
+        return Card(
+            title=f"Front of {self.metric} and {self.measure}", verdict=self._title,
+            frame=self.frame[columns].sort_values("on_front", ascending=False, kind="stable"),
+            picture=draw_points(points, x_title=f"stability ({self.measure})", y_title=self.metric), note=self.scope,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         front = self.front

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from holdfast.cards.features import Card, make_features_card
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.results import ResultMixin
@@ -17,6 +18,9 @@ from holdfast.study.data import prepare_data
 from holdfast.tradeoff.information import Information, compare_with_guessing
 from holdfast.tradeoff.refit import find_study, fit_to_all_rows
 from holdfast.tradeoff.stand_ins import Frequencies, count_frequencies
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 HOLDS = "holds"
 OFTEN = "selected often"
@@ -75,6 +79,8 @@ class FinalFeatures(ResultMixin):
         Which rows the final fit saw; None without one.
     n_runs : int
         Number of resamples.
+    level : float
+        Level of the intervals.
 
     See Also
     --------
@@ -108,6 +114,7 @@ class FinalFeatures(ResultMixin):
     bound: ErrorBound
     selected_on: str | None
     n_runs: int
+    level: float = 0.95
 
     @property
     def selected(self) -> list[Any]:
@@ -139,6 +146,32 @@ class FinalFeatures(ResultMixin):
             One entry per attribute; the bound with its ``value`` and ``sentence``.
         """
         return {**super().to_dict(), "bound": to_plain(self.bound._asdict())}
+
+    def plot(self) -> "AnyChart":
+        """Draw how often each of the features was selected (see :func:`holdfast.plots.plot_frequencies`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots.frequencies import WIDTH, draw_frequencies
+        from holdfast.plots.text import shorten
+        from holdfast.plots.theme import finish_chart
+
+        data, counts = self.frame.head(30), self.frame["count"].to_numpy(dtype=np.int64)
+        chart = draw_frequencies(data, counts, n_runs=self.n_runs, level=self.level)
+        notes = [f"{shorten(self.candidate)}; lines: {100 * self.level:.4g} % intervals of the frequency"]
+        return finish_chart(chart, self._title, notes, width=WIDTH + 120)
+
+    @property
+    def _title(self) -> str:
+        n, agreed = len(self.selected), len(self.consensus)
+        fit = f"{n} feature{'' if n == 1 else 's'} selected on {self.selected_on}; " if self.selected_on else ""
+        return f"{fit}{agreed} selected in at least {self.threshold:.0%} of {self.n_runs} resamples"
+
+    def _card(self) -> Card:
+        return make_features_card(self, self._title)
 
     def __repr__(self) -> str:
         fit = f"selected on {self.selected_on}" if self.selected_on else "no final fit (give X and y for one)"
@@ -225,7 +258,7 @@ def final_features(
     bound = error_bound(result, frequencies, threshold)
     return FinalFeatures(
         candidate=candidate, frame=frame, threshold=threshold, bound=bound, selected_on=selected_on,
-        n_runs=frequencies.runs.n_runs,
+        n_runs=frequencies.runs.n_runs, level=level,
     )  # fmt: skip
 
 

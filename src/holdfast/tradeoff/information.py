@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
@@ -58,6 +59,23 @@ class Information(ResultMixin):
     gain_error: float = math.nan
     p_value: float = math.nan
     level: float = math.nan
+
+    @property
+    def _title(self) -> str:
+        if self.untested:
+            return f"Whether the features carry information was not tested: {self.untested}"
+        shown = "was shown" if self.shown else "was not shown"
+        return (
+            f"That it predicts better than guessing {shown}: {self.metric} {self.score:.3f} against {self.baseline:.3f}"
+        )
+
+    def _card(self) -> Card:
+        values = {"candidate": self.score, "guessing": self.baseline}
+        bars = [make_bar(name, value, math.nan, math.nan, strong=name == "candidate") for name, value in values.items()]
+        frame = self.to_frame()[["metric", "score", "baseline", "gain", "gain_error", "p_value", "level"]]
+        picture = None if self.untested else draw_intervals(bars)
+        return Card(title="Information in the features", verdict=self._title, frame=frame, picture=picture,
+                    note=f"Guessing: {self.strategy}" if self.strategy else "")  # fmt: skip
 
     @property
     def shown(self) -> bool:

@@ -1,13 +1,15 @@
 """Nested choice: made anew on the training rows of outer folds, scored on rows that took no part in it."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from holdfast.cards import Bar, Card, draw_intervals, make_bar
 from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
@@ -24,6 +26,9 @@ from holdfast.study.progress import Progress, Report, make_reporter
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.refit import study_of_candidate
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,6 +100,29 @@ class NestedChoice(ResultMixin):
         """
         record = {"choice": self.choice, "folds": self.folds, "promised": self.promised, "stability": self.stability}
         return to_plain(record)
+
+    def plot(self) -> "AnyChart":
+        """Draw the score of each outer fold beside the one it was chosen by (see :func:`holdfast.plots.plot_spread`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
+
+    def _card(self) -> Card:
+        choice = self.choice
+        bars = [
+            make_bar("outer folds", choice.score, *choice.score_interval),
+            make_bar("promised", self.promised, math.nan, math.nan, strong=False),
+        ]
+        bars += [Bar(f"fold {place + 1}", score, strong=False) for place, score in enumerate(self.folds["score"])]
+        verdict = f"{choice.candidate}: {choice.metric} {bars[0].text} on outer folds"
+        return Card(title="Nested choice", verdict=verdict, frame=self.folds, picture=draw_intervals(bars),
+                    note=choice.reason)  # fmt: skip
 
     def __repr__(self) -> str:
         times = self.folds["candidate"].value_counts()

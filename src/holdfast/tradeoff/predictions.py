@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 
@@ -62,6 +63,14 @@ class PredictionAgreement(ResultMixin):
     stability: float
     n_rows: int
     verdict: str
+
+    def _card(self) -> Card:
+        values = {"predictions": self.value, "selections": self.stability}
+        bars = [make_bar(name, value, math.nan, math.nan) for name, value in values.items()]
+        return Card(
+            title=f"Agreement of predictions of {self.candidate}", verdict=self.verdict, picture=draw_intervals(bars),
+            frame=self.to_frame().drop(columns=["candidate", "verdict"]),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (

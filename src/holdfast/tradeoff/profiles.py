@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.cards import Card, draw_line, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
 from holdfast.inference.evaluation import bind_similarity, convert_kind
@@ -104,6 +105,13 @@ class SizeProfile(ResultMixin):
         from holdfast.plots import plot_profile
 
         return plot_profile(self)
+
+    def _card(self) -> Card:
+        rows = self.frame[["size", "stability", "low", "high"]].itertuples(index=False)
+        points = [make_bar(row[0], *row[1:]) for row in rows]
+        verdict, *_ = repr(self).split("\n", 1)
+        picture = draw_line(points, self.frame["size"].tolist(), x_title="number of features", marks=self.knots)
+        return Card(title="Profile by size", verdict=verdict, frame=self.frame, picture=picture)
 
     def __repr__(self) -> str:
         knots = ", ".join(map(str, self.knots)) or "none"

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from holdfast.cards import Card, draw_dots
 from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.stand_ins import count_frequencies
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,6 +65,28 @@ class Recovery(ResultMixin):
             Indexed by the label of the split.
         """
         return self.runs
+
+    def plot(self) -> "AnyChart":
+        """Draw a dot for each resample (see :func:`holdfast.plots.plot_spread`).
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast.plots import plot_spread
+
+        return plot_spread(self)
+
+    def _card(self) -> Card:
+        shares = self.runs["true_positives"] / max(len(self.relevant), 1)
+        mean = float(shares.mean())
+        return Card(
+            title=f"Recovery of {len(self.relevant)} relevant features by {self.candidate}", frame=self.runs, rows=4,
+            verdict=f"A resample finds {mean:.0%} of them; the consensus at {self.threshold:g} has "
+            f"{len(self.false_positives)} false features and misses {len(self.false_negatives)}",
+            picture=draw_dots(shares.tolist(), mean=mean), note="Dots: share of the relevant features, per resample.",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         mean = self.runs.mean()
