@@ -224,3 +224,23 @@ def test_a_backend_that_cannot_stream_is_refused_in_a_sentence(tmp_path):
             study({"a": anova(2)}).run(X, Y, n_jobs=2, store=store)
         assert not store.exists()
         assert study({"a": anova(2)}).run(X, Y, n_jobs=1).failures.empty
+
+
+@pytest.mark.parametrize(
+    ("selector", "scored"),
+    [
+        (hf.selectors.AnovaF(2), False),
+        (hf.Candidates(LogisticRegression(), sizes=2), False),  # its model uses all features
+        (LogisticRegression(), True),
+        (make_pipeline(SelectKBest(k=2), LogisticRegression()), True),
+    ],
+)
+def test_a_score_needs_a_model_or_a_selector_that_predicts(selector, scored):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
+    study = hf.Study(selectors={"mine": selector}, perturbation=hf.Bootstrap(3), scoring="f1")
+    if scored:
+        assert study.run(X, y).has_scores
+    else:
+        with pytest.raises(ValueError, match="A score needs a model: mine selects features and does not predict"):
+            study.run(X, y)

@@ -1,6 +1,7 @@
 """Where studies of the command line are kept, and what is said of it."""
 
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -164,6 +165,19 @@ def test_nothing_is_written_where_that_is_asked_for_or_impossible(folder, printe
     assert "Expected --store FILE or --no-store, got both" in printed_by(*STUDY, "--no-store", "--store", "s.db").err
     assert printed_by(*STUDY, "--quiet", code=0).err == ""
     assert stores() == ["heart-study.db"]
+
+
+def test_a_study_of_which_every_fit_failed_is_not_kept(folder, printed_by):
+    arguments = ["study", "heart.csv", "--target", "diagnosis", "-s", "anova:k=x", "-n", "3"]
+    for _ in range(2):
+        assert "Every fit failed; the most common error was: " in printed_by(*arguments).err
+        assert stores() == []
+
+
+def test_a_wanted_width_does_not_promise_a_number_of_fits(folder, printed_by):
+    wanted = [*STUDY[:-2], "--until", "0.2", "--cap", "30"]
+    printed_by(*wanted, code=0)
+    assert re.search(r"Continued heart-study.db: \d+ fits were there", printed_by(*wanted, code=0).err)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write")

@@ -64,7 +64,8 @@ def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool
     if options.get("store") or options.get("no_store"):
         result, lines = run(options.get("store")), list[str]()
     else:
-        result, lines = run_in_default_store(default_name(options["data"]), study, data, run)
+        fixed_number = options.get("until") is None
+        result, lines = run_in_default_store(default_name(options["data"]), study, data, run, fixed_number=fixed_number)
     if not result.finished:
         most_common = result.failures["error"].value_counts().index[0]
         raise ValueError(f"Every fit failed; the most common error was: {most_common}")

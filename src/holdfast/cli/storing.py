@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.app import app
-from holdfast.cli.printing import counted
 from holdfast.cli.terminal import COMMANDING, quote_path
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 1000
 LONGEST_NAME = 120  # bytes: SQLite and the lock add endings to the name of the store
+NOT_KEPT = "The study was in memory only, as this folder cannot be written; --store FILE keeps it in another one."
 NEXT = {
     "report": "write the report, one page for everybody",
     "features": "list the features, with direction and effect",
@@ -37,12 +37,13 @@ def default_name(data: str) -> str:
 
 
 def run_in_default_store(
-    name: str, study: "Study", data: "Table", run: Callable[[str | None], "StudyResult"]
+    name: str, study: "Study", data: "Table", run: Callable[[str | None], "StudyResult"], *, fixed_number: bool
 ) -> tuple["StudyResult", list[str]]:
     """Run a study in ``NAME-study.db``, or the next name that is free or holds this study; also say which and why.
 
     ``run`` gets the path of the store, or None where nothing can be written. Whoever begins to write a store first has
-    it: a store of another study, or one that another process writes, is left alone.
+    it: a store of another study, or one that another process writes, is left alone. Where every fit failed, there is
+    nothing to keep. ``fixed_number`` says whether it is known how many fits there will be.
     """
     from holdfast.study.store import LockedStoreError, OtherStudyError, UnwritableStoreError
 
@@ -54,12 +55,12 @@ def run_in_default_store(
             others[path] = reason
             continue
         try:
-            return run(path), _describe_place(path, match, others)
+            result = run(path)
+            if not result.finished:
+                Path(path).unlink(missing_ok=True)  # the same command shall try again
+            return result, _describe_place(path, match, others, fixed_number)
         except UnwritableStoreError:
-            note = (
-                "The study was in memory only, as this folder cannot be written; --store FILE keeps it in another one."
-            )
-            return run(None), [note]
+            return run(None), [NOT_KEPT]
         except (LockedStoreError, OtherStudyError) as error:
             if match is not None and isinstance(error, LockedStoreError):
                 raise  # this very study is running
@@ -83,12 +84,14 @@ def _examine(path: str, study: "Study", data: "Table") -> tuple["Match | None", 
     return match, ""
 
 
-def _describe_place(path: str, match: "Match | None", others: dict[str, str]) -> list[str]:
+def _describe_place(path: str, match: "Match | None", others: dict[str, str], fixed_number: bool) -> list[str]:
+    """Say which files were left alone and why, and what the store held already."""
     lines = [f"{other} {reason}." for other, reason in others.items()]
     if len(lines) > 2:
         lines = [f"{len(lines) - 1} files from {next(iter(others))} on were left alone.", lines[-1]]
     if match is not None:
-        lines.append(f"Continued {path}: {match.done:,} of {counted(match.total, 'fit')} were there.")
+        of_all = f" of {match.total:,}" if fixed_number else ""
+        lines.append(f"Continued {path}: {match.done:,}{of_all} fits were there.")
     return lines
 
 

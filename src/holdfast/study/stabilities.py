@@ -190,7 +190,13 @@ class StudyStabilities(ResultMixin, StudyContents):
         return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
 
     def find_comparable(self) -> list[str]:
-        """Candidates that finished two fits or more, which a stability needs; warn of others."""
+        """Return the candidates that finished two fits or more, which a stability needs; warn of others.
+
+        Returns
+        -------
+        list of str
+            Names of candidates.
+        """
         measured = self.splits.index[self.splits["measured"].astype(bool)]
         fits = {name: self.stored.find_outcomes(name)["split"].isin(measured).sum() for name in self.candidates}
         others = [name for name, n in fits.items() if n < 2]

@@ -175,7 +175,7 @@ FIRST_BYTES = b"SQLite format 3\0"
 def is_database(path: Path) -> bool:
     """Whether a file is one of SQLite's, as stores are, whatever its name."""
     try:
-        with path.open("rb") as file:
+        with as_path(path).open("rb") as file:
             return file.read(len(FIRST_BYTES)) == FIRST_BYTES
     except OSError:
         return False
