@@ -13,7 +13,7 @@ from holdfast.cli.printing import notes, print_comparisons, print_json
 from holdfast.cli.terminal import console
 
 if TYPE_CHECKING:
-    from holdfast.inference.comparison import Comparisons
+    from holdfast.inference.comparisons import Comparisons
     from holdfast.measures import Measure
     from holdfast.study import StudyResult
 
@@ -154,7 +154,7 @@ def _compare_files(
     quiet: bool,
 ) -> "Comparisons":
     """Compare the selections in files."""
-    from holdfast.inference.comparison import compare_many
+    from holdfast.inference.comparisons import compare_many
 
     if len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")

@@ -15,7 +15,7 @@ from holdfast.cli.terminal import console, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.inference.comparison import Comparisons
+    from holdfast.inference.comparisons import Comparisons
     from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences

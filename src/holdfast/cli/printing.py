@@ -9,7 +9,7 @@ from holdfast.cli.terminal import console, say, table, write_json
 from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
-    from holdfast.inference.comparison import Comparisons
+    from holdfast.inference.comparisons import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
     from holdfast.preferences import Preferences
 

@@ -1,7 +1,8 @@
 """Statistical inference: estimates, intervals, comparisons, planning, features and agreement."""
 
 from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
-from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
+from holdfast.inference.comparison import Comparison, compare
+from holdfast.inference.comparisons import Comparisons, compare_many
 from holdfast.inference.estimate import StabilityEstimate, StabilityTest, stability
 from holdfast.inference.features import feature_swaps, feature_table
 from holdfast.inference.intervals import Interval

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix
 from holdfast.declared import About
 from holdfast.inference.agreements import agreement
-from holdfast.inference.comparison import Comparisons, compare_all_pairs, compare_many
+from holdfast.inference.comparisons import Comparisons, compare_all_pairs, compare_many
 from holdfast.inference.estimate import SCOPE, StabilityEstimate, stability
 from holdfast.inference.evaluation import Undefined, bind_similarity, check_undefined, convert_kind
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution

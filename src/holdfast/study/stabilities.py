@@ -9,7 +9,7 @@ import pandas as pd
 
 from holdfast.cards.study import Card, make_study_card
 from holdfast.checks import Matrix
-from holdfast.inference.comparison import Comparisons
+from holdfast.inference.comparisons import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
