@@ -24,10 +24,11 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots", "tradeoff"},
+    {"benchmarking"},
     {"report"},
     {"cli"},
 ]
-DEFERRED = {("study/result.py", "tradeoff"), ("study/result.py", "report")}
+DEFERRED = {("study/result.py", "tradeoff"), ("study/result.py", "report"), ("benchmarking/result.py", "report")}
 """What a module may import from above it, inside functions only: methods of a result that answer questions."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {
