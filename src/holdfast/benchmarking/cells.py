@@ -1,5 +1,6 @@
 """The cells of a benchmark: one row per data set and candidate, with score, stability, and why one is missing."""
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 
 from holdfast.measures import Measure
 from holdfast.study import StudyResult
+from holdfast.study.common_measure import CommonMeasure
 
 COLUMNS = {
     "score": float, "score_se": float, "score_low": float, "score_high": float, "stability": float, "low": float,
@@ -21,12 +23,12 @@ NUMBERS_OF_FEATURES = ("n_features", "k", "n_features_to_select")
 def make_cells(
     results: Mapping[str, StudyResult],
     failures: Mapping[str, str],
+    names: list[str],
     metric: str | None,
     measure: Measure | None,
     level: float,
 ) -> pd.DataFrame:
     """Return one row per data set and candidate; what is missing is ``nan`` with a ``reason``."""
-    names = list_candidates(results.values())
     rows = [
         {"dataset": dataset, "candidate": name, **row}
         for dataset, result in results.items()
@@ -55,36 +57,48 @@ def _missing(reason: str) -> dict[str, Any]:
 def _describe_candidates(
     result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
 ) -> dict[str, dict[str, Any]]:
+    problems = {name: _find_problem(result, name) for name in names}
+    sound = [name for name, problem in problems.items() if problem is None]
+    common = result.common_measure(sound, measure)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stabilities = result.summary(measure, level=level)
-        scores, no_score = _score_candidates(result, metric, measure, level)
-    rows = {}
-    for name in names:
-        problem = _find_problem(result, name)
-        if problem is not None:
-            rows[name] = _missing(problem)
-            continue
-        stability: Any = stabilities.loc[name]
-        row = _missing("") | {key: stability[key] for key in ("stability", "low", "high", "size", "runs", "failures")}
+        scores, no_score = _score_candidates(result, sound, metric, measure, level)
+        rows = {name: _describe_stability(result, name, common, level) for name in sound}
+    for name, row in rows.items():
         if scores is not None:
             row |= {key: scores.loc[name, key] for key in ("score", "score_se", "score_low", "score_high", "on_front")}
-        reasons = [stability["reason"] if np.isnan(row["stability"]) else None]
-        reasons.append((no_score or "it has no score") if np.isnan(row["score"]) else None)
-        rows[name] = {**row, "reason": "; ".join(str(reason) for reason in reasons if reason) or None}
-    return rows
+        if np.isnan(row["score"]):
+            row["reason"] = "; ".join(filter(None, [row["reason"], no_score or "it has no score"]))
+    return {name: _missing(problem) if problem is not None else rows[name] for name, problem in problems.items()}
+
+
+def _describe_stability(result: StudyResult, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
+    failures = int((result.failures["candidate"] == name).sum())
+    try:
+        estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
+    except ValueError as error:
+        return _missing(getattr(error, "plain", str(error))) | {"failures": failures}
+    low, high = result.interval(name, estimate, level)
+    size = math.nan if estimate.mean_size is None else estimate.mean_size
+    reason = estimate.note if math.isnan(estimate.value) else None
+    return _missing(reason or "") | {
+        "stability": estimate.value, "low": low, "high": high, "size": size, "runs": estimate.n_runs,
+        "failures": failures,
+    }  # fmt: skip
 
 
 def _score_candidates(
-    result: StudyResult, metric: str | None, measure: Measure | None, level: float
+    result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
 ) -> tuple[pd.DataFrame | None, str]:
     """Return scores with intervals and who is on the front, or why there are none."""
+    if not names:
+        return None, ""
     if metric is None:
         return None, "the data sets have no score in common"
     if metric not in result.metrics:
         return None, f"this data set has no score {metric}"
     try:
-        return result.pareto(metric, measure, level=level, n_draws=2).frame, ""
+        return result.pareto(metric, measure, candidates=names, level=level, n_draws=2).frame, ""
     except ValueError as error:
         return None, getattr(error, "plain", str(error))
 

@@ -31,6 +31,8 @@ class BenchmarkContents:
         How candidates are compared.
     folder : Path or None
         Folder of the stores.
+    only : tuple of str or None
+        Candidates to look at; None for all that the stores hold.
     """
 
     results: dict[str, StudyResult]
@@ -39,6 +41,7 @@ class BenchmarkContents:
     measure: Measure | None = None
     level: float = 0.95
     folder: Path | None = None
+    only: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -58,7 +61,7 @@ class BenchmarkContents:
     @property
     def candidates(self) -> list[str]:
         """Names of all candidates."""
-        return list_candidates(self.results.values())
+        return list_candidates(self.results.values()) if self.only is None else list(self.only)
 
     @cached_property
     def score_name(self) -> str | None:
@@ -73,13 +76,18 @@ class BenchmarkContents:
         """The measure of stability, with its parameters."""
         if self.measure is not None:
             return self.measure.label
-        measures = [find_measure(result.common_measure().measure).label for result in self.results.values()]
+        measures = [
+            find_measure(result.common_measure(self._sound(result)).measure).label for result in self.results.values()
+        ]
         return " or ".join(dict.fromkeys(measures)) or "stability"
+
+    def _sound(self, result: StudyResult) -> list[str]:
+        return [name for name in self.candidates if name in result.candidates]
 
     @cached_property
     def cells(self) -> pd.DataFrame:
         """One row per data set and candidate: score and stability with intervals, size, and why one is missing."""
-        return make_cells(self.results, self.failures, self.score_name, self.measure, self.level)
+        return make_cells(self.results, self.failures, self.candidates, self.score_name, self.measure, self.level)
 
     @property
     def scores(self) -> pd.DataFrame:

@@ -46,6 +46,8 @@ class Contents:
     ----------
     schema : str
         Name and version of this form.
+    candidates : tuple of str
+        Names of the candidates; a store may hold others, of earlier studies.
     metric, measure : str or None
         How the candidates were compared.
     level : float
@@ -55,6 +57,7 @@ class Contents:
     """
 
     schema: str = SCHEMA
+    candidates: tuple[str, ...]
     metric: str | None
     measure: str | None
     level: float

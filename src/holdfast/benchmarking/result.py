@@ -47,6 +47,8 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
         Level of the intervals; its complement is the level of significance.
     folder : Path or None
         Folder of the stores; None for a benchmark in memory.
+    only : tuple of str or None
+        Candidates to look at; None for all that the stores hold.
 
     See Also
     --------

@@ -125,9 +125,12 @@ def benchmark(
     folder = None if store_dir is None else make_folder(store_dir)
     entries = [Entry(name=name, file=files[name]) for name in data]
     chosen = None if measure is None else find_measure(measure)
+    names = tuple(name for family in study.families for name in family.names)
+    label = None if chosen is None else chosen.name
+    about = Contents(candidates=names, metric=metric, measure=label, level=level, datasets=())
     results: dict[str, StudyResult] = {}
     for place, (name, (X, y, groups, task)) in enumerate(data.items()):
-        _list(folder, entries, metric, chosen, level)
+        _list(folder, entries, about)
         fitting = replace(study, task=task) if study.task is None and task is not None else study
         report = _reporter(progress, name, place + 1, len(data))
         try:
@@ -141,10 +144,10 @@ def benchmark(
         except Exception as error:
             log.warning("The data set %s could not be studied.", name, exc_info=True)
             entries[place] = replace(entries[place], failure=_describe(error))
-    _list(folder, entries, metric, chosen, level)
+    _list(folder, entries, about)
     failures = {entry.name: entry.failure for entry in entries if entry.failure is not None}
     return BenchmarkResult(
-        results=results, failures=failures, metric=metric, measure=chosen, level=level, folder=folder
+        results=results, failures=failures, metric=metric, measure=chosen, level=level, folder=folder, only=names
     )
 
 
@@ -202,6 +205,7 @@ def load_benchmark(
     used = measure if measure is not None else contents.measure
     return BenchmarkResult(
         results=results, failures=failures, metric=metric or contents.metric, folder=folder,
+        only=contents.candidates,
         measure=None if used is None else find_measure(used), level=contents.level if level is None else level,
     )  # fmt: skip
 
@@ -240,10 +244,9 @@ def _describe(error: Exception) -> str:
 # Telling
 
 
-def _list(folder: Path | None, entries: list[Entry], metric: str | None, measure: Measure | None, level: float) -> None:
+def _list(folder: Path | None, entries: list[Entry], about: Contents) -> None:
     if folder is not None:
-        label = None if measure is None else measure.name
-        write_list(folder, Contents(metric=metric, measure=label, level=level, datasets=tuple(entries)))
+        write_list(folder, replace(about, datasets=tuple(entries)))
 
 
 def _reporter(progress: bool | Tell, name: str, place: int, n_datasets: int) -> bool | Report:

@@ -99,7 +99,8 @@ def _ask(result: BenchmarkResult, what: What, rope: float) -> Question:
         what=verdict.what, shown=verdict.shown, headline=verdict.headline, sentences=verdict.sentences,
         candidates=blocks.candidates, datasets=blocks.datasets, mean_ranks=test.mean_ranks,
         ranks=tuple(tuple(float(rank) for rank in row) for row in blocks.ranks), chi_square=test.chi_square,
-        degrees=test.degrees, p_chi_square=test.p_chi_square, f_statistic=test.f_statistic if math.isfinite(test.f_statistic) else math.nan, f_degrees=test.f_degrees,
+        degrees=test.degrees, p_chi_square=test.p_chi_square, f_degrees=test.f_degrees,
+        f_statistic=test.f_statistic if math.isfinite(test.f_statistic) else math.nan,
         p_f=test.p_f, p_value=test.p_value, critical_difference=nemenyi.critical_difference,
         pairs=tuple(_list_pairs(result, blocks, nemenyi.pairs, rope)), reason=test.reason,
     )  # fmt: skip
@@ -243,7 +244,11 @@ def _method_sentences(result: BenchmarkResult, rule: str, rope: float) -> Iterat
 
 
 def _describe_measures(result: BenchmarkResult, studies: "list[StudyResult]") -> str:
-    measures = [result.measure] if result.measure is not None else [study.common_measure().measure for study in studies]
+    measures = (
+        [result.measure]
+        if result.measure is not None
+        else [study.common_measure(result.candidates).measure for study in studies]
+    )
     return " or ".join(dict.fromkeys(find_measure(measure).methods for measure in measures))
 
 
@@ -266,7 +271,7 @@ def _list_references(result: BenchmarkResult) -> Iterator[Reference]:
     if result.score_name is None:
         del used["nadeau2003"]
     for study in result.results.values():
-        cite = find_measure(result.measure or study.common_measure().measure).cite
+        cite = find_measure(result.measure or study.common_measure(result.candidates).measure).cite
         if cite is not None:
             used.setdefault(cite, "the measure of stability")
         for about in study.records.selectors.values():
