@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast import plots
+from holdfast.benchmarking import BenchmarkResult
 from holdfast.datasets import load_example
 from holdfast.report import summarize
 from holdfast.results import SHOWN_ROWS
@@ -18,6 +19,7 @@ from holdfast.tradeoff.information import compare_with_guessing
 
 HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = ("StabilityEstimate", "Comparisons", "StudyResult", "Pareto", "SizeProfile", "Preferences")
+DRAWN += ("BenchmarkResult", "BenchmarkTradeoff")
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +63,30 @@ def make_results():
         "SelectionMap": plots.selection_map_data(result, first),
         "Summary": summarize(result),
         "Preferences": result.preferences(first),
+        **make_benchmark_results(result),
+    }
+
+
+def make_benchmark_results(result):
+    """A benchmark of two data sets, one of which has a hostile name, and what it answers."""
+    found = BenchmarkResult(results={HOSTILE: result, "again": result})
+    return {
+        "BenchmarkResult": found,
+        "BenchmarkTradeoff": found.tradeoff(),
+        "BenchmarkVerdict": found.verdict("score"),
+        "BenchmarkSummary": found.summary(),
+        "FriedmanTest": found.friedman("score"),
+        "RankComparisons": found.compare("score"),
+        "SignedRankPosterior": found.bayes("score", n_draws=100),
     }
 
 
 NAMES = (
     "StudyResult", "StabilityEstimate", "StabilityTest", "undefined", "Comparison", "Comparisons", "Agreement",
     "Kalousis", "Pilot", "Plan", "Pareto", "Choice", "NestedChoice", "FinalFeatures", "Recovery",
-    "PredictionAgreement", "Information", "SizeProfile", "SelectionMap", "Summary", "Preferences",
+    "PredictionAgreement", "Information", "SizeProfile", "SelectionMap", "Summary", "Preferences", "BenchmarkResult",
+    "BenchmarkTradeoff", "BenchmarkVerdict", "BenchmarkSummary", "FriedmanTest", "RankComparisons",
+    "SignedRankPosterior",
 )  # fmt: skip
 
 

@@ -10,12 +10,8 @@ import pandas as pd
 from holdfast.benchmarking.contents import BenchmarkContents, What
 from holdfast.benchmarking.tradeoffs import BenchmarkTradeoff, weigh
 from holdfast.benchmarking.verdict import BenchmarkVerdict, make_verdict
-from holdfast.inference.rank_comparisons import (
-    RankComparisons,
-    SignedRankPosterior,
-    bayesian_signed_rank,
-    compare_ranks,
-)
+from holdfast.inference.rank_comparisons import RankComparisons, compare_ranks
+from holdfast.inference.rank_posterior import SignedRankPosterior, bayesian_signed_rank
 from holdfast.inference.rank_tests import FriedmanTest, friedman
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain

@@ -67,8 +67,8 @@ def benchmark(
     store_dir : path, optional
         Folder with one store per data set; made if it is not there. Called again, only what is missing is run. None
         keeps everything in memory.
-    n_jobs, time_limit, retry_failures : optional
-        As for :meth:`Study.run`.
+    n_jobs : int, optional
+        Processes to use, -1 for all cores.
     progress : bool or callable
         Draw progress on stderr, or hand it to a function.
     metric : str, optional
@@ -77,6 +77,8 @@ def benchmark(
         The measure of stability; by default the usual one for what the candidates give.
     level : float
         Level of the intervals; its complement is the level of significance.
+    time_limit, retry_failures : optional
+        As for :meth:`Study.run`.
 
     Returns
     -------

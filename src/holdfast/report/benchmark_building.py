@@ -9,7 +9,8 @@ import pandas as pd
 from holdfast import __version__
 from holdfast.benchmarking import BenchmarkResult, BenchmarkTradeoff
 from holdfast.benchmarking.contents import What
-from holdfast.inference.rank_comparisons import POOL, bayesian_signed_rank, compare_ranks
+from holdfast.inference.rank_comparisons import POOL, compare_ranks
+from holdfast.inference.rank_posterior import bayesian_signed_rank
 from holdfast.inference.rank_tests import FEW, friedman
 from holdfast.measures import find_measure
 from holdfast.plots.text import clean_text, format_count, format_percent
