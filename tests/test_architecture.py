@@ -25,6 +25,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots", "tradeoff"},
+    {"benchmarking"},
     {"report"},
     {"cli"},
 ]
@@ -32,6 +33,7 @@ DEFERRED = {
     ("study/result.py", "tradeoff"),
     ("study/reporting.py", "report"),
     ("study/reporting.py", "tradeoff"),
+    ("benchmarking/result.py", "report"),
 }
 """What a module may import from above it, inside functions only: methods of a result that answer questions."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast import cards, plots
+from holdfast.benchmarking import BenchmarkResult
 from holdfast.cards import SHOWN_ROWS, STYLE
 from holdfast.cards.pictures import LABEL, PLOT
 from holdfast.cards.tables import write_table
@@ -27,7 +28,7 @@ HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = (
     "StabilityEstimate", "undefined", "Comparison", "Comparisons", "Kalousis", "Pilot", "StudyResult", "Pareto",
     "Choice", "NestedChoice", "FinalFeatures", "SizeProfile", "SelectionMap", "Summary", "Preferences",
-    "Agreement", "Recovery",
+    "Agreement", "Recovery", "BenchmarkResult", "BenchmarkTradeoff",
 )  # fmt: skip
 NOT_DRAWN = ("StabilityTest", "Plan", "PredictionAgreement", "Information")
 """Results of a few numbers, for which the picture of the card is enough (docs/notebook.md says so)."""
@@ -74,13 +75,30 @@ def make_results():
         "SelectionMap": plots.selection_map_data(result, first),
         "Summary": summarize(result),
         "Preferences": result.preferences(first),
+        **make_benchmark_results(result),
+    }
+
+
+def make_benchmark_results(result):
+    """A benchmark of two data sets, one of which has a hostile name, and what it answers."""
+    found = BenchmarkResult(results={HOSTILE: result, "again": result})
+    return {
+        "BenchmarkResult": found,
+        "BenchmarkTradeoff": found.tradeoff(),
+        "BenchmarkVerdict": found.verdict("score"),
+        "BenchmarkSummary": found.summary(),
+        "FriedmanTest": found.friedman("score"),
+        "RankComparisons": found.compare("score"),
+        "SignedRankPosterior": found.bayes("score", n_draws=100),
     }
 
 
 NAMES = (
     "StudyResult", "StabilityEstimate", "StabilityTest", "undefined", "Comparison", "Comparisons", "Agreement",
     "Kalousis", "Pilot", "Plan", "Pareto", "Choice", "NestedChoice", "FinalFeatures", "Recovery",
-    "PredictionAgreement", "Information", "SizeProfile", "SelectionMap", "Summary", "Preferences",
+    "PredictionAgreement", "Information", "SizeProfile", "SelectionMap", "Summary", "Preferences", "BenchmarkResult",
+    "BenchmarkTradeoff", "BenchmarkVerdict", "BenchmarkSummary", "FriedmanTest", "RankComparisons",
+    "SignedRankPosterior",
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 # What `import holdfast as hf` offers: the one list of public names. `__init__.py` reads it, so that a name is imported
 # when it is first used, and editors and type checkers see every one.
+from . import benchmarking as benchmarking
 from . import datasets as datasets
 from . import inference as inference
 from . import io as io
@@ -12,6 +13,8 @@ from . import similarity as similarity
 from . import study as study
 from . import testing as testing
 from . import tradeoff as tradeoff
+from .benchmarking import benchmark as benchmark
+from .benchmarking import load_benchmark as load_benchmark
 from .inference import compare as compare
 from .inference import compare_many as compare_many
 from .inference import feature_swaps as feature_swaps

@@ -275,3 +275,131 @@ _add(
   doi     = {10.1023/A:1010933404324}
 }""",
 )
+
+_add(
+    "demsar2006",
+    "Demšar (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7.",
+    "https://jmlr.org/papers/v7/demsar06a.html",
+    r"""@article{demsar2006,
+  author  = {Dem{\v{s}}ar, Janez},
+  title   = {Statistical Comparisons of Classifiers over Multiple Data Sets},
+  journal = {Journal of Machine Learning Research},
+  volume  = {7},
+  pages   = {1--30},
+  year    = {2006},
+  url     = {https://jmlr.org/papers/v7/demsar06a.html}
+}""",
+)
+
+_add(
+    "friedman1937",
+    "Friedman (1937). The use of ranks to avoid the assumption of normality implicit in the analysis of variance. "
+    "JASA 32(200).",
+    "https://doi.org/10.1080/01621459.1937.10503522",
+    r"""@article{friedman1937,
+  author  = {Friedman, Milton},
+  title   = {The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance},
+  journal = {Journal of the American Statistical Association},
+  volume  = {32},
+  number  = {200},
+  pages   = {675--701},
+  year    = {1937},
+  doi     = {10.1080/01621459.1937.10503522}
+}""",
+)
+
+_add(
+    "imandavenport1980",
+    "Iman and Davenport (1980). Approximations of the critical region of the Friedman statistic. "
+    "Communications in Statistics 9(6).",
+    "https://doi.org/10.1080/03610928008827904",
+    r"""@article{imandavenport1980,
+  author  = {Iman, Ronald L. and Davenport, James M.},
+  title   = {Approximations of the Critical Region of the {Friedman} Statistic},
+  journal = {Communications in Statistics -- Theory and Methods},
+  volume  = {9},
+  number  = {6},
+  pages   = {571--595},
+  year    = {1980},
+  doi     = {10.1080/03610928008827904}
+}""",
+)
+
+_add(
+    "nemenyi1963",
+    "Nemenyi (1963). Distribution-free multiple comparisons. PhD thesis, Princeton University.",
+    "",
+    r"""@phdthesis{nemenyi1963,
+  author = {Nemenyi, Peter B.},
+  title  = {Distribution-free Multiple Comparisons},
+  school = {Princeton University},
+  year   = {1963}
+}""",
+)
+
+_add(
+    "holm1979",
+    "Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6(2).",
+    "https://www.jstor.org/stable/4615733",
+    r"""@article{holm1979,
+  author  = {Holm, Sture},
+  title   = {A Simple Sequentially Rejective Multiple Test Procedure},
+  journal = {Scandinavian Journal of Statistics},
+  volume  = {6},
+  number  = {2},
+  pages   = {65--70},
+  year    = {1979},
+  url     = {https://www.jstor.org/stable/4615733}
+}""",
+)
+
+_add(
+    "benavoli2014",
+    "Benavoli, Mangili, Corani, Zaffalon and Ruggeri (2014). A Bayesian Wilcoxon signed-rank test based on the "
+    "Dirichlet process. ICML.",
+    "https://proceedings.mlr.press/v32/benavoli14.html",
+    r"""@inproceedings{benavoli2014,
+  author    = {Benavoli, Alessio and Mangili, Francesca and Corani, Giorgio and Zaffalon, Marco and Ruggeri, Fabrizio},
+  title     = {A {Bayesian} {Wilcoxon} Signed-Rank Test Based on the {Dirichlet} Process},
+  booktitle = {31st International Conference on Machine Learning (ICML 2014)},
+  series    = {Proceedings of Machine Learning Research},
+  volume    = {32},
+  number    = {2},
+  pages     = {1026--1034},
+  year      = {2014},
+  url       = {https://proceedings.mlr.press/v32/benavoli14.html}
+}""",
+)
+
+_add(
+    "benavoli2016",
+    "Benavoli, Corani and Mangili (2016). Should we really use post-hoc tests based on mean-ranks? JMLR 17(5).",
+    "https://jmlr.org/papers/v17/benavoli16a.html",
+    r"""@article{benavoli2016,
+  author  = {Benavoli, Alessio and Corani, Giorgio and Mangili, Francesca},
+  title   = {Should We Really Use Post-Hoc Tests Based on Mean-Ranks?},
+  journal = {Journal of Machine Learning Research},
+  volume  = {17},
+  number  = {5},
+  pages   = {1--10},
+  year    = {2016},
+  url     = {https://jmlr.org/papers/v17/benavoli16a.html}
+}""",
+)
+
+_add(
+    "benavoli2017",
+    "Benavoli, Corani, Demšar and Zaffalon (2017). Time for a change: a tutorial for comparing multiple classifiers "
+    "through Bayesian analysis. JMLR 18(77).",
+    "https://jmlr.org/papers/v18/16-305.html",
+    r"""@article{benavoli2017,
+  author  = {Benavoli, Alessio and Corani, Giorgio and Dem{\v{s}}ar, Janez and Zaffalon, Marco},
+  title   = {Time for a Change: a Tutorial for Comparing Multiple Classifiers Through {Bayesian} Analysis},
+  journal = {Journal of Machine Learning Research},
+  volume  = {18},
+  number  = {77},
+  pages   = {1--36},
+  year    = {2017},
+  url     = {https://jmlr.org/papers/v18/16-305.html}
+}""",
+)

@@ -9,6 +9,14 @@ NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
 """Characters that change the direction of writing, which would mix a name with the text beside it."""
 
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "±": r"$\pm$", "−": "$-$",
+    "–": "--", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+"""Characters that LaTeX would read as commands, and how they are written."""
+
 
 def clean_text(text: str) -> str:
     """Replace each character that cannot be drawn, or that disturbs the text beside it."""
@@ -30,3 +38,15 @@ def format_estimate(value: float, low: float, high: float) -> str:
         return "undefined"
     interval = "" if math.isnan(low) else f" [{format_number(low)}, {format_number(high)}]"
     return format_number(value) + interval
+
+
+def escape_latex(text: str) -> str:
+    r"""Return a text in which LaTeX reads no command; line breaks and control characters are gone.
+
+    Examples
+    --------
+    >>> from holdfast.text import escape_latex
+    >>> print(escape_latex("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return "".join(LATEX.get(character, character) for character in clean_text(" ".join(text.split())))

@@ -1,6 +1,7 @@
 """The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
 
 from holdfast.cli import (
+    benchmarks,
     comparing,
     demo,
     exporting,
@@ -20,6 +21,7 @@ for command in app.registered_commands:
 
 __all__ = [
     "app",
+    "benchmarks",
     "comparing",
     "demo",
     "exporting",

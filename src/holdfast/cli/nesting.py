@@ -91,7 +91,7 @@ def nested(
     check_trust(chosen, trust)
     table_read = read(chosen, quiet)
     study = planned(chosen, table_read.task, trust)
-    with notes(quiet), stopped_cleanly({}):
+    with notes(quiet), stopped_cleanly():
         found = _choose(study, table_read, decision, outer, chosen["jobs"], quiet)
     if as_json:
         print_json("nested", found.to_dict())

@@ -25,6 +25,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
 
 
 FORMS = {
+    "benchmark": "benchmark: data sets, candidates, ranks and tests over data sets",
     "comparison": "compare: selections or candidates with their letters, and all pairs",
     "cost": "study --dry-run: fits, seconds and bytes",
     "demo": "demo: the report's file and its summary",

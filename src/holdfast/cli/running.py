@@ -94,7 +94,8 @@ def _run_in(store: str | None, study: "Study", data: "Table", options: dict[str,
         if options.get(key) and Path(options[key]).exists():
             command[key] = str(Path(options[key]).resolve())
     until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
-    with notes(quiet), stopped_cleanly({**options, "store": store}):
+    resume = None if store is None else resume_command({**options, "store": store})
+    with notes(quiet), stopped_cleanly(resume):
         return study.run(
             data.X, data.y, groups=data.groups, store=store, n_jobs=options["jobs"], progress=not quiet,
             time_limit=options.get("time_limit"), until=until, command=command,
@@ -102,14 +103,14 @@ def _run_in(store: str | None, study: "Study", data: "Table", options: dict[str,
 
 
 @contextmanager
-def stopped_cleanly(options: dict[str, Any]) -> Iterator[None]:
+def stopped_cleanly(resume: str | None = None) -> Iterator[None]:
     """Say how to go on after Ctrl-C or SIGTERM."""
     from holdfast.study import StudyInterrupted
 
     try:
         yield
     except StudyInterrupted as stopped:
-        hint = f" ({resume_command(options)})" if options.get("store") else ""
+        hint = f" ({resume})" if resume else ""
         say(f"\nholdfast: {stopped}{hint}")
         raise typer.Exit(128 + stopped.signal) from None
     except KeyboardInterrupt:  # between two studies, or before the first fit

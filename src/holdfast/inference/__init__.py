@@ -7,22 +7,32 @@ from holdfast.inference.estimate import StabilityEstimate, StabilityTest, stabil
 from holdfast.inference.features import feature_swaps, feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, PlannedRuns, runs_needed
+from holdfast.inference.rank_comparisons import POST_HOC_TESTS, RankComparisons, compare_ranks
+from holdfast.inference.rank_posterior import SignedRankPosterior, bayesian_signed_rank
+from holdfast.inference.rank_tests import FriedmanTest, friedman
 
 __all__ = [
+    "POST_HOC_TESTS",
     "Agreement",
     "Comparison",
     "Comparisons",
+    "FriedmanTest",
     "Interval",
     "Kalousis",
     "Pilot",
     "PlannedRuns",
+    "RankComparisons",
+    "SignedRankPosterior",
     "StabilityEstimate",
     "StabilityTest",
     "agreement",
+    "bayesian_signed_rank",
     "compare",
     "compare_many",
+    "compare_ranks",
     "feature_swaps",
     "feature_table",
+    "friedman",
     "kalousis",
     "runs_needed",
     "stability",

@@ -7,11 +7,17 @@ file. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not. 
 
 from holdfast.plots.comparisons import comparison_data, plot_comparisons
 from holdfast.plots.convergence import convergence_data, plot_convergence
+from holdfast.plots.critical_difference import (
+    CriticalDifference,
+    critical_difference_data,
+    plot_critical_difference,
+)
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
+from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
@@ -20,23 +26,28 @@ from holdfast.plots.swaps import plot_swaps, swap_data
 from holdfast.plots.theme import themed
 
 __all__ = [
+    "CriticalDifference",
     "SelectionMap",
     "comparison_data",
     "convergence_data",
+    "critical_difference_data",
     "forest_data",
     "frequency_data",
     "pareto_data",
     "plot_comparisons",
     "plot_convergence",
+    "plot_critical_difference",
     "plot_forest",
     "plot_frequencies",
     "plot_pareto",
     "plot_profile",
+    "plot_rank_tradeoff",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
     "plot_swaps",
     "profile_data",
+    "rank_tradeoff_data",
     "save",
     "selection_map_data",
     "setting_data",

@@ -108,7 +108,7 @@ def _on_prediction(findings: Findings) -> list[str]:
     result, tradeoff, information, labels = findings.result, findings.tradeoff, findings.information, findings.labels
     sentences = []
     if not tradeoff.missing:
-        score, model = _score(findings, tradeoff.metric), _model(result, labels)
+        score, model = _score(findings, tradeoff.metric), describe_model(result, labels)
         sentences.append(
             f"Prediction was measured as {score} of {model} on the rows held out from each resample; standard "
             "errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
@@ -158,7 +158,7 @@ def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str,
         ("Data", f"{shape}, {plan['task']}"),
         ("Resamples", describe_resamples(result)),
         ("Random seed", str(plan["random_state"])),
-        ("Scored model", _model(result, labels)),
+        ("Scored model", describe_model(result, labels)),
         ("Scores", ", ".join(labels.score(metric) for metric in result.metrics) if result.has_scores else "none"),
     ]
     if plan["keep"]:
@@ -196,7 +196,7 @@ def _format_settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
-def _model(result: StudyResult, labels: Labels) -> str:
+def describe_model(result: StudyResult, labels: Labels) -> str:
     """Return the scored model in words, without its parameters."""
     estimator = result.plan["estimator"]
     if estimator is None:

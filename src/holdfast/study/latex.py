@@ -1,28 +1,17 @@
 """A study's table of candidates in LaTeX, ready for a paper, with a caption that says how intervals were made."""
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from holdfast.measures import Measure, find_measure
 from holdfast.study.summary import describe_resamples
+from holdfast.text import escape_latex
 
 if TYPE_CHECKING:
     from holdfast.study.stabilities import StudyStabilities
 
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-}
-HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 INTERVALS = {
     "jackknife": "by the jackknife over resamples, with an allowance for kinds of selections that were not drawn",
     "bound": "which allow for kinds of selections that were not drawn",
@@ -32,16 +21,11 @@ INTERVALS = {
 }
 
 
-def escape(text: str) -> str:
-    """Return a text that LaTeX prints as it is; control characters are left out."""
-    return "".join(SPECIAL.get(mark, mark) for mark in HIDDEN.sub("", text))
-
-
 def make_latex(result: "StudyStabilities", measure: str | Measure | None, level: float, label: str | None) -> str:
     """Write the candidates of a study as a booktabs table with its caption."""
     summary = result.summary(measure, level=level)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
-    header = ["Candidate", "Stability", f"{100 * level:g}\\,\\% interval", *map(escape, metrics), "Size"]
+    header = ["Candidate", "Stability", f"{100 * level:g}\\,\\% interval", *map(escape_latex, metrics), "Size"]
     rows = [_row(str(name), row, metrics) for name, row in summary.iterrows()]
     return "\n".join(
         [
@@ -66,7 +50,7 @@ def make_latex(result: "StudyStabilities", measure: str | Measure | None, level:
 def _row(name: str, row: "pd.Series[Any]", metrics: list[str]) -> list[str]:
     interval = "--" if math.isnan(row["low"]) else f"[{_number(row['low'])}, {_number(row['high'])}]"
     scores = [_score(row[metric], row[f"{metric}_se"]) for metric in metrics]
-    return [escape(name), _number(row["stability"]), f"{{{interval}}}", *scores, _number(row["size"], 1)]
+    return [escape_latex(name), _number(row["stability"]), f"{{{interval}}}", *scores, _number(row["size"], 1)]
 
 
 def _score(value: float, error: float) -> str:
@@ -91,15 +75,15 @@ def _caption(
     used = summary["measure"].dropna()
     named = find_measure(str(used.iloc[0]).partition("(")[0]).methods if len(used) else "no measure"
     sentences = [
-        f"Stability of feature selection on {escape(describe_resamples(result))} ({data['n_samples']:,} samples, "
-        f"{data['n_features']:,} features), measured by {escape(named)}",
+        f"Stability of feature selection on {escape_latex(describe_resamples(result))} ({data['n_samples']:,} samples, "
+        f"{data['n_features']:,} features), measured by {escape_latex(named)}",
     ]
     sentences[0] += _describe_intervals(result, summary, measure, level)
     tops = summary["top"].dropna().unique()
     if len(tops):
         sentences.append(f"Of rankings and weights, the best {tops[0]:.0f} features of each resample count as selected")
     if metrics:
-        names = ", ".join(escape(name) for name in metrics)
+        names = ", ".join(escape_latex(name) for name in metrics)
         sentences.append(
             f"Mean {names} on held-out rows $\\pm$ standard error, which allows for overlapping training sets "
             "(Nadeau and Bengio, 2003)"
@@ -115,7 +99,7 @@ def _describe_intervals(
     with_interval = summary.index[summary["low"].notna()]
     if not len(with_interval):
         reasons = summary["reason"].dropna()
-        return f"; without intervals{f': {escape(str(reasons.iloc[0]))}' if len(reasons) else ''}"
+        return f"; without intervals{f': {escape_latex(str(reasons.iloc[0]))}' if len(reasons) else ''}"
     if result.stored.meta.get("until") is not None:
         how = "whose width was fixed in advance by a pilot study (Stein)"
     else:

@@ -1,0 +1,286 @@
+"""Critical-difference diagram: mean ranks over data sets, and which candidates were not shown to differ."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from holdfast.inference.rank_comparisons import POST_HOC_TESTS, RankComparisons
+from holdfast.plots.text import display_names, format_count, format_percent, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH = 300
+ROW = 19
+"""Pixels from one name to the next below it, so that names never overlap."""
+BAR = 9
+"""Pixels from one bar of candidates that do not differ to the next."""
+LONGEST = 26
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CriticalDifference:
+    """The numbers of a critical-difference diagram.
+
+    Attributes
+    ----------
+    candidates : DataFrame
+        One row per candidate, the best first: ``name``, ``rank``, the ``side`` of its name (``left`` or ``right``) and
+        its ``row``, counted from the axis.
+    bars : DataFrame
+        One row per group of neighbors of which no two were shown to differ: the ``first`` and ``last`` candidate, the
+        ranks ``low`` and ``high`` that it spans, its ``row`` and its ``size``.
+    critical_difference : float
+        Nemenyi's critical difference; ``nan`` for other tests.
+    n_datasets : int
+        Number of data sets.
+    test : str
+        The test that joins candidates.
+    level : float
+        One minus its level of significance.
+    reason : str or None
+        Why there is nothing to draw.
+
+    See Also
+    --------
+    critical_difference_data : Makes it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast import plots
+    >>> import pandas as pd
+    >>> values = pd.DataFrame({"lasso": [0.9, 0.8, 0.7, 0.9], "anova": [0.8, 0.7, 0.6, 0.7], "forest": [0.7] * 4})
+    >>> found = plots.critical_difference_data(hf.inference.compare_ranks(values, "nemenyi"))
+    >>> found.bars[["first", "last", "size"]]
+       first   last  size
+    0  lasso  anova     3
+    """
+
+    candidates: pd.DataFrame
+    bars: pd.DataFrame
+    critical_difference: float
+    n_datasets: int
+    test: str
+    level: float
+    reason: str | None = None
+
+
+def critical_difference_data(comparisons: RankComparisons) -> CriticalDifference:
+    """Return mean ranks, where each name stands, and groups of neighbors that were not shown to differ.
+
+    Parameters
+    ----------
+    comparisons : RankComparisons
+        All pairs, tested by any test.
+
+    Returns
+    -------
+    CriticalDifference
+        What is drawn.
+
+    Raises
+    ------
+    ValueError
+        If candidates were compared with a control only.
+
+    See Also
+    --------
+    plot_critical_difference : Draws it.
+    """
+    if comparisons.control is not None:
+        raise ValueError(f"Expected comparisons of all pairs, got those with the control {comparisons.control!r}.")
+    order = sorted(zip(comparisons.mean_ranks, comparisons.candidates, strict=True), key=lambda pair: pair[0])
+    names, half = [name for _, name in order], math.ceil(len(order) / 2)
+    candidates = pd.DataFrame({
+        "name": names,
+        "rank": [rank for rank, _ in order],
+        "side": ["left" if place < half else "right" for place in range(len(names))],
+        "row": [place if place < half else len(names) - 1 - place for place in range(len(names))],
+    })  # fmt: skip
+    return CriticalDifference(
+        candidates=candidates, bars=_find_bars(candidates, comparisons.different),
+        critical_difference=comparisons.critical_difference, n_datasets=comparisons.n_datasets, test=comparisons.test,
+        level=comparisons.level, reason=comparisons.reason,
+    )  # fmt: skip
+
+
+def _find_bars(candidates: pd.DataFrame, different: set[tuple[str, str]]) -> pd.DataFrame:
+    """Return the longest runs of neighbors in the order of ranks of which no two differ; single ones have no bar."""
+    names, ranks = candidates["name"].tolist(), candidates["rank"].tolist()
+    apart = {frozenset(pair) for pair in different}
+    rows: list[tuple[str, str, float, float, int, int]] = []
+    reached = 0
+    for first in range(len(names)):
+        last = first
+        while last + 1 < len(names) and not any(
+            frozenset((names[place], names[last + 1])) in apart for place in range(first, last + 1)
+        ):
+            last += 1
+        if last > first and last > reached:
+            row = _free_row(rows, ranks[first])
+            rows.append((names[first], names[last], ranks[first], ranks[last], row, last - first + 1))
+        reached = max(reached, last)
+    return pd.DataFrame(rows, columns=["first", "last", "low", "high", "row", "size"])
+
+
+def _free_row(bars: list[tuple[str, str, float, float, int, int]], low: float) -> int:
+    """Return the first row in which all bars so far end before this one begins."""
+    taken = {bar[4] for bar in bars if bar[3] >= low}
+    return next(row for row in itertools.count() if row not in taken)
+
+
+def plot_critical_difference(comparisons: RankComparisons, *, what: str = "stability") -> "alt.LayerChart":
+    """Draw mean ranks on a line, the best on the left; a bar joins candidates that were not shown to differ.
+
+    Parameters
+    ----------
+    comparisons : RankComparisons
+        All pairs, tested by any test; Nemenyi's has a critical difference.
+    what : str
+        What was ranked, for the text.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    critical_difference_data : The numbers behind it.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast import plots
+    >>> import pandas as pd
+    >>> values = pd.DataFrame({"lasso": [0.9, 0.8, 0.7, 0.9], "anova": [0.8, 0.7, 0.6, 0.7], "forest": [0.7] * 4})
+    >>> chart = plots.plot_critical_difference(hf.inference.compare_ranks(values, "nemenyi"), what="accuracy")
+    >>> print(*chart.title.text)
+    No two of 3 candidates were shown to differ in accuracy
+    """
+    return draw_critical_difference(critical_difference_data(comparisons), what=what)
+
+
+def draw_critical_difference(data: CriticalDifference, *, what: str) -> "alt.LayerChart":
+    """Draw a critical-difference diagram from the data of :func:`critical_difference_data`.
+
+    Parameters
+    ----------
+    data : CriticalDifference
+        As :func:`critical_difference_data` returns it.
+    what : str
+        What was ranked, for the text.
+    """
+    if data.reason is not None or len(data.candidates) < 2:
+        return text_chart(f"There are no mean ranks of {what} to show", data.reason or "there is one candidate")
+    alt, k = altair(), len(data.candidates)
+    top = BAR * (int(data.bars["row"].max()) + 1 if len(data.bars) else 0) + 14
+    height = top + ROW * (int(data.candidates["row"].max()) + 1)
+    x = alt.X(
+        "rank:Q",
+        title="mean rank, 1 is best",
+        scale=alt.Scale(domain=[1, k], nice=False, zero=False),
+        axis=alt.Axis(orient="top", values=_ticks(k), format="d", grid=False, labelFlush=False),
+    )
+    layers = [*_names(data.candidates, x, top, height), *_bars(data, height)]
+    layers += _critical_difference(data, k, height)
+    chart = alt.layer(*layers).properties(width=WIDTH, height=height)
+    return finish_chart(chart, _finding(data, what), _notes(data), width=WIDTH + 260)
+
+
+def _ticks(k: int) -> list[int]:
+    step = math.ceil((k - 1) / 9)
+    return [*range(1, k - step + 1, step), k]
+
+
+def _y(field: str, height: int) -> "alt.Y":
+    alt = altair()
+    return alt.Y(field, scale=alt.Scale(domain=[0, height], range=[0, height], nice=False, zero=False), axis=None)
+
+
+def _names(candidates: pd.DataFrame, x: "alt.X", top: int, height: int) -> "list[alt.Chart]":
+    """Return the name of each candidate beside the axis, and the line that leads from its rank to it."""
+    alt, k = altair(), len(candidates)
+    shown = display_names(shorten(name, LONGEST) for name in candidates["name"])
+    rows = candidates.assign(
+        label=[f"{name}\u2002{rank:.2f}" if side == "left" else f"{rank:.2f}\u2002{name}" for name, rank, side in zip(
+            shown, candidates["rank"], candidates["side"], strict=True)],
+        y=top + ROW * candidates["row"] + ROW / 2,
+        axis=0,
+        edge=[1 if side == "left" else k for side in candidates["side"]],
+    )  # fmt: skip
+    tooltip = [alt.Tooltip("name:N", title="candidate"), alt.Tooltip("rank:Q", title="mean rank", format=".2f")]
+    layers = []
+    for side, place, align in (("left", -8, "right"), ("right", WIDTH + 8, "left")):
+        base = alt.Chart(inline_data(rows[rows["side"] == side])).encode(tooltip=tooltip)
+        layers += [
+            base.mark_rule(style="quiet-line", strokeWidth=1.2).encode(x=x, y=_y("axis:Q", height), y2="y:Q"),
+            base.mark_rule(style="quiet-line", strokeWidth=1.2).encode(x=x, x2="edge:Q", y=_y("y:Q", height)),
+            base.mark_text(align=align, baseline="middle", limit=230).encode(
+                x=alt.value(place), y=_y("y:Q", height), text="label:N"
+            ),
+        ]
+    points = alt.Chart(inline_data(rows)).mark_point(filled=True, size=45, opacity=1)
+    return [*layers, points.encode(x=x, y=_y("axis:Q", height), tooltip=tooltip)]
+
+
+def _bars(data: CriticalDifference, height: int) -> "list[alt.Chart]":
+    if data.bars.empty:
+        return []
+    alt = altair()
+    rows = data.bars.assign(y=9 + BAR * data.bars["row"])
+    bars = alt.Chart(inline_data(rows)).mark_rule(strokeWidth=5, strokeCap="round")
+    tooltip = [alt.Tooltip(f"{name}:N", title=name) for name in ("first", "last")]
+    return [bars.encode(x="low:Q", x2="high:Q", y=_y("y:Q", height), tooltip=tooltip)]
+
+
+def _critical_difference(data: CriticalDifference, k: int, height: int) -> "list[alt.Chart]":
+    """Return the length of the critical difference, drawn above the axis where it fits."""
+    if math.isnan(data.critical_difference) or data.critical_difference > k - 1:
+        return []
+    alt = altair()
+    end = 1 + data.critical_difference
+    row = pd.DataFrame({"low": [1.0], "high": [end], "y": [-44], "text": [_cd_text(data)]})
+    base = alt.Chart(inline_data(row))
+    text = base.mark_text(align="left", baseline="bottom", dy=-4).encode(
+        x=alt.X("low:Q"), y=alt.value(-44), text="text:N"
+    )
+    ticks = alt.Chart(inline_data(pd.DataFrame({"low": [1.0, end]}))).mark_tick(
+        style="ring", thickness=2, size=9, orient="vertical"
+    )
+    return [
+        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=alt.value(-44)),
+        ticks.encode(x="low:Q", y=alt.value(-44)),
+        text,
+    ]
+
+
+def _cd_text(data: CriticalDifference) -> str:
+    return f"critical difference {data.critical_difference:.2f}"
+
+
+def _finding(data: CriticalDifference, what: str) -> str:
+    k = len(data.candidates)
+    if len(data.bars) and int(data.bars["size"].iloc[0]) == k:
+        return f"No two of {format_count(k, 'candidate')} were shown to differ in {what}"
+    best = data.candidates.iloc[0]
+    joined = data.bars[data.bars["first"] == best["name"]]
+    others = int(joined["size"].iloc[0]) - 1 if len(joined) else 0
+    was = "was" if others == 1 else "were"
+    not_shown = f"; {others} of {k - 1} others {was} not shown to differ from it" if others else ""
+    return f"{shorten(best['name'])} has the best mean rank in {what}: {best['rank']:.2f}{not_shown}"
+
+
+def _notes(data: CriticalDifference) -> list[str]:
+    test = POST_HOC_TESTS[data.test].about
+    bars = "bars join neighbors of which no two were shown to differ" if len(data.bars) else "all neighbors differ"
+    cd = ""
+    if not math.isnan(data.critical_difference) and data.critical_difference > len(data.candidates) - 1:
+        cd = f"; {_cd_text(data)}, more than the ranks span"
+    over = f"mean ranks over {format_count(data.n_datasets, 'data set')}"
+    return [f"{over}; {bars} ({test.methods}, {format_percent(1 - data.level)}){cd}", test.caution]
