@@ -331,7 +331,7 @@ def _row_names(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame
     if {str(name) for name in frame.index.names if name is not None} & used:
         return frame.reset_index(), []
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
-        return frame, ["Took the index for row names, not for a feature."]
+        return frame, [] if options.transpose else ["Took the index for row names, not for a feature."]
     if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
         rows = pd.Index(frame.iloc[:, 0], name=None)
         return frame.iloc[:, 1:].set_axis(rows), [
