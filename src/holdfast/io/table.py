@@ -358,6 +358,12 @@ def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options:
     if argument == "target" and not options.transpose:
         _check_orientation(name, frame, options)
     hint = did_you_mean(name, frame.columns)
+    if argument == "target" and options.transpose and not hint.endswith("?"):
+        raise ValueError(
+            f"Expected a row named {name!r} in {options.where}, as transpose= makes rows to columns, got the rows "
+            f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
+            f"samples and a column {name!r}."
+        )
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = "; these are numbers: add a header." if numbers else f"; give {argument}= one of these names."
