@@ -319,7 +319,15 @@ def test_what_r_saved_that_is_no_table(tmp_path):
         assert "Expected a file that R saved" in message(tmp_path / name)
 
 
-# Packages
+# Options and packages
+
+
+def test_options_of_other_files_are_refused(tmp_path):
+    path = workbook(tmp_path / "d.xlsx", s=ROWS)
+    for option in ("sep", "decimal", "encoding"):
+        assert f"Expected a text file for {option}=" in message(path, **{option: ","})
+    (tmp_path / "d.csv").write_text("a,ill\n1,p\n2,q\n")
+    assert "Expected an Excel or R file for sheet=" in message(tmp_path / "d.csv", sheet="s")
 
 
 @pytest.mark.parametrize(

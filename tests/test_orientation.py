@@ -36,6 +36,7 @@ def files(tmp_path):
 
 
 def test_features_in_rows_are_recognized_with_the_options_to_use(files):
+    assert "or pass target_file=FILE, a table" in message(files / "expression.csv", transpose=True)
     told = message(files / "expression.csv")
     assert "got 30 rows named '1000_at', '1001_at'" in told
     assert "8 columns of numbers, which look like features in rows" in told
@@ -167,6 +168,12 @@ def test_a_table_without_names_cannot_be_turned(tmp_path):
             False,
         ),
         (EXPRESSION.reset_index(drop=True), False),
+        (
+            EXPRESSION.set_axis(list("abcdefgh"), axis=1)
+            .set_axis([f"X{p}" for p in range(30)])
+            .reset_index(names="ID_REF"),
+            True,
+        ),
         (EXPRESSION.assign(GSM1="text"), False),
     ],
 )

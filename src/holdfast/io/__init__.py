@@ -3,8 +3,11 @@
 ==================================  ==============================================================================
 what people have                    what becomes of it
 ==================================  ==============================================================================
-a file with a table                 ``files`` reads it as it is, ``table`` makes features, target and groups of it:
-                                    :func:`read_table`, with a note for every change
+a file with a table                 ``loading`` reads it as it is: text (``dialect``, ``delimited``, ``numerals``),
+                                    ``excel``, ``h5ad``, ``r_files``; ``orientation`` and ``target_file`` put samples
+                                    into rows and their target beside them; ``table`` makes features, target and
+                                    groups of it, with a ``record`` of every change: :func:`read_table`
+columns that are no features        ``suspects``: row numbers, identifiers, the target or a group in other words
 selections made elsewhere           ``selections``: :func:`read_preferences`, and :func:`write_preferences` back
 a fitted estimator of any make      ``estimators``: which features it selected, ranked or weighted
 ==================================  ==============================================================================

@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from holdfast.declared import did_you_mean
@@ -31,7 +32,7 @@ PANDAS_GAPS = {
     "#DIV/0!",
     "#REF!",
 }
-_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
+_CELL_COLUMN, _CELL_ROW = re.compile(rb'\br="([A-Z]{1,3})\d'), re.compile(rb'\br="[A-Z]{1,3}(\d{1,7})"')
 _FAR_CELL = re.compile(rb'\br="(?:[A-Z]{3}\d+|[A-Z]{1,2}\d{6,7})"')
 
 Rows = list[list[Any]]
@@ -45,12 +46,12 @@ def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
         hint = did_you_mean(sheet, names)
         hint = hint if hint.endswith("?") else "; give sheet= one of these names."
         raise ValueError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}")
-    sizes = {name: _size(workbook, name) for name in names}
-    filled = [name for name in names if sizes[name] >= 4]
+    sheets = {name: found for name in names if (found := _find_sheet(workbook, name)) is not None}
+    filled = [name for name, found in sheets.items() if found.height * found.width >= 4]
     chosen = sheet or next(iter(filled), None)
-    if chosen is None or not sizes[chosen]:
+    if chosen is None or chosen not in sheets:
         raise ValueError(f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.")
-    rows = workbook.get_sheet_by_name(chosen).to_python()
+    rows = sheets[chosen].to_python()
     frame, notes = _make_frame(rows, f"sheet {chosen!r} of {path}", row)
     others = [name for name in filled if name != chosen]
     unread = f"; not read: {quote_names(others)} (sheet= names another one)" if others and sheet is None else ""
@@ -99,10 +100,8 @@ def _check_size(path: Path) -> None:
 def _check_extent(content: bytes, path: Path) -> None:
     if not _FAR_CELL.search(content):
         return
-    last_row = last_column = 0
-    for match in _CELL.finditer(content):
-        last_row = max(last_row, int(match[2]))
-        last_column = max(last_column, _column_number(match[1]))
+    last_row = max(map(int, set(_CELL_ROW.findall(content))))
+    last_column = max(map(_column_number, set(_CELL_COLUMN.findall(content))))
     if last_row * last_column > MOST_CELLS:
         raise ValueError(
             f"Expected a table without cells far away from it in {path}, got cells up to row {last_row} and column "
@@ -117,13 +116,13 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def _size(workbook: Any, name: str) -> int:
-    """Return the number of cells of a sheet; a chart is none."""
+def _find_sheet(workbook: Any, name: str) -> Any:
+    """Return a sheet that has cells, else None; a chart has none."""
     try:
         sheet = workbook.get_sheet_by_name(name)
     except Exception:
-        return 0
-    return int(sheet.height * sheet.width)
+        return None
+    return sheet if sheet.height else None
 
 
 # The table on a sheet
@@ -145,8 +144,8 @@ def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[st
     ]
     names = [_as_name(rows[start][place]) for place in places]
     _check_names(names, where)
-    columns = [_column([cells[place] for cells in body]) for place in places]
-    return pd.concat(columns, axis=1, keys=range(len(columns))).set_axis(names, axis=1), notes
+    columns = {number: _column([cells[place] for cells in body]) for number, place in enumerate(places)}
+    return pd.DataFrame(columns).set_axis(names, axis=1).copy(), notes  # in one block of memory
 
 
 def _note_texts(rows: Rows, where: str) -> list[str]:
@@ -168,7 +167,10 @@ def _check_names(names: list[str], where: str) -> None:
         )
 
 
-def _column(cells: list[Any]) -> "pd.Series[Any]":
+def _column(cells: list[Any]) -> Any:
+    """Return the cells of a column as an array or a series: numbers, truths, texts or anything else."""
+    if all(type(cell) is float for cell in cells):
+        return np.array(cells)
     entries = [None if isinstance(cell, str) and cell.strip() in (*PANDAS_GAPS, *GAPS) else cell for cell in cells]
     column = pd.Series(entries, dtype=object)
     kinds = {type(entry) for entry in entries if entry is not None}

@@ -45,6 +45,7 @@ def load_frame(
     """
     path, reading = as_path(path), reading or Reading()
     ending = file_ending(path)
+    _check_reading(reading, ending, path)
     if ending == ".parquet":
         return Loaded(frame=pandas_frame(parquet_table(path), path), file_format="Parquet")
     if ending == ".feather":
@@ -58,3 +59,13 @@ def load_frame(
     if ending in r_files.ENDINGS:
         return r_files.read_r(path, reading.sheet)
     return read_delimited(path, row, list(gaps), reading)
+
+
+def _check_reading(reading: Reading, ending: str, path: Path) -> None:
+    """Raise if an option is for files of another kind."""
+    binary = ending in ENDINGS and ending not in USUAL_SEPARATORS
+    for option, value in (("sep", reading.sep), ("decimal", reading.decimal), ("encoding", reading.encoding)):
+        if value is not None and binary:
+            raise ValueError(f"Expected a text file for {option}=, got {path}; leave {option}= out.")
+    if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS):
+        raise ValueError(f"Expected an Excel or R file for sheet=, got {path}; leave sheet= out.")

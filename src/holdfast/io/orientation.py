@@ -19,7 +19,7 @@ RUN_LABEL = re.compile(
     re.IGNORECASE,
 )
 _SAMPLE_NAME = re.compile(
-    r"(GSM\d+|TCGA-.+|[SPXN]\d+|(sample|patient|subject|donor|case|control|tumou?r|normal|healthy|mouse|rat|array|chip|"
+    r"(GSM\d+|TCGA-.+|[SP]\d+|(sample|patient|subject|donor|case|control|tumou?r|normal|healthy|mouse|rat|array|chip|"
     r"individual|participant|pat|subj|ctrl|id)[ _.\-#]*\w{0,8})(\.CEL)?",
     re.IGNORECASE,
 )
@@ -28,6 +28,8 @@ _FEATURE_NAME = re.compile(
     r"[NX][MRP]_\d+.*|A_\d+_P\d+|LOC\d+|(gene|probe|probeset|feature|metabolite|protein)[ _.\-]*\d+",
     re.IGNORECASE,
 )
+FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
+"""Headers of a first column of names that say that rows are features."""
 MOST = 0.8  # share of names that must look alike
 
 
@@ -71,6 +73,8 @@ def has_features_in_rows(frame: pd.DataFrame) -> bool:
     body = frame if labels is frame.index else frame.iloc[:, 1:]
     if body.shape[1] < 2 or len(body) < 2 or not all(types.is_numeric_dtype(dtype) for dtype in body.dtypes):
         return False
+    if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
+        return True
     if match_share(labels, _FEATURE_NAME) >= MOST / 2 and match_share(body.columns, _FEATURE_NAME) < MOST / 2:
         return True
     if match_share(labels, _SAMPLE_NAME) >= MOST:

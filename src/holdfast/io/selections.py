@@ -23,15 +23,14 @@ from holdfast.io.files import (
 )
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import pluralize, quote_names
-from holdfast.io.orientation import are_feature_names, are_run_labels, row_labels, turn
+from holdfast.io.orientation import FEATURE_COLUMNS, are_feature_names, are_run_labels, row_labels, turn
 from holdfast.preferences import Kind, Preferences
 
 Runs = TypeVar("Runs")
 KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
 RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
-FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
-"""Headers of a first column of names that say what rows are."""
+"""Headers of a first column of names that say that rows are runs."""
 
 
 def read_preferences(

@@ -16,13 +16,13 @@ FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing spe
 ENOUGH_ROWS = 20  # from so many rows on, a single row that differs makes a column nearly constant
 CHANCE = 0.01  # expected number of columns that separate the classes by chance, above which this is no news
 IDENTIFIERS = {
-    "id", "ids", "index", "idx", "rowid", "rowindex", "rowname", "rownames", "rownumber", "unnamed", "barcode",
+    "id", "ids", "rowid", "rowindex", "rowname", "rownames", "rownumber", "unnamed", "barcode",
     "uid", "uuid", "guid", "mrn", "accession", "geoaccession", "sampleid", "samplename", "patientid", "subjectid",
     "idref",
 }  # fmt: skip
 WEAK_IDENTIFIERS = {
-    "no", "nr", "num", "number", "row", "sample", "case", "record", "obs", "observation", "patient", "subject",
-    "participant", "specimen", "donor", "lfd",
+    "index", "idx", "no", "nr", "num", "number", "row", "sample", "case", "record", "obs", "observation", "patient",
+    "subject", "participant", "specimen", "donor", "lfd",
 }  # fmt: skip
 """Names that are also those of features (NO is nitric oxide): they need values that count."""
 SUBJECTS = {
@@ -35,7 +35,7 @@ QUANTITIES = {
     "concentration", "frequency", "wavelength", "duration", "visit",
 }  # fmt: skip
 """Names of what rows may well be sorted by."""
-TARGET_WORDS = {"target", "label", "labels", "class", "classes", "outcome", "response", "y"}
+TARGET_WORDS = {"target", "label", "labels", "class", "classes", "outcome", "response"}
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _target_in_other_words(
     found = []
     for place in np.flatnonzero(places):
         name = names[place]
-        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(_words(name))
+        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(_words(name)) or name.lower() == "y"
         if recoded[place] and alike:
             found.append(Suspect(name, exact.replace("the target", called), True))
         else:

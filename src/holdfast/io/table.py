@@ -331,7 +331,7 @@ def _row_names(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame
     if {str(name) for name in frame.index.names if name is not None} & used:
         return frame.reset_index(), []
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
-        return frame, ["Took the index for row names, not for a feature."]
+        return frame, [] if options.transpose else ["Took the index for row names, not for a feature."]
     if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
         rows = pd.Index(frame.iloc[:, 0], name=None)
         return frame.iloc[:, 1:].set_axis(rows), [
@@ -358,6 +358,12 @@ def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options:
     if argument == "target" and not options.transpose:
         _check_orientation(name, frame, options)
     hint = did_you_mean(name, frame.columns)
+    if argument == "target" and options.transpose and not hint.endswith("?"):
+        raise ValueError(
+            f"Expected a row named {name!r} in {options.where}, as transpose= makes rows to columns, got the rows "
+            f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
+            f"samples and a column {name!r}."
+        )
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = "; these are numbers: add a header." if numbers else f"; give {argument}= one of these names."

@@ -44,7 +44,8 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
         )
     left = [name for name in more if name not in options.accept]
     notes += [f"Left out the other columns of {path.name}: {quote_names(left)}."] if left else []
-    return replace(loaded, frame=joined, notes=(*loaded.notes, *second.notes, *notes))
+    own = [f"{path.name}: {note}" for note in second.notes]
+    return replace(loaded, frame=joined, notes=(*loaded.notes, *own, *notes))
 
 
 def _named_samples(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:

@@ -1,0 +1,216 @@
+"""Columns that are no features: found by name, place, row order and values, and never a marker stopped."""
+
+import os
+import string
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+
+import holdfast as hf
+from holdfast import datasets
+from holdfast.io.suspects import describe_suspects, find_suspects
+
+N = 40
+RNG = np.random.default_rng(0)
+LABELS = np.array(["ill", "well"] * (N // 2))
+FRAME = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["age", "dose", "crp"]).assign(status=LABELS)
+SHUFFLED = RNG.permutation(10_000)[:N]
+
+
+def put(place=None, **column):
+    """The table with one more column, at the end or at a place."""
+    (name, values), frame = *column.items(), FRAME.copy()
+    frame.insert(frame.shape[1] - 1 if place is None else place, name, values)
+    return frame
+
+
+STOPPED = {
+    "id": put(id=SHUFFLED),
+    "ID first": put(0, ID=SHUFFLED),
+    "patient_id": put(patient_id=SHUFFLED),
+    "PatientID": put(PatientID=SHUFFLED),
+    "sample.id": put(**{"sample.id": SHUFFLED}),
+    "barcode": put(barcode=SHUFFLED),
+    "index": put(index=np.arange(N)),
+    "row": put(row=np.arange(N)[::-1]),
+    "Nr": put(Nr=np.arange(1, N + 1)),
+    "no.": put(**{"no.": np.arange(1, N + 1)}),
+    "case number": put(**{"case number": RNG.permutation(N)}),
+    "sample": put(sample=RNG.permutation(N)),
+    "X of R": put(0, X=np.arange(1, N + 1)),
+    "first, in order": put(0, v1=np.sort(SHUFFLED)),
+    "first, counting": put(0, v1=RNG.permutation(N)),
+    "row order": put(v1=np.arange(N) * 5 + 100),
+    "row order, down": put(v1=-np.arange(N)),
+    "status_code": put(status_code=(LABELS == "ill") + 1),
+    "status2": put(status2=(LABELS == "ill") * 1),
+    "label": put(label=(LABELS == "ill") * 7),
+    "subjects with rows": put(subject_id=RNG.integers(0, 12, N)),
+}
+SPARED = {
+    "plain": FRAME,
+    "body mass index": put(body_mass_index=SHUFFLED),
+    "age in years": put(0, age_years=np.sort(SHUFFLED)),
+    "time in steps": put(time=np.arange(N)),
+    "dose in steps": put(0, dose_level=np.arange(N)),
+    "nitric oxide": put(NO=SHUFFLED),
+    "uric acid": put(uric_acid=SHUFFLED),
+    "covid": put(covid=(LABELS == "ill") * 1),
+    "fractions named id": put(id=SHUFFLED / 7),
+    "site_id, few": put(site_id=RNG.integers(0, 3, N)),
+    "first, unsorted": put(0, v1=SHUFFLED),
+    "perfect marker": put(her2=(LABELS == "ill") * 1.0),
+    "perfect marker, a range": put(her2=(LABELS == "ill") * 10 + RNG.normal(size=N)),
+    "marker named like the target": put(status_protein=(LABELS == "ill") * 10 + RNG.normal(size=N)),
+    "year": put(year=2000 + np.arange(N)),
+}
+
+
+@pytest.mark.parametrize("frame", STOPPED.values(), ids=STOPPED)
+def test_evidence_beyond_values_stops(frame):
+    (name,) = set(frame) - set(FRAME)
+    with pytest.raises(ValueError, match=r"^Expected only features beside the target in the frame, but '") as caught:
+        hf.read_table(frame, "status")
+    assert f"ignore={name!r}, or keep it as a feature with accept={name!r}." in str(caught.value)
+    assert name not in hf.read_table(frame, "status", ignore=name).X
+    kept = hf.read_table(frame, "status", accept=name)
+    assert name in kept.X
+    assert any(note.startswith(f"Kept as a feature, as accept= says: {name!r} ") for note in kept.notes)
+    assert kept.warnings == ()
+
+
+@pytest.mark.parametrize("frame", SPARED.values(), ids=SPARED)
+def test_features_with_telling_names_or_values_never_stop(frame):
+    assert hf.read_table(frame, "status").X.shape[1] == frame.shape[1] - 1
+
+
+def test_a_recoded_target_with_another_name_is_a_warning():
+    for values in ((LABELS == "ill") * 3.5, (LABELS == "ill") * 10 + RNG.normal(size=N)):
+        table = hf.read_table(put(x7=values), "status")
+        assert table.warnings == (
+            "'x7' separates the classes of 'status' perfectly, one value range for each: a perfect marker, or the "
+            "target in other words.",
+        )
+        assert table.record.warnings == table.warnings
+        assert "1 warning" in repr(table)
+    both = hf.read_table(put(x7=(LABELS == "ill") * 1).assign(x8=(LABELS == "ill") * 2), "status")
+    assert both.warnings[0].startswith("'x7', 'x8': each separates the classes")
+    assert hf.read_table(put(x7=(LABELS == "ill") * 1), "status", accept="x7").warnings == ()
+
+
+def test_three_classes():
+    codes = np.arange(N) % 3
+    frame = FRAME.assign(status=np.array(["a", "b", "c"])[codes], x7=np.array([5, 1, 9])[codes], x8=codes > 0)
+    assert [suspect.name for suspect in find_suspects(frame[["x7", "x8", "age"]], frame["status"].to_numpy())] == ["x7"]
+
+
+def test_copies_of_a_number_to_predict():
+    y = RNG.normal(size=N)
+    frame = FRAME.drop(columns="status").assign(pressure=y, x1=3 - 2 * y, x2=np.exp(y), x3=y + RNG.normal(size=N))
+    (warning,) = hf.read_table(frame, "pressure").warnings
+    assert warning.startswith("'x1', 'x2': each rises or falls with the target 'pressure' from row to row")
+    with pytest.raises(ValueError, match="'pressure_log' is named like the target 'pressure' and orders the rows"):
+        hf.read_table(frame.assign(pressure_log=y), "pressure")
+
+
+def test_groups_in_other_words():
+    who = np.repeat(np.arange(8), 5)
+    codes = RNG.permutation(100)[:8][who]
+    frame = FRAME.assign(patient=[f"p{place}" for place in who], code=codes, height=RNG.normal(size=8)[who])
+    (warning,) = hf.read_table(frame, "status", groups="patient").warnings
+    assert warning == "'code' has one whole number for each of the groups 'patient', as another name of them would."
+    with pytest.raises(ValueError, match="'patient_code' has one whole number for each of the groups 'patient'"):
+        hf.read_table(frame.rename(columns={"code": "patient_code"}), "status", groups="patient")
+
+
+def test_few_rows_say_nothing():
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.0, 1, 0, 1], "status": ["p", "q", "p", "q"]})
+    assert hf.read_table(frame, "status").warnings == ()
+
+
+def test_chance_separates_in_small_wide_tables_and_is_no_news():
+    y = np.array(["p", "q"] * 6)
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(12, 20_000))).add_prefix("g")
+    assert find_suspects(wide, y, target="y") == []
+
+
+def test_several_columns_are_named_together():
+    frame = put(id=SHUFFLED).assign(nr=np.arange(N))
+    with pytest.raises(ValueError, match=r"ignore=\['id', 'nr'\], or keep it as a feature with accept=\['id', 'nr'\]"):
+        hf.read_table(frame, "status")
+    assert len(describe_suspects(find_suspects(frame.drop(columns="status"), LABELS))) == 2
+
+
+def test_an_unknown_column_cannot_be_accepted():
+    with pytest.raises(ValueError, match=r"the accept column 'agee'.*did you mean 'age'"):
+        hf.read_table(FRAME, "status", accept="agee")
+
+
+# No false alarms
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes"])
+def test_no_embedded_data_set_stops(name):
+    bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
+    task = "regression" if name == "diabetes" else "classification"
+    assert hf.read_table(bunch.data.assign(outcome=bunch.target), "outcome", task=task).warnings == ()
+
+
+@pytest.mark.skipif("HOLDFAST_DATA" not in os.environ, reason="needs the real data sets")
+@pytest.mark.parametrize("name", [name for name in datasets.names() if name != "breast_cancer"])
+def test_no_real_data_set_stops(name):
+    if not (Path(os.environ["HOLDFAST_DATA"]) / f"{name}.parquet").exists():
+        pytest.skip("not there")
+    loaded = datasets.load(name)
+    assert not any(suspect.beyond_values for suspect in find_suspects(loaded.X, loaded.y, target="target"))
+
+
+TYPICAL = [
+    "age", "bmi", "crp", "sex", "height", "weight", "sbp", "dbp", "glucose", "hba1c", "ldl", "hdl", "smoker",
+    "stage", "grade", "size", "nodes", "time", "dose", "visit", "year", "score", "index1", "BMI_index", "code_a",
+    "idh1", "CD4", "No2", "sample_volume", "case_load", "patient_age", "row_height", "number_of_nodes",
+]  # fmt: skip
+
+
+def random_table(seed):
+    """A table as people have: counts, codes, measurements and dummies, sorted by a measurement or by class."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(12, 200)), int(rng.integers(2, 20))
+    kinds = [
+        lambda: rng.normal(size=n), lambda: rng.integers(0, 2, n), lambda: rng.integers(1, 6, n),
+        lambda: rng.poisson(20, n),
+        lambda: rng.integers(18, 95, n), lambda: rng.lognormal(size=n).round(2), lambda: rng.integers(0, 100_000, n),
+        lambda: np.repeat(rng.normal(size=n // 4 + 1), 4)[:n],
+    ]  # fmt: skip
+    names = rng.permutation([*TYPICAL, *(f"{letter}{rng.integers(99)}" for letter in string.ascii_lowercase)])[:p]
+    columns = {str(name): kinds[rng.integers(len(kinds))]().astype(float) for name in names}
+    y = rng.integers(0, rng.integers(2, 4), n) if seed % 3 else rng.normal(size=n)
+    frame = pd.DataFrame(columns)
+    if seed % 2:
+        return frame, np.sort(y)
+    return frame.assign(rank=np.sort(rng.normal(size=n))), y
+
+
+def test_random_tables_raise_no_alarm():
+    alarms = [suspect for seed in range(400) for suspect in find_suspects(*random_table(seed), target="outcome")]
+    assert not [suspect for suspect in alarms if suspect.beyond_values]
+    assert len(alarms) <= 4
+
+
+# Columns with little of their own
+
+
+def test_nearly_constant_and_repeated_columns_are_counted():
+    once = np.zeros(N)
+    once[3] = 1
+    frame = FRAME.assign(rare=once, rare2=2 * once, again=FRAME["age"], zero=-once * 0.0)
+    notes = hf.read_table(frame, "status").notes
+    assert "Kept 2 columns in which a single row differs from all others: 'rare', 'rare2'." in notes
+    assert "Kept 1 column that repeats another: 'again' (as 'age')." in notes
+    assert "Kept 1 column with a single value: 'zero'; drop_constant=True leaves such columns out." in notes
+    tall = pd.concat([FRAME] * 10, ignore_index=True).assign(x=lambda frame: frame.index < 4)
+    tall["age"] += np.arange(len(tall)) / 9
+    assert any("at most 1 % of the rows (4) differ" in note for note in hf.read_table(tall, "status").notes)
