@@ -11,6 +11,7 @@ from holdfast.serialization import to_json
 if TYPE_CHECKING:
     from holdfast.inference.comparison import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
+    from holdfast.io.record import DataRecord
     from holdfast.preferences import Preferences
 
 
@@ -24,6 +25,8 @@ def notes(quiet: bool = False) -> Iterator[None]:
         say(f"holdfast: note: {warning.message}")
 
 
+MOST_CLASSES = 8
+
 FORMS = {
     "comparison": "compare: selections with their letters, and all pairs",
     "cost": "study --dry-run: fits, seconds and bytes",
@@ -31,7 +34,7 @@ FORMS = {
     "files": "export: the files that were written",
     "measurement": "measure: the estimates",
     "records": "selectors, perturbations, models, scores, rules, measures: what is known of each",
-    "study": "study, resume, show: one row per candidate, failures, notes",
+    "study": "study, resume, show: the data, one row per candidate, failures, notes",
     "tradeoff": "tradeoff, choose: the choice and the front",
     "verification": "verify: rows that are sound, damaged or missing",
 }
@@ -76,6 +79,24 @@ def print_estimates(
     if not all(estimate.no_interval for estimate in estimates):
         out.print(f"Intervals describe {first.scope}.")
     out.print(rows)
+
+
+def print_data(record: "DataRecord") -> None:
+    """Print what the data of a study are, and what was done to them."""
+    out = console()
+    source = "" if record.source is None else f"{record.source}: "
+    counts = ", ".join(f"{label} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
+    classes = f"{counts}{', …' if len(record.classes) > MOST_CLASSES else ''}" if record.classes else "numbers"
+    target = f"{record.target or 'target'}: {classes}"
+    groups = "" if record.n_groups is None else f"; {counted(record.n_groups, 'group')} by {record.groups or 'groups'}"
+    out.print(
+        f"Data: {source}{counted(record.rows, 'row')}, {counted(record.features, 'feature')}; {target}{groups}",
+        soft_wrap=True,
+    )
+    for note in record.notes:
+        out.print(f"  {note}", soft_wrap=True)
+    for warning in record.warnings:
+        out.print(f"  Caution: {warning}", soft_wrap=True)
 
 
 def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:

@@ -11,8 +11,9 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.configuration import check_trust, checked_options, file_options, resume_command, trust_by_option
 from holdfast.cli.parsing import as_options, parse_measure, parse_named
-from holdfast.cli.printing import counted, interval_text, notes, number, print_json
+from holdfast.cli.printing import counted, interval_text, notes, number, print_data, print_json
 from holdfast.cli.terminal import console, say, table, write
+from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
     from holdfast.io import Table
@@ -266,7 +267,7 @@ def ran(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "
     until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
     with notes(quiet), _stopped_cleanly(options):
         result = planned(options, data.task, trust).run(
-            data.X, data.y, groups=data.groups, store=options.get("store"), n_jobs=options["jobs"],
+            data, store=options.get("store"), n_jobs=options["jobs"],
             progress=not quiet, time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
     if not result.finished:
@@ -326,7 +327,7 @@ def _read_fast_models(name: str) -> "FastModels":
 
 def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
-    cost = study.cost(data.X, data.y, groups=data.groups)
+    cost = study.cost(data)
     if as_json:
         print_json("cost", cost)
         return
@@ -351,6 +352,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
                 "design": result.design,
                 "splits": result.n_splits,
                 "complete": result.complete,
+                "data": to_plain(result.data),
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
                 "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
@@ -370,6 +372,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
         f"({result.perturbation_name}), "
         f"{counted(len(result.feature_names), 'feature')}{unfinished}"
     )
+    print_data(result.data)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
     rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")
     for name, row in summary.iterrows():

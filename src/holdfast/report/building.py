@@ -105,6 +105,7 @@ def summarize(
         tradeoff=findings.tradeoff,
         causes=find_causes(findings),
         method=describe_method(findings),
+        data=result.data,
         references=list_references(findings),
     )
 

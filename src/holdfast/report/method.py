@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
+from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
@@ -18,7 +19,7 @@ from holdfast.study.common_measure import CommonMeasure
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.information import Information
 
-MOST_FAILURES, MOST_WARNINGS = 10, 20
+MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20
 
 
 def describe_method(findings: Findings) -> Method:
@@ -143,18 +144,18 @@ def _format_p_value(p_value: float) -> str:
 
 def describe_resamples(result: StudyResult) -> str:
     """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
-    measured = result.splits[result.splits["measured"].astype(bool)]
+    measured = result.stored.splits[result.stored.splits["measured"].astype(bool)]
     return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
 
 
 def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     plan, sessions = provenance["plan"], provenance["sessions"]
-    data, until = plan["data"], provenance["until"]
-    shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
+    until, (data, *target) = provenance["until"], describe_data(result.data)
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     facts = [
-        ("Data", f"{shape}, {plan['task']}"),
+        data,
         ("Resamples", describe_resamples(result)),
+        *target,
         *([("Settings of the resamples", _format_settings(settings))] if settings else []),
         ("Random seed", str(plan["random_state"])),
         ("Scored model", _model(result)),
@@ -169,6 +170,24 @@ def _facts(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str
         facts.append(("Number of resamples", precision))
     if sessions:
         facts.append(("Computed", f"{sessions[0]['started']} to {sessions[-1]['ended'] or 'now'}"))
+    return facts
+
+
+def describe_data(record: DataRecord) -> list[tuple[str, str]]:
+    """Return what the data are, as names and values: the source with its size, the target, the groups."""
+    shape = f"{format_count(record.rows, 'sample')}, {format_count(record.features, 'feature')}"
+    if record.source is not None:
+        form = f" ({record.file_format})" if record.file_format else ""
+        read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read"
+        shape = f"{shorten(record.source, 80)}{form}: {read}; {shape}"
+    facts = [("Data", shape)]
+    counts = ", ".join(f"{shorten(label, 40)} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
+    more = ", …" if len(record.classes) > MOST_CLASSES else ""
+    classes = f"{len(record.classes)} classes: {counts}{more}" if record.classes else "numbers"
+    facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
+    if record.n_groups is not None:
+        named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "
+        facts.append(("Groups of rows that stay together", f"{named}{format_count(record.n_groups, 'group')}"))
     return facts
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from holdfast.io.record import DataRecord
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Cause, Method, Reference, Stability, Tradeoff, Verdict
 from holdfast.results import ResultMixin
@@ -53,6 +54,8 @@ class Summary(ResultMixin):
         Why the selection varies, and what would help.
     method : Method
         How it was done.
+    data : DataRecord
+        What the data are and what was done to them before the study.
     references : tuple of Reference
         What to cite, those that this study used first.
 
@@ -89,6 +92,7 @@ class Summary(ResultMixin):
     tradeoff: Tradeoff
     causes: tuple[Cause, ...]
     method: Method
+    data: DataRecord
     references: tuple[Reference, ...]
 
     @property

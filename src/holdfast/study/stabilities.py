@@ -189,7 +189,7 @@ class StudyStabilities(ResultMixin, StudyContents):
 
     def _find_comparable(self) -> list[str]:
         """Candidates that finished two fits or more, which a stability needs; warn of others."""
-        measured = self.splits.index[self.splits["measured"].astype(bool)]
+        measured = self.stored.splits.index[self.stored.splits["measured"].astype(bool)]
         fits = {name: self.stored.find_outcomes(name)["split"].isin(measured).sum() for name in self.candidates}
         others = [name for name, n in fits.items() if n < 2]
         if others and len(others) < len(fits):
@@ -318,14 +318,15 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         dict
-            ``design``, ``n_splits``, ``complete``, ``candidates`` (rows of the summary), ``failures``, ``notes`` and
-            ``provenance``.
+            ``design``, ``n_splits``, ``complete``, ``data`` (the record of the data), ``candidates`` (rows of the
+            summary), ``failures``, ``notes`` and ``provenance``.
         """
         return to_plain(
             {
                 "design": self.design,
                 "n_splits": self.n_splits,
                 "complete": self.complete,
+                "data": self.data,
                 "candidates": self.to_frame(),
                 "failures": self.failures.drop(columns="traceback"),
                 "notes": self.notes,
@@ -344,7 +345,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         list of Path
-            The tables ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``.
+            The tables ``summary``, ``selections``, ``scores``, ``predictions``, ``failures`` and ``splits``, with the
+            row numbers of every split.
         """
         return write_tables(self, as_path(folder, "the path of a folder"))
 

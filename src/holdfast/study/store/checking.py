@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.declared import is_about
+from holdfast.io.record import DataRecord
+from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
+from holdfast.serialization import from_plain
+from holdfast.study.effects import QUANTILES, THIRDS
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
 from holdfast.study.store.store import StoreError, unpack_rows, unpack_weights
 
@@ -155,6 +159,14 @@ def _is_list(value: Any, length: Any) -> bool:
     return isinstance(value, list) and len(value) == length
 
 
+def _is_data_record(value: Any) -> bool:
+    try:
+        from_plain(DataRecord, value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "format": lambda value, _: isinstance(value, int),
     "plan": lambda value, _: (
@@ -176,6 +188,8 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
     "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),
     "classes": lambda value, _: value is None or isinstance(value, list),
+    "data_record": lambda value, _: _is_data_record(value),
+    "no_effects": lambda value, _: value is None or isinstance(value, str),
     "prefilter": lambda value, _: value is None or isinstance(value, str),
     "command": lambda value, _: value is None or isinstance(value, dict),
 }
@@ -214,6 +228,7 @@ class Facts:
     n_features: int
     n_classes: int | None
     n_metrics: int
+    families: set[str]
     candidates: set[int]
     n_candidates: int
     n_splits: int
@@ -234,6 +249,7 @@ def _facts(checks: Checks) -> Facts | None:
         n_features=meta["n_features"],
         n_classes=None if meta["classes"] is None else len(meta["classes"]),
         n_metrics=len(meta["plan"]["scoring"]),
+        families={row[0] for row in checks["families"].rows},
         candidates={row[0] for row in checks["candidates"].rows},
         n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
         n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
@@ -305,6 +321,24 @@ def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     return faulty
 
 
+def _faulty_effects(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    """Effects of families and splits that are not there, of features there are not, or not as many as there must be."""
+    faulty = _faulty_columns([row[2] for row in rows], facts.n_features, ascending=True)
+    width = effect_width(facts.n_classes or 0)
+    for place, (family, split, features, effects) in enumerate(rows):
+        known = family in facts.families and 0 <= split < facts.n_splits
+        faulty[place] |= not known or len(effects) != width * len(features)  # both have 4 bytes
+    return faulty
+
+
+def _faulty_quantiles(rows: Sequence[Row], facts: Facts) -> list[bool]:
+    size = 8 * len(QUANTILES) * (len(THIRDS) if facts.n_classes is None else facts.n_classes)
+    return [
+        family not in facts.families or not 0 <= feature < facts.n_features or len(quantiles) != size
+        for family, feature, quantiles in rows
+    ]
+
+
 def _faulty_columns(blobs: Sequence[bytes], n_features: int, *, ascending: bool) -> NDArray[np.bool_]:
     """Which lists are no features, each once; if told so, in ascending order."""
     lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
@@ -335,6 +369,8 @@ CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArra
     "orders": _faulty_orders,
     "outcomes": _faulty_outcomes,
     "failures": _faulty_keys,
+    "effects": _faulty_effects,
+    "quantiles": _faulty_quantiles,
 }
 
 

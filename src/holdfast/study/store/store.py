@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
+from holdfast.study.effects import SplitEffects, join_effects, pack_effects, unpack_effects
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
 from holdfast.study.store.schema import (
     BASELINES,
     CANDIDATES,
+    EFFECTS,
     FAILURES,
     FAMILIES,
     FORMAT,
@@ -26,6 +28,7 @@ from holdfast.study.store.schema import (
     ORDERINGS,
     ORDERS,
     OUTCOMES,
+    QUANTILES,
     SESSIONS,
     SPLITS,
     TABLES,
@@ -180,6 +183,8 @@ class Store:
                 self._check_plan(stored, plan)
                 if about.get("command") is not None:
                     self.put("command", about["command"])
+                if about["data_record"]["target"] is not None or self.get("data_record")["target"] is None:
+                    self.put("data_record", about["data_record"])  # unless arrays without a name would replace a table
                 declared = self.get("declared") or about["declared"]
                 selectors = {**declared["selectors"], **about["declared"]["selectors"]}
                 self.put("declared", {**declared, "selectors": selectors})
@@ -306,8 +311,44 @@ class Store:
             BASELINES: list(baselines),
         }
         with self.transaction():
+            self._write_effects(finished.effects)
             for table, new in rows.items():
                 self.write(table, new)
+
+    # Effects
+
+    def _write_effects(self, effects: Sequence[SplitEffects]) -> None:
+        """Write effects, joined with those of other candidates of the family on the same splits."""
+        if not effects:
+            return
+        splits, n_classes = [part.split for part in effects], len(self.get("classes") or ())
+        of_family = "SELECT family, split, features, effects FROM effects WHERE family = ? AND split BETWEEN ? AND ?"
+        before = self.connection.execute(of_family, [effects[0].family, min(splits), max(splits)]).fetchall()
+        known = [unpack_effects(row, n_classes) for row in before if row[1] in set(splits)]
+        self.write(EFFECTS, map(pack_effects, join_effects([*known, *effects])))
+
+    def splits_without_effects(self) -> list[tuple[str, int]]:
+        """Families and splits that have an outcome but lost their effects."""
+        return self.connection.execute(
+            "SELECT DISTINCT family, split FROM outcomes JOIN candidates USING (candidate) "
+            "EXCEPT SELECT family, split FROM effects"
+        ).fetchall()
+
+    def add_effects(self, effects: Sequence[SplitEffects]) -> None:
+        """Write effects of one family."""
+        with self.transaction():
+            self._write_effects(effects)
+
+    def lists_of_features(self) -> list[tuple[str, bytes]]:
+        """The family and the features of all effects."""
+        return self.connection.execute("SELECT family, features FROM effects").fetchall()
+
+    def replace_quantiles(self, rows: Sequence[Row]) -> None:
+        """Write the quantiles of the features in place of all that are there."""
+        if sorted(rows) != self.connection.execute(QUANTILES.select_values).fetchall():
+            with self.transaction():
+                self.remove(QUANTILES, "1", [])
+                self.write(QUANTILES, rows)
 
     # Guessing
 
@@ -418,6 +459,7 @@ def estimate_bytes(finished: Iterable[Finished], splits: Sequence[Split]) -> int
             for order in part.orders
             for row in _order_rows(order, [(0, 0)] * (1 + max(order.candidates)))
         ),
+        *(pack_effects(effects) for part in finished for effects in part.effects),
         *map(_split_row, splits),
     ]
     numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds
