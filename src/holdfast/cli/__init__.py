@@ -1,6 +1,6 @@
 """The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
 
-from holdfast.cli import demo, measuring, records, reports, studies, tradeoffs
+from holdfast.cli import demo, features, measuring, records, reports, studies, tradeoffs
 from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run
 
 PANELS = (START, STUDIES, DECIDE, ELSEWHERE)
@@ -8,4 +8,4 @@ app.registered_commands.sort(key=lambda command: PANELS.index(str(command.rich_h
 for command in app.registered_commands:
     command.cls = records.RecordsCommand
 
-__all__ = ["app", "demo", "measuring", "records", "reports", "run", "studies", "tradeoffs"]
+__all__ = ["app", "demo", "features", "measuring", "records", "reports", "run", "studies", "tradeoffs"]

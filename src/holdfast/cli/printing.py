@@ -28,9 +28,11 @@ def notes(quiet: bool = False) -> Iterator[None]:
 MOST_CLASSES = 8
 
 FORMS = {
+    "check": "check: one row per name of the list, and the conclusion",
     "comparison": "compare: selections with their letters, and all pairs",
     "cost": "study --dry-run: fits, seconds and bytes",
     "demo": "demo: the report's file and its summary",
+    "features": "features: one row per selected feature, with direction and effect",
     "files": "export: the files that were written",
     "measurement": "measure: the estimates",
     "records": "selectors, perturbations, models, scores, rules, measures: what is known of each",

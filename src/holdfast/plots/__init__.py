@@ -7,6 +7,7 @@ file. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not. 
 
 from holdfast.plots.comparisons import comparison_data, plot_comparisons
 from holdfast.plots.convergence import convergence_data, plot_convergence
+from holdfast.plots.effects import effect_data, plot_effects
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
@@ -22,11 +23,13 @@ __all__ = [
     "SelectionMap",
     "comparison_data",
     "convergence_data",
+    "effect_data",
     "forest_data",
     "frequency_data",
     "pareto_data",
     "plot_comparisons",
     "plot_convergence",
+    "plot_effects",
     "plot_forest",
     "plot_frequencies",
     "plot_pareto",

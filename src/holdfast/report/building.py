@@ -7,7 +7,6 @@ from holdfast import __version__
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
-from holdfast.plots.sources import higher_is_better
 from holdfast.plots.text import clean_text
 from holdfast.report.candidates import Estimates, describe_stability, estimate_stability, make_candidates, make_tradeoff
 from holdfast.report.causes import find_causes
@@ -20,6 +19,7 @@ from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
 from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
+from holdfast.tradeoff.reported import most_stable
 
 
 def summarize(
@@ -161,16 +161,7 @@ def _reported_candidate(
     """Return the candidate that was asked for, else the chosen one, else the most stable one."""
     if options.candidate is not None or tradeoff.candidate is not None:
         return options.candidate or tradeoff.candidate
-    known = [estimate for estimate in estimates.values() if isinstance(estimate, StabilityEstimate)]
-    stabilities = {
-        name: estimate.value
-        for name, estimate in estimates.items()
-        if isinstance(estimate, StabilityEstimate) and estimate.value == estimate.value
-    }
-    if stabilities:
-        most_stable = max if higher_is_better(known[0].measure) else min
-        return most_stable(stabilities, key=lambda name: stabilities[name])
-    return next(iter(result.finished), None)
+    return most_stable(estimates) or next(iter(result.finished), None)
 
 
 def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:

@@ -144,7 +144,7 @@ def _format_p_value(p_value: float) -> str:
 
 def describe_resamples(result: StudyResult) -> str:
     """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
-    measured = result.stored.splits[result.stored.splits["measured"].astype(bool)]
+    measured = result.split_table[result.split_table["measured"].astype(bool)]
     return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
 
 

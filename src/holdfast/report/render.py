@@ -211,9 +211,10 @@ def csv_text(features: Features, most: int = MOST_CSV) -> tuple[str, int]:
     for written, (name, count, *numbers) in enumerate(rows):
         if out.tell() > most:
             return out.getvalue(), written
-        writer.writerow([_cell(name), count, *(f"{number:.6g}" for number in numbers)])
+        writer.writerow([safe_cell(name), count, *(f"{number:.6g}" for number in numbers)])
     return out.getvalue(), len(table)
 
 
-def _cell(name: str) -> str:
+def safe_cell(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula."""
     return f"'{name}" if name.startswith(FORMULA) else name

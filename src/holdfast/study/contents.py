@@ -238,6 +238,11 @@ class StudyContents:
 
     # Splits and fits
 
+    @property
+    def split_table(self) -> pd.DataFrame:
+        """The table :attr:`splits` without row numbers."""
+        return self.stored.splits
+
     @cached_property
     def splits(self) -> pd.DataFrame:
         """One row per split, indexed by its number: label, seed, block, fraction, numbers of rows, and the rows.

@@ -11,7 +11,6 @@ from holdfast.checks import Matrix
 from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.io.files import as_path
@@ -92,27 +91,6 @@ class StudyStabilities(ResultMixin, StudyContents):
         else:
             designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
-
-    def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
-        """Return how often a candidate selected each feature.
-
-        Parameters
-        ----------
-        candidate : str
-            Name of a candidate that gives subsets.
-        level : float
-            Level of the intervals.
-
-        Returns
-        -------
-        DataFrame
-            One row per feature, as of :func:`holdfast.feature_table`.
-
-        See Also
-        --------
-        final_features : The features to report, with a final fit.
-        """
-        return feature_table(self.preferences(candidate), level=level)
 
     def common_measure(
         self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None

@@ -35,10 +35,15 @@ class Frequencies:
         """Intervals of the frequencies of some features."""
         return frequency_interval(self.runs.counts[list(columns)], self.runs.n_runs, level)
 
-    def together(self, column: int) -> float:
-        """In which share of the runs a feature or one of its stand-ins was selected."""
-        chosen = self.runs.to_sparse()[:, [column, *self.stand_ins.get(column, [])]]
-        return float((np.asarray(chosen.sum(axis=1)) > 0).mean())
+    def together(self, columns: Sequence[int]) -> NDArray[np.float64]:
+        """In which share of the runs each of these features or one of its stand-ins was selected."""
+        shares = self.runs.frequency[list(columns)]
+        selected = self.runs.to_sparse().tocsc() if self.stand_ins else None
+        for place, column in enumerate(columns):
+            if selected is not None and column in self.stand_ins:
+                chosen = selected[:, [column, *self.stand_ins[column]]]
+                shares[place] = (np.asarray(chosen.sum(axis=1)) > 0).mean()
+        return shares
 
     def names(self, column: int) -> tuple[Any, ...]:
         """Names of a feature's stand-ins."""
