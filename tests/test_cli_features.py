@@ -12,7 +12,7 @@ import holdfast as hf
 from holdfast.cli import app
 from study_parts import anova, small_data
 
-X, Y = small_data()
+X, Y = small_data(n=120)
 LABELS = np.where(Y == 1, "relapse", "none")
 
 
@@ -82,10 +82,12 @@ def test_lists_come_in_files_and_as_names(name, text, folder, tmp_path):
 
 
 def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
-    good = run("check", "f0", "--store", folder / "s.db").stdout
-    assert "The whole list holds: all 1 feature hold" in good
-    mixed = run("check", "f0,f11,F00", "--store", folder / "s.db").stdout
-    assert "The list as a whole does not hold: 1 of 3 features hold." in mixed
+    wide = "--store", folder / "s.db", "--candidate", "anova(k=4)"
+    assert "The whole list holds (1 feature)." in run("check", "f0", *wide).stdout
+    mixed = run("check", "f0,f11,F00", *wide).stdout
+    assert "The list as a whole does not hold: of 3 features, 1 hold." in mixed
+    unsure = run("check", "f0", "--store", folder / "s.db", "--candidate", "anova(k=2)").stdout
+    assert "The whole list is selected often; not shown to carry information (1 feature)." in unsure
     assert "unknown did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)

@@ -172,11 +172,10 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
     """Return whether a list holds as a whole, in a sentence or two."""
     verdicts = [str(row["verdict"]) for row in rows]
     often = [verdict for verdict in verdicts if verdict.startswith(("holds", "selected often"))]
-    holds, size = "holds" in verdicts or not often, counted(len(rows), "feature")
-    word = "hold" if holds else "are selected often"
-    head = f"The list as a whole does not hold: {len(often) or 'none'} of {size} {word}."
+    size, holds = counted(len(rows), "feature"), not often or often[0] == "holds"
+    head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {'hold' if holds else often[0]}."
     if len(often) == len(rows):
-        head = f"The whole list {'holds' if holds else 'is selected often'}: all {size} {word}."
+        head = f"The whole list {'holds' if holds else f'is {often[0]}'} ({size})."
     others = [verdict for verdict in dict.fromkeys(verdicts) if verdict not in often]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in others]
     listed = {str(row["feature"]) for row in rows}

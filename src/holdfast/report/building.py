@@ -32,6 +32,7 @@ def summarize(
     level: float = 0.95,
     threshold: float = 0.5,
     X: Any = None,
+    y: Any = None,
     title: str = "Do the selected features hold?",
     **rule_options: Any,
 ) -> Summary:
@@ -55,6 +56,8 @@ def summarize(
         Selection frequency that the interval of a feature must exceed for the feature to be trusted.
     X : frame or array, optional
         The features of the study; stand-ins must then be correlated too.
+    y : array, optional
+        The target beside X: single rows are then drawn in the box plots, and can be seen by whoever reads the report.
     title : str
         Heading of the report.
     **rule_options
@@ -85,8 +88,8 @@ def summarize(
     if measure is not None:
         _check_measure(find_measure(measure), X)
     options = ReportOptions(
-        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
-    )
+        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X, y=y,
+    )  # fmt: skip
     if candidate is not None:
         result.family(candidate)  # raises a message that lists the candidates
     findings = _find(result, options, rule_options)

@@ -54,6 +54,8 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
             about.reference,
             about.methods.removeprefix("{n} ").removeprefix("{blocks} ").removesuffix(" ({n} samples in all)"),
         )
+    if findings.features is not None and findings.features.effect:
+        used["benjamini2005"] = "intervals of effects of selected features"
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
     return references({key: purpose for key, purpose in used.items() if key is not None})

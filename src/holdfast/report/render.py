@@ -25,6 +25,7 @@ Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
+STYLES = ("report.css", "effects.css")
 MOST_CANDIDATES = 50
 MOST_CSV = 1_500_000
 """Bytes of the feature table in a page; beyond that, the rarest features are left out."""
@@ -112,7 +113,8 @@ def render(summary: Summary, format: Format = "html") -> str:
 def _render_page(summary: Summary) -> str:
     from markupsafe import Markup
 
-    style = embed.STYLE + (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+    templates = Path(__file__).parent / "templates"
+    style = embed.STYLE + "".join((templates / name).read_text(encoding="utf-8") for name in STYLES)
     return (
         _environment("html")
         .get_template("report.html.j2")

@@ -284,6 +284,7 @@ class StudyResult(StudyFeatures):
         level: float = 0.95,
         threshold: float = 0.5,
         X: Any = None,
+        y: Any = None,
         title: str | None = None,
         **parameters: Any,
     ) -> Path:
@@ -301,6 +302,8 @@ class StudyResult(StudyFeatures):
             Level of all intervals; what the lower end of a feature's frequency must exceed to be trusted.
         X : frame or array, optional
             The features that the study ran on; then features that stand in for each other must be correlated too.
+        y : array, optional
+            The target beside X: single rows are then drawn in the box plots, visible to whoever reads the report.
         title : str, optional
             Heading of the report.
         **parameters
@@ -327,7 +330,7 @@ class StudyResult(StudyFeatures):
         heading = {} if title is None else {"title": title}
         summary = report.summarize(
             self, candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X,
-            **heading, **parameters,
+            y=y, **heading, **parameters,
         )  # fmt: skip
         return report.write_report(summary, path, format=format)
 

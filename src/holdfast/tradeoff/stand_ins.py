@@ -73,7 +73,7 @@ def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     pairs = np.array([[column[name] for name in swaps[side]] for side in ("first", "second")]).T
     p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
     if X is not None:
-        alike, tests = _find_correlated(_match_columns(X, runs.features), pairs)
+        alike, tests = _find_correlated(match_columns(X, runs.features), pairs)
         pairs, p_values = pairs[alike], p_values[alike]
     order = np.argsort(p_values, kind="stable")
     passed = np.flatnonzero(p_values[order] <= FALSE_PAIRS * np.arange(1, order.size + 1) / max(tests, 1))
@@ -90,7 +90,7 @@ def _count_pairs(runs: Preferences) -> int:
     return varying * (varying - 1) // 2
 
 
-def _match_columns(X: Any, features: Sequence[Any]) -> Any:
+def match_columns(X: Any, features: Sequence[Any]) -> Any:
     """The columns of X that are the features of the study."""
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
