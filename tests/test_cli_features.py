@@ -88,7 +88,7 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     assert "The list as a whole does not hold: of 3 features, 1 hold." in mixed
     unsure = run("check", "f0", "--store", folder / "s.db", "--candidate", "anova(k=2)").stdout
     assert "The whole list is selected often; not shown to carry information (1 feature)." in unsure
-    assert "unknown did you mean 'f0'?" in mixed
+    assert "unknown; did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)
     assert "There is no file" in str(run("check", "absent.txt", "--store", folder / "s.db").exception)

@@ -185,7 +185,7 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
         for name, verdict in zip(table["feature"], table["verdict"], strict=True)
         if verdict.startswith(("holds", "selected often")) and str(name) not in listed
     ]
-    more = f" Selected as often, but not on the list: {', '.join(absent[:6])}{', …' if len(absent) > 6 else ''}."
+    more = f" Selected as often, but not on the list: {', '.join(absent[:6])}{', …' if len(absent) > 6 else '.'}"
     return head + (f" The others: {'; '.join(counts)}." if counts else "") + (more if absent else "")
 
 
@@ -266,10 +266,10 @@ def _print_check(
     out, known = console(), list(map(str, result.feature_names))
     printed = table("feature", "frequency", f"{100 * found.level:g}% interval", "direction", "effect", "verdict")
     for row in rows:
-        hint = did_you_mean(row["feature"], known).lstrip("; ") if row["verdict"] == "unknown" else ""
+        hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
         frequency = number(100 * row["frequency"], ".0f")
         interval = "–" if row["low"] != row["low"] else f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
-        verdict = f"{row['verdict']} {hint}".strip()
+        verdict = f"{row['verdict']}{hint}"
         printed.add_row(
             row["feature"], frequency if frequency == "–" else f"{frequency} %", interval, row["direction"] or "–",
             effect_text(row, found), verdict,
