@@ -13,6 +13,7 @@ from holdfast.study.stored import Stored
 ABOUT = {kind.__name__: kind.about for kind in PERTURBATIONS.values()}
 ABOUT |= {kind.design: kind.about for kind in PERTURBATIONS.values()}
 ABOUT["runs"] = PERTURBATIONS["bootstrap"].about
+DATA = {"rows_read": 200, "columns_read": 20, "rows": 200, "features": 20, "task": "classification"}
 
 
 def made(
@@ -74,7 +75,8 @@ def made(
             "perturbation": ABOUT[perturbation["perturbation"] if perturbation else design].to_dict(), "selectors": {},
             "scores": {},
         },
-        "classes": [0, 1], "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
+        "data_record": DATA, "no_effects": None, "classes": [0, 1],
+        "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
     }  # fmt: skip
     return StudyResult(
         Stored(
@@ -91,7 +93,7 @@ def made(
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
-            tests={run: pack_rows(np.asarray(test)) for run, test in enumerate(tests)},
+            rows=pd.DataFrame({"rows": None, "counts": None, "test": [pack_rows(np.asarray(test)) for test in tests]}),
         )
     )
 

@@ -206,6 +206,8 @@ def assert_same(one, two, *, candidates=None):
                 first, second = (table[table["candidate"].isin(candidates)] for table in (first, second))
             first, second = (table.sort_values(keys, ignore_index=True) for table in (first, second))
         pd.testing.assert_frame_equal(first, second, check_exact=True, check_dtype=False, obj=name)
+    for name in ("effects", "quantiles") if candidates is None else ():
+        pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), obj=name)
 
 
 def sets_of(result, candidate):

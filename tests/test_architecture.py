@@ -34,6 +34,7 @@ DEFERRED = {
     ("study/reporting.py", "report"),
     ("study/reporting.py", "tradeoff"),
     ("benchmarking/result.py", "report"),
+    ("study/features.py", "tradeoff"),
 }
 """What a module may import from above it, inside functions only: methods of a result that answer questions."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

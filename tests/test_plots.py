@@ -213,7 +213,8 @@ def test_frequency_data_is_the_head_of_the_feature_table(study):
     table = hf.feature_table(runs, level=0.9).drop(columns="variance_share")
     assert_frame_equal(plots.frequency_data(runs, level=0.9, most=5), table.head(5))
     assert_frame_equal(
-        plots.frequency_data(study, "anova(k=4)"), study.features_of("anova(k=4)").drop(columns="variance_share")
+        plots.frequency_data(study, "anova(k=4)"),
+        hf.feature_table(study.preferences("anova(k=4)")).drop(columns="variance_share"),
     )
 
 

@@ -129,7 +129,7 @@ def test_numbers_are_those_of_the_study(study):
     assert summary.tradeoff.front == tuple(study.pareto().front.index)
     checked = hf.check_features([one.feature for one in summary.features.shown], study, choice.candidate)
     assert [one.verdict for one in summary.features.shown] == checked["verdict"].tolist()
-    assert len(summary.features.table) == len(study.features_of(choice.candidate))
+    assert len(summary.features.table) == len(study.features(choice.candidate).frame)
     assert summary.tradeoff.optimistic
 
 

@@ -45,10 +45,10 @@ def copy(finished, tmp_path):
 
 def assert_equal_results(one, two):
     """All that was read is equal, and so is what is computed from it."""
-    for name in ("candidates", "splits", "orderings", "orders", "outcomes", "scores", "failures", "sessions"):
+    names = "candidates", "splits", "rows", "orderings", "orders", "outcomes", "scores", "failures", "effects"
+    for name in (*names, "quantiles", "sessions"):
         pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), check_exact=True, obj=name)
     assert one.stored.meta == two.stored.meta
-    assert one.stored.tests == two.stored.tests
     pd.testing.assert_frame_equal(one.summary(), two.summary(), check_exact=True)
 
 
@@ -122,6 +122,10 @@ HERE = "WHERE candidate = 1 AND split = 3"
         ("DELETE FROM baselines WHERE split = 3", r"\d+ of \d+ baselines lost"),
         ("UPDATE failures SET error = 'none' WHERE candidate = 3", r"3 of 3 failures lost: raising on"),
         ("DELETE FROM failures", "3 of 3 failures lost"),
+        ("UPDATE effects SET effects = zeroblob(length(effects)) WHERE split = 3", "2 of 33 effects lost"),
+        ("DELETE FROM effects WHERE family = 'anova'", "12 of 33 effects lost"),
+        ("DELETE FROM effects", "33 of 33 effects lost"),
+        ("DELETE FROM quantiles WHERE feature = 1", r"3 of \d+ quantiles lost"),
         ("UPDATE splits SET n_test = n_test + 1 WHERE split = 5", "1 of 12 splits lost"),
         ("DELETE FROM splits WHERE split >= 10", "2 of 12 splits lost"),
         ("UPDATE sessions SET started = '2000-01-01T00:00:00Z'", "1 of 1 sessions lost"),
@@ -154,10 +158,10 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
     [
         (
             "UPDATE meta SET value = replace(value, 'strap', 'strip') WHERE key = 'plan'",
-            "1 of 10 entries of the plan lost: plan",
+            "1 of 12 entries of the plan lost: plan",
         ),
-        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 10 entries of the plan lost: plain"),
-        ("DELETE FROM meta WHERE key = 'plan'", "1 of 10 entries of the plan lost"),
+        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 12 entries of the plan lost: plain"),
+        ("DELETE FROM meta WHERE key = 'plan'", "1 of 12 entries of the plan lost"),
         ("UPDATE families SET selector = '{}' WHERE family = 'anova'", "1 of 3 selectors lost: anova"),
         ("UPDATE candidates SET name = 'other' WHERE candidate = 2", "1 of 4 candidates lost: 2"),
         ("DELETE FROM candidates WHERE candidate = 4", "1 of 4 candidates lost"),
@@ -220,6 +224,37 @@ def test_outcomes_that_cannot_be_are_not_taken(changes, copy, whole):
 @pytest.mark.parametrize(
     "changes",
     [
+        {"features": subset(0, 12)},
+        {"features": subset(3, 2)},
+        {"features": b"\0\0\0"},
+        {"effects": b""},
+        {"effects": bytes(10**6)},
+        {"family": "other"},
+        {"split": 10**12},
+    ],
+    ids=str,
+)
+def test_effects_that_cannot_be_are_not_taken(changes, copy, whole):
+    changes = {name: value if name != "effects" else value + bytes(4) for name, value in changes.items()}
+    rewritten(copy, schema.EFFECTS, ({**stored_row(copy, schema.EFFECTS, family="anova", split=3), **changes}).values())
+    with pytest.raises(hf.study.StoreError, match=r"is damaged \(1 of \d+ effects lost"):
+        hf.load_study(copy)
+    assert_same(resumed(copy)[0], whole)
+
+
+@pytest.mark.parametrize("changes", [{"quantiles": bytes(8)}, {"feature": 12}, {"family": "other"}], ids=str)
+def test_quantiles_that_cannot_be_are_not_taken(changes, copy, whole):
+    rewritten(
+        copy, schema.QUANTILES, ({**stored_row(copy, schema.QUANTILES, family="anova", feature=1), **changes}).values()
+    )
+    with pytest.raises(hf.study.StoreError, match=r"is damaged \(1 of \d+ quantiles lost"):
+        hf.load_study(copy)
+    assert_same(resumed(copy)[0], whole)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
         {"rows": zlib.compress(bytes(10**8), 9)},
         {"n_rows": 10**11, "rows": zlib.compress(bytes(10**8), 9)},
         {"n_test": 10**11},
@@ -246,11 +281,13 @@ def test_splits_that_cannot_be_are_not_taken_nor_unpacked(changes, copy, whole):
         ("names", json.dumps(["f0"])),
         ("target", json.dumps([0, 1])),
         ("design", json.dumps("none")),
+        ("data_record", json.dumps({"rows": "many"})),
+        ("no_effects", json.dumps(1)),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(key, value, copy):
     rewritten(copy, schema.META, (key, value))
-    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 10 entries of the plan lost: .*{key}.*\), and this part"):
+    with pytest.raises(hf.study.StoreError, match=rf"\(\d of 12 entries of the plan lost: .*{key}.*\), and this part"):
         hf.load_study(copy)
 
 
@@ -321,27 +358,27 @@ def test_a_faulty_structure_is_rebuilt_from_the_rows_that_can_be_read(table, cop
 
 
 def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
-    effects = schema.Table(
-        "effects",
+    extras = schema.Table(
+        "extras",
         {"family": "TEXT", "setting": "INTEGER", "split": "INTEGER", "ranks": "BLOB", "n": "INTEGER", "rest": "REAL"},
         ("family", "setting", "split"),
         optional=("rest",),
     )
-    monkeypatch.setitem(schema.TABLES, "effects", effects)
+    monkeypatch.setitem(schema.TABLES, "extras", extras)
     schema.expected_schema.cache_clear()
     path = tmp_path / "s.db"
     try:
         quietly(STUDY, X, Y, store=path)
         with open_to_write(path) as store, store.transaction():
-            store.write(effects, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
+            store.write(extras, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
             with pytest.raises(ValueError, match="Expected a value for each of family, setting, split, "):
-                store.write(effects, [("anova", 0, 12, None, 1, 0.5)])
-        assert verify(path).tables["effects"] == {"sound": 12, "damaged": 0, "missing": 0}
-        change(path, "UPDATE effects SET n = 2 WHERE split = 7")
-        change(path, "DELETE FROM effects WHERE split = 8")
-        with pytest.raises(hf.study.StoreError, match="2 of 12 effects lost"):
+                store.write(extras, [("anova", 0, 12, None, 1, 0.5)])
+        assert verify(path).tables["extras"] == {"sound": 12, "damaged": 0, "missing": 0}
+        change(path, "UPDATE extras SET n = 2 WHERE split = 7")
+        change(path, "DELETE FROM extras WHERE split = 8")
+        with pytest.raises(hf.study.StoreError, match="2 of 12 extras lost"):
             hf.load_study(path)
         assert len(resumed(path)[1]) == 1
-        assert verify(path).tables["effects"] == {"sound": 10, "damaged": 0, "missing": 0}
+        assert verify(path).tables["extras"] == {"sound": 10, "damaged": 0, "missing": 0}
     finally:
         schema.expected_schema.cache_clear()

@@ -59,7 +59,7 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     path.write_bytes(whole)
     assert_refused(
         path,
-        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(10 of 10 entries of the plan",
+        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(12 of 12 entries of the plan",
     )
 
 
@@ -79,14 +79,14 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     study_of({"anova": anova()}).run(X, Y, store=future)
     with opening.open_to_write(future) as opened, opened.transaction():
         opened.put("format", 99)
-    assert_refused(future, r"Expected a store of format 3, got format 99 in .*future.db; use the holdfast that wrote")
+    assert_refused(future, r"Expected a store of format 4, got format 99 in .*future.db; use the holdfast that wrote")
     former = tmp_path / "former.db"
     with closing(sqlite3.connect(former)) as connection, connection:
         connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
         connection.execute("CREATE TABLE candidates (candidate INTEGER PRIMARY KEY, name TEXT UNIQUE)")
         connection.execute("INSERT INTO meta VALUES ('format', '1')")
     connection.close()
-    assert_refused(former, r"Expected a store of format 3, got format 1 in .*former.db; use the holdfast that wrote")
+    assert_refused(former, r"Expected a store of format 4, got format 1 in .*former.db; use the holdfast that wrote")
 
 
 def assert_no_file(path, message):

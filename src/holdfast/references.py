@@ -138,6 +138,22 @@ _add(
 )
 
 _add(
+    "benjamini2005",
+    "Benjamini and Yekutieli (2005). False discovery rate-adjusted multiple confidence intervals for selected "
+    "parameters. Journal of the American Statistical Association 100.",
+    "https://doi.org/10.1198/016214504000001907",
+    r"""@article{benjamini2005,
+  author  = {Benjamini, Yoav and Yekutieli, Daniel},
+  title   = {False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters},
+  journal = {Journal of the American Statistical Association},
+  volume  = {100},
+  pages   = {71--81},
+  year    = {2005},
+  doi     = {10.1198/016214504000001907}
+}""",
+)
+
+_add(
     "breiman1984",
     "Breiman, Friedman, Olshen and Stone (1984). Classification and regression trees. Wadsworth.",
     "",

@@ -11,6 +11,7 @@ from holdfast.serialization import to_json
 if TYPE_CHECKING:
     from holdfast.inference.comparisons import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
+    from holdfast.io.record import DataRecord
     from holdfast.preferences import Preferences
 
 
@@ -24,16 +25,20 @@ def notes(quiet: bool = False) -> Iterator[None]:
         say(f"holdfast: note: {warning.message}")
 
 
+MOST_CLASSES = 8
+
 FORMS = {
     "benchmark": "benchmark: data sets, candidates, ranks and tests over data sets",
+    "check": "check: one row per name of the list, and the conclusion",
     "comparison": "compare: selections or candidates with their letters, and all pairs",
     "cost": "study --dry-run: fits, seconds and bytes",
     "demo": "demo: the report's file and its summary",
+    "features": "features: one row per selected feature, with direction and effect",
     "files": "export: the files that were written",
     "measurement": "measure: the estimates; of exported selections those of each candidate, and how they compare",
     "nested": "nested: the choice with its score on outer folds, and what each fold chose",
     "records": "selectors, perturbations, models, scores, rules, measures: what is known of each",
-    "study": "study, resume, show: one row per candidate, failures, notes",
+    "study": "study, resume, show: the data, one row per candidate, failures, notes",
     "tradeoff": "tradeoff, choose: the choice and the front",
     "verification": "verify: rows that are sound, damaged or missing",
 }
@@ -93,6 +98,24 @@ def print_candidates(
     if compared is not None:
         console().print("")
         print_comparisons(str(compared.pairs.loc[0, "measure"]), compared)
+
+
+def print_data(record: "DataRecord") -> None:
+    """Print what the data of a study are, and what was done to them."""
+    out = console()
+    source = "" if record.source is None else f"{record.source}: "
+    counts = ", ".join(f"{label} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
+    classes = f"{counts}{', …' if len(record.classes) > MOST_CLASSES else ''}" if record.classes else "numbers"
+    target = f"{record.target or 'target'}: {classes}"
+    groups = "" if record.n_groups is None else f"; {counted(record.n_groups, 'group')} by {record.groups or 'groups'}"
+    out.print(
+        f"Data: {source}{counted(record.rows, 'row')}, {counted(record.features, 'feature')}; {target}{groups}",
+        soft_wrap=True,
+    )
+    for note in record.notes:
+        out.print(f"  {note}", soft_wrap=True)
+    for warning in record.warnings:
+        out.print(f"  Caution: {warning}", soft_wrap=True)
 
 
 def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:

@@ -7,6 +7,7 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.features import matching_data
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.printing import notes
 from holdfast.cli.terminal import write, write_json
@@ -40,6 +41,14 @@ def report(
     threshold: Annotated[
         float, typer.Option(metavar="SHARE", help="Selection frequency that a trusted feature must exceed.")
     ] = 0.5,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The data of the study: stand-ins must then be correlated, and single rows are drawn on the page.",
+        ),
+    ] = None,
+    target: options.Target = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")] = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
@@ -58,6 +67,8 @@ def report(
     `holdfast report study.db -o report.html`
 
     `holdfast report study.db --format md --rule not-worse`
+
+    `holdfast report study.db --data patients.csv --target status`
     """
     from holdfast.report import render, summarize, write_report
     from holdfast.study import load_study
@@ -71,7 +82,11 @@ def report(
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        summary = summarize(load_study(store), **options_given)
+        result = load_study(store)
+        if data is not None:
+            rows = matching_data(store, result, data, target, quiet)
+            options_given |= {"X": rows.X, "y": rows.y}
+        summary = summarize(result, **options_given)
         if as_json:
             write_json(render(summary, "json").removesuffix("\n"))
             return

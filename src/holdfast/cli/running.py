@@ -97,7 +97,7 @@ def _run_in(store: str | None, study: "Study", data: "Table", options: dict[str,
     resume = None if store is None else resume_command({**options, "store": store})
     with notes(quiet), stopped_cleanly(resume):
         return study.run(
-            data.X, data.y, groups=data.groups, store=store, n_jobs=options["jobs"], progress=not quiet,
+            data, store=store, n_jobs=options["jobs"], progress=not quiet,
             time_limit=options.get("time_limit"), until=until, command=command,
         )  # fmt: skip
 

@@ -9,10 +9,11 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.configuration import check_trust, file_options, trust_by_option
 from holdfast.cli.parsing import parse_measure
-from holdfast.cli.printing import counted, interval_text, notes, number, print_json
+from holdfast.cli.printing import counted, interval_text, notes, number, print_data, print_json
 from holdfast.cli.reading import read
 from holdfast.cli.running import DEFAULTS, planned, run_study, stored_command, typed_options
 from holdfast.cli.terminal import console, table
+from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
     from holdfast.study import Study, StudyResult
@@ -179,7 +180,7 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
 def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
-    cost = study.cost(data.X, data.y, groups=data.groups)
+    cost = study.cost(data)
     if as_json:
         print_json("cost", cost)
         return
@@ -205,6 +206,7 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
                 "splits": result.n_splits,
                 "complete": result.complete,
                 "store": None if result.path is None else str(result.path),
+                "data": to_plain(result.data),
                 "level": level,
                 "candidates": summary.reset_index().to_dict(orient="records"),
                 "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
@@ -224,6 +226,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
         f"({result.perturbation_name}), "
         f"{counted(len(result.feature_names), 'feature')}{unfinished}"
     )
+    print_data(result.data)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
     rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")
     for name, row in summary.iterrows():

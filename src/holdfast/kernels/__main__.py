@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from holdfast.kernels import (
     discretize,
+    effects,
     elastic_net,
     information,
     intersections,
@@ -39,6 +40,8 @@ def main() -> None:
     stand_ins.random_sets(np.full((2, 1), 0.5), 3)
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
     _compile_models(np.eye(4), np.array([0, 1, 0, 1]))
+    for n_classes in (2, 0):
+        effects.held_out_effects(np.eye(4), np.array([0, 0, 1, 1]), n_classes, [np.arange(4)], first, first)
 
 
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:

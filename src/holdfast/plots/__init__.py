@@ -12,6 +12,7 @@ from holdfast.plots.critical_difference import (
     critical_difference_data,
     plot_critical_difference,
 )
+from holdfast.plots.effects import effect_data, plot_effects
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
@@ -31,12 +32,14 @@ __all__ = [
     "comparison_data",
     "convergence_data",
     "critical_difference_data",
+    "effect_data",
     "forest_data",
     "frequency_data",
     "pareto_data",
     "plot_comparisons",
     "plot_convergence",
     "plot_critical_difference",
+    "plot_effects",
     "plot_forest",
     "plot_frequencies",
     "plot_pareto",

@@ -7,7 +7,6 @@ from holdfast import __version__
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
-from holdfast.plots.sources import higher_is_better
 from holdfast.plots.text import clean_text
 from holdfast.report.candidates import Estimates, describe_stability, estimate_stability, make_candidates, make_tradeoff
 from holdfast.report.causes import find_causes
@@ -21,6 +20,7 @@ from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
 from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
+from holdfast.tradeoff.reported import most_stable
 
 
 def summarize(
@@ -33,6 +33,7 @@ def summarize(
     level: float = 0.95,
     threshold: float = 0.5,
     X: Any = None,
+    y: Any = None,
     title: str = "Do the selected features hold?",
     **rule_options: Any,
 ) -> Summary:
@@ -56,6 +57,8 @@ def summarize(
         Selection frequency that the interval of a feature must exceed for the feature to be trusted.
     X : frame or array, optional
         The features of the study; stand-ins must then be correlated too.
+    y : array, optional
+        The target beside X: single rows are then drawn in the box plots, and can be seen by whoever reads the report.
     title : str
         Heading of the report.
     **rule_options
@@ -86,8 +89,8 @@ def summarize(
     if measure is not None:
         _check_measure(find_measure(measure), X)
     options = ReportOptions(
-        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X
-    )
+        candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X, y=y,
+    )  # fmt: skip
     if candidate is not None:
         result.family(candidate)  # raises a message that lists the candidates
     findings = _find(result, options, rule_options)
@@ -107,6 +110,7 @@ def summarize(
         tradeoff=findings.tradeoff,
         causes=find_causes(findings),
         method=describe_method(findings),
+        data=result.data,
         references=list_references(findings),
     )
 
@@ -164,16 +168,7 @@ def _reported_candidate(
     """Return the candidate that was asked for, else the chosen one, else the most stable one."""
     if options.candidate is not None or tradeoff.candidate is not None:
         return options.candidate or tradeoff.candidate
-    known = [estimate for estimate in estimates.values() if isinstance(estimate, StabilityEstimate)]
-    stabilities = {
-        name: estimate.value
-        for name, estimate in estimates.items()
-        if isinstance(estimate, StabilityEstimate) and estimate.value == estimate.value
-    }
-    if stabilities:
-        most_stable = max if higher_is_better(known[0].measure) else min
-        return most_stable(stabilities, key=lambda name: stabilities[name])
-    return next(iter(result.finished), None)
+    return most_stable(estimates) or next(iter(result.finished), None)
 
 
 def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:

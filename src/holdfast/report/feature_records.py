@@ -1,8 +1,38 @@
 """The features of a summary, as plain typed data: frequencies, stand-ins, and which resample selected what."""
 
+import math
 from dataclasses import dataclass
 
 from holdfast.tradeoff.final import HOLDS, OFTEN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """The values of a feature in one class, or in one third of a target that is a number.
+
+    Attributes
+    ----------
+    group : str
+        The class, or which third.
+    quantiles : tuple of float
+        10, 25, 50, 75 and 90 % quantiles, rounded; empty for groups of fewer than eight rows.
+    rows : tuple of float
+        Values of single rows; empty unless the report was made with the data.
+    """
+
+    group: str
+    quantiles: tuple[float, ...]
+    rows: tuple[float, ...] = ()
+
+    @property
+    def least(self) -> float:
+        """The lower end of what is drawn."""
+        return min((*self.quantiles, *self.rows))
+
+    @property
+    def largest(self) -> float:
+        """The upper end of what is drawn."""
+        return max((*self.quantiles, *self.rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +53,16 @@ class Feature:
         Share of the resamples that selected it or one of its stand-ins.
     verdict : str
         What the interval says about the feature.
+    direction : str or None
+        In which class it is higher, or whether the target rises or falls with it; None without an effect.
+    effect, effect_low, effect_high : float
+        Mean effect on held-out rows with its interval; an AUC is that of the class in ``direction``.
+    effect_splits : int
+        Number of resamples behind the effect.
+    agreement : float
+        Share of them whose effect points the same way.
+    boxes : tuple of Box
+        Quantiles of its values by class; empty if they were not stored.
     """
 
     feature: str
@@ -33,6 +73,13 @@ class Feature:
     stand_ins: tuple[str, ...]
     with_stand_ins: float
     verdict: str
+    direction: str | None = None
+    effect: float = math.nan
+    effect_low: float = math.nan
+    effect_high: float = math.nan
+    effect_splits: int = 0
+    agreement: float = math.nan
+    boxes: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +182,12 @@ class Features:
         Whether stand-ins had to be correlated, which takes the data; otherwise they only take turns.
     chance : float
         Selection frequency of a feature drawn at random: mean number of selected features over the number of all.
+    effect : str or None
+        What the effects of features are (AUC, rank correlation); None if there are none.
+    no_effects : str or None
+        Why there are no effects.
+    rows_visible : bool
+        Whether single rows of the data are part of the summary.
     """
 
     n_features: int
@@ -147,6 +200,9 @@ class Features:
     top: int | None
     correlation_checked: bool
     chance: float
+    effect: str | None = None
+    no_effects: str | None = None
+    rows_visible: bool = False
 
     @property
     def frequent(self) -> tuple[Feature, ...]:

@@ -8,11 +8,12 @@ import pandas as pd
 from holdfast import plots
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
+from holdfast.report.effects import describe_effects
 from holdfast.report.feature_records import Feature, Features, FeatureTable, MapRow, SelectionMap
 from holdfast.report.findings import ReportOptions
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure, common_size, take_best
-from holdfast.tradeoff import check_features, final_features
+from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
 
 MOST_SHOWN = 100
 RARE = 0.1  # selection frequency below which a feature is only in the table
@@ -33,7 +34,11 @@ def make_features(
         table = feature_table(subsets, level=options.level)
         names = table["feature"][table["frequency"] >= RARE].tolist()[:MOST_SHOWN]
         final = final_features(result, candidate, threshold=options.threshold, level=options.level, top=top)
-        shown = _check(names, result, candidate, options, top)
+        found = selected_features(
+            result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
+            metric=options.metric,
+        )  # fmt: skip
+        shown = _describe(names, result, found, options)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -45,18 +50,16 @@ def make_features(
         top=top,
         correlation_checked=options.X is not None,
         chance=float(subsets.density),
+        effect=found.effect,
+        no_effects=found.missing,
+        rows_visible=any(box.rows for feature in shown for box in feature.boxes),
     )
 
 
-def _check(
-    names: list[Any], result: StudyResult, candidate: str, options: ReportOptions, top: int | None
+def _describe(
+    names: list[Any], result: StudyResult, found: SelectedFeatures, options: ReportOptions
 ) -> tuple[Feature, ...]:
-    if not names:
-        return ()
-    checked = check_features(
-        names, result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
-        metric=options.metric,
-    )  # fmt: skip
+    rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
         Feature(
             feature=_name(name),
@@ -67,8 +70,9 @@ def _check(
             stand_ins=tuple(_name(stand_in) for stand_in in row["stand_ins"]),
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
+            **effects,
         )
-        for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
+        for name, row, effects in zip(names, rows, describe_effects(result, found, names, options), strict=True)
     )
 
 

@@ -23,6 +23,7 @@ class ReportOptions:
     level: float
     threshold: float
     X: Any
+    y: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)

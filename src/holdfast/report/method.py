@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast import __version__
+from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
@@ -19,7 +20,7 @@ from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.summary import describe_resamples
 from holdfast.tradeoff import RULES
 
-MOST_FAILURES, MOST_WARNINGS = 10, 20
+MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20
 
 
 def describe_method(findings: Findings) -> Method:
@@ -55,6 +56,8 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
             about.reference,
             about.methods.removeprefix("{n} ").removeprefix("{blocks} ").removesuffix(" ({n} samples in all)"),
         )
+    if findings.features is not None and findings.features.effect:
+        used["benjamini2005"] = "intervals of effects of selected features"
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
     return references({key: purpose for key, purpose in used.items() if key is not None})
@@ -152,11 +155,11 @@ def _format_p_value(p_value: float) -> str:
 def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     result, labels = findings.result, findings.labels
     plan, sessions = provenance["plan"], provenance["sessions"]
-    data, until = plan["data"], provenance["until"]
-    shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
+    until, (data, *target) = provenance["until"], describe_data(result.data)
     facts = [
-        ("Data", f"{shape}, {plan['task']}"),
+        data,
         ("Resamples", describe_resamples(result)),
+        *target,
         ("Random seed", str(plan["random_state"])),
         ("Scored model", describe_model(result, labels)),
         ("Scores", ", ".join(labels.score(metric) for metric in result.metrics) if result.has_scores else "none"),
@@ -190,6 +193,24 @@ def _details(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[s
     data = plan["data"]
     details.append(("Data fingerprint", f"features {data['features']}, target {data['target']}"))
     return details
+
+
+def describe_data(record: DataRecord) -> list[tuple[str, str]]:
+    """Return what the data are, as names and values: the source with its size, the target, the groups."""
+    shape = f"{format_count(record.rows, 'sample')}, {format_count(record.features, 'feature')}"
+    if record.source is not None:
+        form = f" ({record.file_format})" if record.file_format else ""
+        read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read"
+        shape = f"{shorten(record.source, 80)}{form}: {read}; {shape}"
+    facts = [("Data", shape)]
+    counts = ", ".join(f"{shorten(label, 40)} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
+    more = ", …" if len(record.classes) > MOST_CLASSES else ""
+    classes = f"{len(record.classes)} classes: {counts}{more}" if record.classes else "numbers"
+    facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
+    if record.n_groups is not None:
+        named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "
+        facts.append(("Groups of rows that stay together", f"{named}{format_count(record.n_groups, 'group')}"))
+    return facts
 
 
 def _format_settings(settings: Mapping[str, Any]) -> str:

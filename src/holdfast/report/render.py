@@ -30,6 +30,7 @@ Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
+STYLES = ("report.css", "effects.css")
 MOST_CANDIDATES = 50
 MOST_CSV = 40_000
 """Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
@@ -119,7 +120,7 @@ def render(summary: Summary, format: Format = "html") -> str:
 def _render_page(summary: Summary) -> str:
     from markupsafe import Markup
 
-    style = embed.STYLE + (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     return (
         _environment("html")

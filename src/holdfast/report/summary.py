@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from holdfast.cards import Card, draw_intervals, make_bar
+from holdfast.io.record import DataRecord
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Cause, Labels, Method, Reference, Stability, Tradeoff, Verdict
 from holdfast.results import ResultMixin
@@ -61,6 +62,8 @@ class Summary(ResultMixin):
         Why the selection varies, and what would help.
     method : Method
         How it was done.
+    data : DataRecord
+        What the data are and what was done to them before the study.
     references : tuple of Reference
         What to cite, those that this study used first.
 
@@ -98,6 +101,7 @@ class Summary(ResultMixin):
     tradeoff: Tradeoff
     causes: tuple[Cause, ...]
     method: Method
+    data: DataRecord
     references: tuple[Reference, ...]
 
     @property

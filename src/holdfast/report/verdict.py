@@ -174,6 +174,7 @@ def _capitalize(text: str) -> str:
 def _cautions(findings: Findings) -> list[str]:
     result, stability = findings.result, findings.stability
     cautions = [
+        *result.data.warnings,
         result.records.perturbation.caution,
         *_on_the_interval(result, stability),
         *_on_missing_fits(result, stability),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import pandas as pd
 
 from holdfast.inference.designs import DesignedRuns
+from holdfast.io.record import DataRecord
 from holdfast.preferences import Kind, Preferences
+from holdfast.serialization import from_plain
 from holdfast.study.stored import Records, Stored
 
 if TYPE_CHECKING:
@@ -89,6 +91,11 @@ class StudyContents:
     def task(self) -> Literal["classification", "regression"]:
         """What is predicted: classes or numbers."""
         return "regression" if self.classes is None else "classification"
+
+    @cached_property
+    def data(self) -> DataRecord:
+        """What the data are and what was done to them: rows, features, target, classes, notes; never a value."""
+        return from_plain(DataRecord, self.stored.meta["data_record"])
 
     @property
     def prefilter(self) -> str | None:
@@ -232,9 +239,18 @@ class StudyContents:
     # Splits and fits
 
     @property
-    def splits(self) -> pd.DataFrame:
-        """One row per split, indexed by its number: label, seed, block, fraction, numbers of rows."""
+    def split_table(self) -> pd.DataFrame:
+        """The table :attr:`splits` without row numbers."""
         return self.stored.splits
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """One row per split, indexed by its number: label, seed, block, fraction, numbers of rows, and the rows.
+
+        ``train_rows`` are the rows trained on, from 0, each once, and ``train_counts`` how often each was taken (1, or
+        more in a bootstrap sample); ``test_rows`` are those held out.
+        """
+        return self.stored.splits.assign(**self.stored.rows_by_split())
 
     @property
     def n_splits(self) -> int:

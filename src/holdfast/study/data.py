@@ -1,8 +1,8 @@
-"""The data of a study: features, covariates, target, groups."""
+"""The data of a study: features, covariates, target, groups; and the record of them that its store keeps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from holdfast.checks import as_column, check_unique, type_name
+from holdfast.io.record import DataRecord
+from holdfast.io.suspects import describe_suspects, find_suspects
+from holdfast.io.table import Table
 from holdfast.resampling import Samples
 
 PredictionTask = Literal["classification", "regression"]
@@ -62,6 +65,74 @@ class StudyData:
     def target(self) -> NDArray[Any]:
         """The target as numbers: the number of the class, or the number itself."""
         return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
+
+
+class GivenData(NamedTuple):
+    """What a study was given to run on: features, target and groups as they came, and the table they stood in."""
+
+    X: Any
+    y: Any
+    groups: Any
+    table: Table | None
+
+
+def take_data(X: Any, y: Any, groups: Any) -> GivenData:
+    """Features, target and groups, of a table that brings all three, or as they were given one by one."""
+    if not isinstance(X, Table):
+        if y is None:
+            raise ValueError("Expected a target y beside X, got none; give both, or a table of hf.read_table() alone.")
+        return GivenData(X, y, groups, None)
+    for name, value in (("y", y), ("groups", groups)):
+        if value is not None:
+            raise ValueError(f"Expected a table alone, which brings its own {name}, got {name}= beside it.")
+    return GivenData(X.X, X.y, X.groups, X)
+
+
+def record_data(data: StudyData, given: GivenData) -> DataRecord:
+    """Record what the data are and what was done to them, for the store and the report; never a value of them."""
+    if given.table is not None:
+        return replace(
+            given.table.record,
+            rows=len(data.y),
+            features=len(data.names),
+            task=data.task,
+            classes=_count_classes(data),
+        )
+    shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
+    return DataRecord(
+        rows_read=int(shape[0]),
+        columns_read=int(shape[1]),
+        rows=len(data.y),
+        features=len(data.names),
+        target=_name(given.y),
+        task=data.task,
+        classes=_count_classes(data),
+        groups=_name(given.groups),
+        n_groups=None if data.groups is None else int(np.unique(data.groups).size),
+        warnings=_suspect_columns(data, given),
+    )
+
+
+def _suspect_columns(data: StudyData, given: GivenData) -> tuple[str, ...]:
+    """What is said of columns that look like no features, one sentence for each kind; they stay in the study."""
+    if sp.issparse(data.X):
+        return ()
+    frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names)
+    suspects = find_suspects(frame, data.y, data.groups, _name(given.y), _name(given.groups))
+    return tuple(f"{phrase}." for phrase in describe_suspects(suspects))
+
+
+def _name(column: Any) -> str | None:
+    """The name of a target or of groups that came as a pandas or polars Series."""
+    name = getattr(column, "name", None)
+    return None if name is None or name == "" else str(name)
+
+
+def _count_classes(data: StudyData) -> tuple[tuple[str, int], ...]:
+    if data.classes is None:
+        return ()
+    counts = np.bincount(data.target, minlength=data.classes.size)
+    return tuple((str(label), int(count)) for label, count in zip(data.classes.tolist(), counts, strict=True))
 
 
 def prepare_data(

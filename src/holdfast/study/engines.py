@@ -179,8 +179,9 @@ def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
                 return task, Finished([], [])
             done = _fit_in_subprocess(call, context, Task(task.family, (split,), settings), limit)
             finished = Finished(
-                finished.outcomes + done.outcomes, finished.orders + done.orders, finished.seconds + done.seconds
-            )
+                finished.outcomes + done.outcomes, finished.orders + done.orders, finished.seconds + done.seconds,
+                [*finished.effects, *done.effects],
+            )  # fmt: skip
     return task, finished
 
 

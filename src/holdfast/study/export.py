@@ -54,6 +54,7 @@ def make_tables(result: "StudyStabilities") -> dict[str, pd.DataFrame]:
 
 def _protect(table: pd.DataFrame) -> pd.DataFrame:
     """Texts that a spreadsheet would run as a formula, marked as texts; names of columns too."""
+    table = table.map(lambda cell: " ".join(map(str, cell)) if isinstance(cell, (np.ndarray, list, tuple)) else cell)
     texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
     protected = {
         name: table[name].map(lambda cell: protect_formula(cell) if isinstance(cell, str) else cell) for name in texts

@@ -17,6 +17,7 @@ from holdfast.models.cells import cells_by_size, sum_cells
 from holdfast.models.score_block import Scorer, score_block
 from holdfast.resampling import Split
 from holdfast.selection import Selection
+from holdfast.study.effects import holds_out
 from holdfast.study.predicting import predicting_model
 from holdfast.study.scoring import Answers, score_model
 from holdfast.study.store import Store
@@ -59,7 +60,7 @@ class Guesses:
 
 def score_guesses(context: Context, splits: Iterable[Split]) -> list[Baseline]:
     """Every score of every way to guess; none on splits that score rows they were trained on."""
-    held_out = [split for split in splits if _holds_out(split, context.y.size)]
+    held_out = [split for split in splits if holds_out(split, context.y.size)]
     with fitting():
         scores = {strategy: _score_strategy(context, held_out, strategy) for strategy in _strategies(context)}
     return [
@@ -68,13 +69,6 @@ def score_guesses(context: Context, splits: Iterable[Split]) -> list[Baseline]:
         for strategy, by_metric in scores.items()
         for metric, values in by_metric.items()
     ]
-
-
-def _holds_out(split: Split, n_rows: int) -> bool:
-    """Whether there are held-out rows, and none of them is trained on."""
-    trained = np.zeros(n_rows, dtype=bool)
-    trained[split.rows] = True
-    return bool(split.test.size) and not trained[split.test].any()
 
 
 def _strategies(context: Context) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from holdfast.measures import Measure
-from holdfast.study.stabilities import StudyStabilities
+from holdfast.study.features import StudyFeatures
 
 if TYPE_CHECKING:
     from holdfast.report.inline import InlineReport
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.study.result import StudyResult
 
 
-class StudyReporting(StudyStabilities):
+class StudyReporting(StudyFeatures):
     """A study that reports what it found."""
 
     @overload
@@ -28,6 +28,7 @@ class StudyReporting(StudyStabilities):
         level: float = 0.95,
         threshold: float = 0.5,
         X: Any = None,
+        y: Any = None,
         title: str | None = None,
         **parameters: Any,
     ) -> "InlineReport": ...
@@ -45,6 +46,7 @@ class StudyReporting(StudyStabilities):
         level: float = 0.95,
         threshold: float = 0.5,
         X: Any = None,
+        y: Any = None,
         title: str | None = None,
         **parameters: Any,
     ) -> Path: ...
@@ -61,6 +63,7 @@ class StudyReporting(StudyStabilities):
         level: float = 0.95,
         threshold: float = 0.5,
         X: Any = None,
+        y: Any = None,
         title: str | None = None,
         **parameters: Any,
     ) -> "Path | InlineReport":
@@ -80,6 +83,8 @@ class StudyReporting(StudyStabilities):
             Level of all intervals; what the lower end of a feature's frequency must exceed to be trusted.
         X : frame or array, optional
             The features that the study ran on; then features that stand in for each other must be correlated too.
+        y : array, optional
+            The target beside X: single rows are then drawn in the box plots, visible to whoever reads the report.
         title : str, optional
             Heading of the report.
         **parameters
@@ -108,6 +113,6 @@ class StudyReporting(StudyStabilities):
         heading = {} if title is None else {"title": title}
         summary = report.summarize(
             cast("StudyResult", self), candidate=candidate, rule=rule, metric=metric, measure=measure, level=level,
-            threshold=threshold, X=X, **heading, **parameters,
+            threshold=threshold, X=X, y=y, **heading, **parameters,
         )  # fmt: skip
         return report.InlineReport(summary) if path is None else report.write_report(summary, path, format=format)

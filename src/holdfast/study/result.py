@@ -12,7 +12,6 @@ from holdfast.study.reporting import StudyReporting
 if TYPE_CHECKING:
     from holdfast import tradeoff
     from holdfast.plots.theme import AnyChart
-    from holdfast.study.study import Study
     from holdfast.tradeoff.fronts import Rule
 
 
@@ -153,93 +152,6 @@ class StudyResult(StudyReporting):
         return tradeoff.choose(
             self, rule, metric=metric, measure=measure, candidates=candidates, level=level, X=X, **parameters
         )
-
-    def final_features(
-        self,
-        candidate: str,
-        X: Any = None,
-        y: Any = None,
-        *,
-        groups: Any = None,
-        study: "Study | None" = None,
-        threshold: float = 0.5,
-        level: float = 0.95,
-        top: int | None = None,
-    ) -> "tradeoff.FinalFeatures":
-        """Report the features of a candidate: those of a final fit, how often each was selected, and the consensus.
-
-        Parameters
-        ----------
-        candidate : str
-            Name of a candidate.
-        X, y : optional
-            Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is none.
-        groups, study : optional
-            Groups of these rows; the plan, for a result that was loaded from a store.
-        threshold : float
-            Share of the resamples from which a feature is in the consensus.
-        level : float
-            Level of the intervals of the frequencies.
-        top : int, optional
-            How many of the best features count, for candidates that give rankings or weights.
-
-        Returns
-        -------
-        FinalFeatures
-            Features with frequencies and stand-ins, and a bound on false ones where there is one.
-
-        See Also
-        --------
-        features_of : How often each of all features was selected.
-        holdfast.check_features : A list of your own, checked name by name.
-        """
-        from holdfast import tradeoff
-
-        return tradeoff.final_features(
-            self, candidate, X, y, groups=groups, study=study, threshold=threshold, level=level, top=top
-        )
-
-    def recovery(
-        self, truth: Any, candidate: str, *, threshold: float = 0.5, top: int | None = None
-    ) -> "tradeoff.Recovery":
-        """Count false positives and negatives of a candidate where the relevant features are known.
-
-        Parameters
-        ----------
-        truth : iterable of str or int, or Truth
-            The relevant features by name or by column; or what :mod:`holdfast.datasets` knows of simulated data.
-        candidate : str
-            Name of a candidate.
-        threshold : float
-            Share of the resamples from which a feature is in the consensus.
-        top : int, optional
-            How many of the best features count, for candidates that give rankings or weights.
-
-        Returns
-        -------
-        Recovery
-            Counts per resample, and the errors of the consensus.
-        """
-        from holdfast import tradeoff
-
-        return tradeoff.recovery(self, truth, candidate, threshold=threshold, top=top)
-
-    def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
-        """Measure whether fits that select different features also predict differently.
-
-        Parameters
-        ----------
-        candidate : str
-            Name of a candidate; its predictions must have been kept.
-
-        Returns
-        -------
-        PredictionAgreement
-            Agreement of predictions above chance, beside the stability of the selection.
-        """
-        from holdfast import tradeoff
-
-        return tradeoff.prediction_agreement(self, candidate)
 
     # Profiles
 

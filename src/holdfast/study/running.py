@@ -4,10 +4,13 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.io.record import DataRecord
 from holdfast.resampling import Perturbation, Split, as_perturbation
 from holdfast.selectors.catalog import SELECTORS
+from holdfast.serialization import to_plain
 from holdfast.study import engines
 from holdfast.study.data import StudyData
+from holdfast.study.effects import compute_effects, count_features, quantile_rows, why_no_effects
 from holdfast.study.families import Family
 from holdfast.study.guessing import Guesses
 from holdfast.study.plan import describe, fingerprint
@@ -53,9 +56,15 @@ class StudyRun:
     """A study on its data, while it runs."""
 
     def __init__(
-        self, study: "Study", data: StudyData, keep_predictions: bool, only: Collection[str] | None = None
+        self,
+        study: "Study",
+        data: StudyData,
+        keep_predictions: bool,
+        only: Collection[str] | None = None,
+        record: DataRecord | None = None,
     ) -> None:
         self.study, self.data, self.keep_predictions, self.only = study, data, keep_predictions, only
+        self.record = record
         self.families = study.families
         for name in only or ():
             if not any(name in family.names for family in self.families):
@@ -104,6 +113,8 @@ class StudyRun:
             "n_features": len(data.names),
             "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
             "target": data.target.tolist(),
+            "data_record": to_plain(self.record),
+            "no_effects": why_no_effects(data.X),
             "prefilter": self.study.prefilter,
             "command": None if command is None else dict(command),
         }
@@ -182,6 +193,7 @@ class StudyRun:
         report(queue.progress)
         context = self.context(perturbation, queue.needed)
         guesses = Guesses(store, context)
+        restore_effects(store, context)
         if not queue.needed:
             return
         results = engines.stream(context, queue.tasks, n_jobs, time_limit)
@@ -194,6 +206,24 @@ class StudyRun:
                     _raise_first(self.families, perturbation, finished.outcomes)
         finally:
             results.close()
+
+    def write_quantiles(self, store: Store) -> None:
+        """Store quantiles by class of the features that were selected most often."""
+        context = self.context(self.perturbation, set())
+        counts = count_features(store.lists_of_features(), len(self.data.names))
+        store.replace_quantiles(quantile_rows(context, counts))
+
+
+def restore_effects(store: Store, context: Context) -> None:
+    """Compute effects anew that were lost, from the selections in the store."""
+    lost = store.splits_without_effects() if context.effect_table is not None else []
+    stored = read_stored(store, own=True) if lost else None
+    for family in dict.fromkeys(family for family, _ in lost):
+        assert stored is not None
+        splits = sorted({split for name, split in lost if name == family})
+        selected = stored.selected_features(family, splits)
+        made = [context.split(split) for split in splits]
+        store.add_effects(compute_effects(context, family, made, [selected[split] for split in splits]))
 
 
 def extend(perturbation: Perturbation, store: Store) -> Perturbation:

@@ -12,7 +12,6 @@ from holdfast.checks import Matrix
 from holdfast.inference.comparisons import Comparisons
 from holdfast.inference.designs import design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.io.files import as_path
@@ -95,27 +94,6 @@ class StudyStabilities(ResultMixin, StudyContents):
             designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
 
-    def features_of(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
-        """Return how often a candidate selected each feature.
-
-        Parameters
-        ----------
-        candidate : str
-            Name of a candidate that gives subsets.
-        level : float
-            Level of the intervals.
-
-        Returns
-        -------
-        DataFrame
-            One row per feature, as of :func:`holdfast.feature_table`.
-
-        See Also
-        --------
-        final_features : The features to report, with a final fit.
-        """
-        return feature_table(self.preferences(candidate), level=level)
-
     def common_measure(
         self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None
     ) -> CommonMeasure:
@@ -197,7 +175,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         list of str
             Names of candidates.
         """
-        measured = self.splits.index[self.splits["measured"].astype(bool)]
+        measured = self.split_table.index[self.split_table["measured"].astype(bool)]
         fits = {name: self.stored.find_outcomes(name)["split"].isin(measured).sum() for name in self.candidates}
         others = [name for name, n in fits.items() if n < 2]
         if others and len(others) < len(fits):
@@ -326,14 +304,15 @@ class StudyStabilities(ResultMixin, StudyContents):
         Returns
         -------
         dict
-            ``design``, ``n_splits``, ``complete``, ``candidates`` (rows of the summary), ``failures``, ``notes`` and
-            ``provenance``.
+            ``design``, ``n_splits``, ``complete``, ``data`` (the record of the data), ``candidates`` (rows of the
+            summary), ``failures``, ``notes`` and ``provenance``.
         """
         return to_plain(
             {
                 "design": self.design,
                 "n_splits": self.n_splits,
                 "complete": self.complete,
+                "data": self.data,
                 "candidates": self.to_frame(),
                 "failures": self.failures.drop(columns="traceback"),
                 "notes": self.notes,
@@ -355,7 +334,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         -------
         list of Path
             The tables ``summary``, ``selections``, ``features``, ``scores``, ``predictions``, ``failures`` and
-            ``splits``. :func:`holdfast.read_preferences` and ``holdfast measure`` read ``selections``.
+            ``splits``, with the row numbers of every split. :func:`holdfast.read_preferences` and ``holdfast measure``
+            read ``selections``.
 
         Raises
         ------

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
+from holdfast.study.effects import best_features
 from holdfast.study.orders import StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, read_own_tables, read_sound_tables, unpack_rows
 
@@ -40,10 +41,14 @@ class Stored:
     scores: pd.DataFrame
     failures: pd.DataFrame
     sessions: pd.DataFrame
-    tests: Mapping[int, bytes]
+    rows: pd.DataFrame  # of each split, packed: those trained on, how often each, and those held out
     baselines: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["split", "strategy", "metric", "value"])
     )
+    effects: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["family", "split", "features", "effects"])
+    )
+    quantiles: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["family", "feature", "quantiles"]))
 
     @property
     def features(self) -> Sequence[str] | range:
@@ -182,6 +187,31 @@ class Stored:
             for split, blob in zip(splits, blobs, strict=True)
         ]
 
+    def selected_features(self, family: str, splits: Sequence[int]) -> dict[int, list[NDArray[Any]]]:
+        """What each candidate of a family selected on these splits; of rankings and weights the best features."""
+        selected: dict[int, list[NDArray[Any]]] = {split: [] for split in splits}
+        for name in self.candidates["name"][self.candidates["family"] == family]:
+            outcomes = self.find_outcomes(name)
+            outcomes = outcomes[outcomes["split"].isin(splits)]
+            subsets = outcomes[outcomes["kind"] == "subset"]
+            for split, columns in zip(subsets["split"], self._read_sets(name, subsets, None), strict=True):
+                selected[split].append(columns)
+            others = outcomes[outcomes["kind"] != "subset"]
+            for split, kind, blob in zip(others["split"], others["kind"], others["preference"], strict=True):
+                selected[split].append(best_features(kind, np.frombuffer(blob, dtype="<f8")))
+        return selected
+
+    def rows_by_split(self) -> dict[str, Any]:
+        """The row numbers of every split: those trained on, how often each was taken, and those held out."""
+        trained, counts, tested = [], [], []
+        sizes = self.splits[["n_rows", "n_test"]].itertuples(index=False, name=None)
+        for (n_rows, n_test), packed in zip(sizes, self.rows.itertuples(index=False, name=None), strict=True):
+            trained.append(unpack_rows(packed[0], n_rows).astype(np.int32))
+            once = packed[1] is None
+            counts.append(np.ones(n_rows, np.int32) if once else unpack_rows(packed[1], n_rows).astype(np.int32))
+            tested.append(unpack_rows(packed[2], n_test).astype(np.int32))
+        return {"train_rows": trained, "train_counts": counts, "test_rows": tested}
+
     def _no_runs(self, candidate: str) -> UnansweredError:
         failed = (self.failures["candidate"] == self.row(candidate)["candidate"]).any()
         why = "the table .failures says why" if failed else "the study has not come so far"
@@ -228,7 +258,7 @@ class Stored:
         return pd.concat(frames, ignore_index=True) if frames else empty
 
     def _read_predictions(self, split: int, blob: bytes) -> pd.DataFrame:
-        test = unpack_rows(self.tests[split], int(self.splits["n_test"].loc[split]))
+        test = unpack_rows(self.rows["test"].loc[split], int(self.splits["n_test"].loc[split]))
         numbers = self.meta["classes"] is None
         predicted = np.frombuffer(blob, dtype="<f8" if numbers else f"<u{len(blob) // test.size}")
         label = self.splits["label"].loc[split]
@@ -275,14 +305,16 @@ def _join_sets(
 def read_stored(store: Store, *, own: bool = False) -> Stored:
     """Read everything in one moment; raise if anything is damaged, unless it is this process' own work."""
     checks, meta = read_own_tables(store) if own else read_sound_tables(store)
-    as_frames = ("candidates", "orderings", "orders", "outcomes", "baselines", "failures", "sessions")
+    as_frames = (
+        "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "sessions",
+    )  # fmt: skip
     tables = {name: _make_frame(checks, name) for name in as_frames}
     splits = _make_frame(checks, "splits").set_index("split")
     return Stored(
         path=store.path,
         meta={**meta, "selectors": dict(checks["families"].rows)},
         splits=splits.drop(columns=["rows", "counts", "test"]),
-        tests=dict(zip(splits.index, splits["test"], strict=True)),
+        rows=splits[["rows", "counts", "test"]],
         scores=_unpack_scores(tables["outcomes"], list(meta["plan"]["scoring"])),
         **tables,
     )

@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from holdfast.io.record import DataRecord
 from holdfast.kernels.compiling import tell_of_compiling
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
 from holdfast.study.candidates import Candidates
-from holdfast.study.data import PredictionTask, prepare_data
+from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
 from holdfast.study.families import Family
 from holdfast.study.interruption import report_interruption
 from holdfast.study.naming import name_selectors
@@ -143,7 +144,7 @@ class Study:
     def run(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         groups: Any = None,
         store: str | Path | None = None,
@@ -161,10 +162,11 @@ class Study:
 
         Parameters
         ----------
-        X : frame, array or sparse matrix
-            Samples × features. The columns are the universe that stability is measured in.
+        X : frame, array, sparse matrix or Table
+            Samples × features. The columns are the universe that stability is measured in. A table of
+            :func:`holdfast.read_table` brings target, groups and the record of what was done to it.
         y : array
-            The target: classes or numbers.
+            The target: classes or numbers; left out for a table.
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
         store : path, optional
@@ -212,8 +214,8 @@ class Study:
         engines.check_backend(n_jobs, time_limit)
         if self.device != "cpu":
             check_device(self.device)
-        data = prepare_data(X, y, groups, self.keep, self.task, self.estimator)
-        run = StudyRun(self, data, keep_predictions, only)
+        data, record = self._read_data(X, y, groups)
+        run = StudyRun(self, data, keep_predictions, only, record)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), self.families)
             if mend(opened):
@@ -225,17 +227,25 @@ class Study:
                 for perturbation in run.stages(opened, until):
                     opened.add_splits(run.splits(perturbation))
                     run.fit_missing(opened, perturbation, n_jobs, time_limit, report, on_error)
+            run.write_quantiles(opened)
             opened.end_session(session)
             result = StudyResult(read_stored(opened, own=True), self)
         _warn_of_failures(result)
         return result
 
-    def cost(self, X: Any, y: Any, *, groups: Any = None) -> dict[str, Any]:
+    def _read_data(self, X: Any, y: Any, groups: Any) -> tuple[StudyData, DataRecord]:
+        """The data as fits take them, and the record of them."""
+        given = take_data(X, y, groups)
+        task = self.task or (None if given.table is None else given.table.task)
+        data = prepare_data(given.X, given.y, given.groups, self.keep, task, self.estimator)
+        return data, record_data(data, given)
+
+    def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:
         """Estimate time and disk space of a study from two fits of each candidate.
 
         Parameters
         ----------
-        X, y, groups : array
+        X, y, groups : array, or X a Table
             The data, as for :meth:`run`.
 
         Returns
@@ -244,7 +254,7 @@ class Study:
             Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
             on disk they take.
         """
-        run = StudyRun(self, prepare_data(X, y, groups, self.keep, self.task, self.estimator), True)
+        run = StudyRun(self, self._read_data(X, y, groups)[0], True)
         places = range(len(run.families))
         context = run.context(run.perturbation, set(places))
         splits, seconds = run.perturbation.get_n_splits(), math.inf

@@ -99,5 +99,5 @@ def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
 
 def describe_resamples(result: "StudyStabilities") -> str:
     """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
-    measured = result.splits[result.splits["measured"].astype(bool)]
+    measured = result.split_table[result.split_table["measured"].astype(bool)]
     return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())

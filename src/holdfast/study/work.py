@@ -19,6 +19,7 @@ from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Samples, Split
 from holdfast.selection import Selection
 from holdfast.study.collecting import without_collecting
+from holdfast.study.effects import SplitEffects, block_effects, effect_table
 from holdfast.study.families import Family, FittedSplit, Order, as_numbers
 from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
 from holdfast.study.predicting import NO_SCORES, Cell, Scored, score_cells
@@ -64,11 +65,12 @@ class SplitOrder(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """What a piece of work gives: outcomes of candidates, the orders that they are cuts of, and its seconds."""
+    """What a piece of work gives: outcomes of candidates, the orders they are cuts of, seconds, effects of features."""
 
     outcomes: list[Outcome]
     orders: list[SplitOrder]
     seconds: float = 0.0
+    effects: Sequence[SplitEffects] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,6 +119,16 @@ class Context:
         """The target as numbers: of classes, or to predict."""
         return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 if numbers are predicted."""
+        return 0 if self.classes is None else self.classes.size
+
+    @cached_property
+    def effect_table(self) -> NDArray[Any] | None:
+        """The features as numbers, for their effects; None if there are none for such data."""
+        return effect_table(self.X)
+
     # Models
 
     @cached_property
@@ -126,8 +138,7 @@ class Context:
             return None
         if self.table.dtype in (np.float16, np.float32):  # scikit-learn would compute in as few digits
             return None
-        n_classes = 0 if self.classes is None else self.classes.size
-        model = recognize(self.estimator, n_classes, self.fast_models, self.device)
+        model = recognize(self.estimator, self.n_classes, self.fast_models, self.device)
         return model if model is not None and np.isfinite(self.model_table).all() else None
 
     @cached_property
@@ -174,7 +185,8 @@ def work(context: Context, task: Task) -> Finished:
             for split, (results, _) in zip(splits, selected, strict=True)
             for order in _find_cuts(family, task, split, results)
         ]
-    return Finished(outcomes, orders, perf_counter() - begun)
+        effects = block_effects(context, family.name, splits, [results for results, _ in selected])
+    return Finished(outcomes, orders, perf_counter() - begun, effects)
 
 
 class Selected(NamedTuple):

@@ -10,6 +10,7 @@ from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, profile
 from holdfast.tradeoff.ranks import mean_ranks, ranked_settings
 from holdfast.tradeoff.rules import RULES
 from holdfast.tradeoff.search import optimize
+from holdfast.tradeoff.selected import SelectedFeatures, selected_features
 from holdfast.tradeoff.truth import Recovery, recovery
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Pareto",
     "PredictionAgreement",
     "Recovery",
+    "SelectedFeatures",
     "SizeProfile",
     "attainment",
     "check_features",
@@ -37,4 +39,5 @@ __all__ = [
     "profile",
     "ranked_settings",
     "recovery",
+    "selected_features",
 ]

@@ -1,7 +1,7 @@
 """Final features: those of a fit to all rows, the consensus of resamples, and a list of one's own checked."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -388,10 +388,15 @@ def check_features(
     frequencies = count_frequencies(result, name, top, X)
     often = often_label(compare_with_guessing(result, name, metric))
     column = {str(feature): place for place, feature in enumerate(frequencies.runs.features)}
+    names = list(features)
+    places = [column.get(str(feature)) for feature in names]
+    known = _check_known([place for place in places if place is not None], frequencies, level, threshold, often)
     rows = [
-        _check_feature(feature, column.get(str(feature)), frequencies, level, threshold, often) for feature in features
+        {"feature": name, **(UNKNOWN if place is None else known[place])}
+        for name, place in zip(names, places, strict=True)
     ]
-    return pd.DataFrame(rows).set_index("feature")
+    columns = ["feature", *UNKNOWN]
+    return pd.DataFrame(rows, columns=columns).set_index("feature")
 
 
 def often_label(information: Information) -> str:
@@ -412,29 +417,38 @@ def _choose_only_candidate(result: StudyResult, candidate: str | None) -> str:
     return result.candidates[0]
 
 
-def _check_feature(
-    feature: Any, column: int | None, frequencies: Frequencies, level: float, threshold: float, often: str
-) -> dict[str, Any]:
-    if column is None:
-        nothing = dict.fromkeys(("frequency", "low", "high", "with_stand_ins"), math.nan)
-        return {"feature": feature, "count": 0, **nothing, "stand_ins": (), "verdict": "unknown"}
-    (low,), (high,) = frequencies.intervals([column], level)
-    together = frequencies.together(column)
-    rarer = _judge_rare(float(low), float(high), together, frequencies, level, threshold)
+UNKNOWN: dict[str, Any] = {
+    "count": 0, "frequency": math.nan, "low": math.nan, "high": math.nan, "with_stand_ins": math.nan, "stand_ins": (),
+    "verdict": "unknown",
+}  # fmt: skip
+"""What is said of a name that no feature of the study has."""
+
+
+def _check_known(
+    columns: Sequence[int], frequencies: Frequencies, level: float, threshold: float, often: str
+) -> dict[int, dict[str, Any]]:
+    """What is said of features of the study, by column."""
+    runs = frequencies.runs
+    low, high = frequencies.intervals(columns, level)
+    together = frequencies.together(columns)
+    joint, _ = frequency_interval(np.round(together * runs.n_runs).astype(np.int64), runs.n_runs, level)
     return {
-        "feature": feature, "count": int(frequencies.runs.counts[column]),
-        "frequency": float(frequencies.runs.frequency[column]), "low": float(low), "high": float(high),
-        "with_stand_ins": together, "stand_ins": frequencies.names(column),
-        "verdict": often if low > threshold else rarer,
+        column: {
+            "count": int(runs.counts[column]), "frequency": float(runs.frequency[column]), "low": float(low[place]),
+            "high": float(high[place]), "with_stand_ins": float(together[place]),
+            "stand_ins": frequencies.names(column),
+            "verdict": often if low[place] > threshold
+            else _judge_rare(low[place], high[place], joint[place], runs.density, threshold),
+        }
+        for place, column in enumerate(columns)
     }  # fmt: skip
 
 
-def _judge_rare(
-    low: float, high: float, together: float, frequencies: Frequencies, level: float, threshold: float
-) -> str:
-    """The verdict on a feature whose frequency is not shown to be above the threshold."""
-    n_runs, chance = frequencies.runs.n_runs, frequencies.runs.density
-    (joint,), _ = frequency_interval(np.array([round(together * n_runs)]), n_runs, level)
+def _judge_rare(low: float, high: float, joint: float, chance: float, threshold: float) -> str:
+    """The verdict on a feature whose frequency is not shown to be above the threshold.
+
+    ``joint`` is the lower end of the frequency of it or its stand-ins, ``chance`` that of a feature drawn at random.
+    """
     if low > chance and joint > threshold:
         return "takes turns"
     if low <= chance and high < threshold:

@@ -115,7 +115,7 @@ def compare_with_guessing(result: StudyResult, candidate: str, metric: str | Non
 
 def why_no_scores(result: StudyResult) -> str:
     """Why candidates have no scores, in words."""
-    if not (result.splits["n_test"] > 0).any():
+    if not (result.split_table["n_test"] > 0).any():
         return "no rows were held out"
     return "no model was scored on held-out rows"
 

@@ -151,7 +151,7 @@ class Points:
     @cached_property
     def _units(self) -> NDArray[np.int64]:
         """What is drawn: splits, or blocks of them."""
-        splits = self.result.splits
+        splits = self.result.split_table
         return splits.index.to_numpy() if self._has_plain_runs else np.unique(splits["block"])
 
     @property
@@ -185,7 +185,7 @@ class Points:
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
         designed = CommonMeasure(self.measure, self.top).cut(self.result.designed(candidate))
-        splits = self.result.splits
+        splits = self.result.split_table
         place = pd.Series(splits.index, index=splits["label"])
         return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
 

@@ -265,7 +265,7 @@ class _Race:
     def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""
         points = make_points(result, self.metric, self.measure, candidates=alive)
-        splits = result.splits
+        splits = result.split_table
         scores, pseudo_values = np.full((2, len(alive), len(splits)), np.nan)
         place = {label: number for number, label in enumerate(splits["label"])}
         for row, point in enumerate(points.points):

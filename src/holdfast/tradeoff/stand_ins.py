@@ -35,10 +35,15 @@ class Frequencies:
         """Intervals of the frequencies of some features."""
         return frequency_interval(self.runs.counts[list(columns)], self.runs.n_runs, level)
 
-    def together(self, column: int) -> float:
-        """In which share of the runs a feature or one of its stand-ins was selected."""
-        chosen = self.runs.to_sparse()[:, [column, *self.stand_ins.get(column, [])]]
-        return float((np.asarray(chosen.sum(axis=1)) > 0).mean())
+    def together(self, columns: Sequence[int]) -> NDArray[np.float64]:
+        """In which share of the runs each of these features or one of its stand-ins was selected."""
+        shares = self.runs.frequency[list(columns)]
+        selected = self.runs.to_sparse().tocsc() if self.stand_ins else None
+        for place, column in enumerate(columns):
+            if selected is not None and column in self.stand_ins:
+                chosen = selected[:, [column, *self.stand_ins[column]]]
+                shares[place] = (np.asarray(chosen.sum(axis=1)) > 0).mean()
+        return shares
 
     def names(self, column: int) -> tuple[Any, ...]:
         """Names of a feature's stand-ins."""
@@ -68,7 +73,7 @@ def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     pairs = np.array([[column[name] for name in swaps[side]] for side in ("first", "second")]).T
     p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
     if X is not None:
-        alike, tests = _find_correlated(_match_columns(X, runs.features), pairs)
+        alike, tests = _find_correlated(match_columns(X, runs.features), pairs)
         pairs, p_values = pairs[alike], p_values[alike]
     order = np.argsort(p_values, kind="stable")
     passed = np.flatnonzero(p_values[order] <= FALSE_PAIRS * np.arange(1, order.size + 1) / max(tests, 1))
@@ -85,7 +90,7 @@ def _count_pairs(runs: Preferences) -> int:
     return varying * (varying - 1) // 2
 
 
-def _match_columns(X: Any, features: Sequence[Any]) -> Any:
+def match_columns(X: Any, features: Sequence[Any]) -> Any:
     """The columns of X that are the features of the study."""
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]

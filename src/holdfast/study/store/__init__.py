@@ -1,24 +1,16 @@
 """The SQLite file of a study: the only place with SQL, and the only user of sqlite3.
 
-``schema`` declares the tables, ``store`` writes rows, ``checking`` tells sound rows from damaged ones, ``opening`` says
-who may write, ``reading`` reads all of one moment, ``mending`` drops what is damaged so that it is recomputed.
+``schema`` declares the tables, ``packing`` makes rows, ``store`` writes them, ``checking`` and ``meta`` tell sound rows
+from damaged ones, ``opening`` says who may write, ``reading`` reads all of one moment, ``mending`` drops what is
+damaged so that it is recomputed.
 """
 
 from holdfast.study.store.checking import Checks, TableCheck
 from holdfast.study.store.mending import Verification, mend, verify
 from holdfast.study.store.opening import is_database, open_to_read, open_to_write
+from holdfast.study.store.packing import estimate_bytes, pack_rows, unpack_rows, unpack_weights
 from holdfast.study.store.reading import StoredPlan, read_meta, read_own_tables, read_plan, read_sound_tables
-from holdfast.study.store.store import (
-    LockedStoreError,
-    OtherStudyError,
-    Store,
-    StoreError,
-    UnwritableStoreError,
-    estimate_bytes,
-    pack_rows,
-    unpack_rows,
-    unpack_weights,
-)
+from holdfast.study.store.store import LockedStoreError, OtherStudyError, Store, StoreError, UnwritableStoreError
 
 __all__ = [
     "Checks",

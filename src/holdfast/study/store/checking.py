@@ -1,6 +1,5 @@
 """Sound and damaged rows of a store, told apart by checksums, totals, and what the rows say."""
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +9,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.declared import is_about
+from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
-from holdfast.resampling.split import Design
+from holdfast.study.effects import QUANTILES, THIRDS
+from holdfast.study.store.meta import META_CHECKS, faulty_meta, is_json, parse_meta
+from holdfast.study.store.packing import unpack_rows, unpack_weights
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
-from holdfast.study.store.store import StoreError, unpack_rows, unpack_weights
+from holdfast.study.store.store import StoreError
 
-MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
 MOST_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
 SHOWN = 5
@@ -138,67 +138,12 @@ def scan(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
 # What rows say
 
 
-def _is_json(text: Any) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return False
-    return True
-
-
-def parse_meta(check: TableCheck) -> dict[str, Any]:
-    """The facts of a study that are kept by name."""
-    return {key: json.loads(value) for key, value in check.rows}
-
-
-def _is_list(value: Any, length: Any) -> bool:
-    return isinstance(value, list) and len(value) == length
-
-
-META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
-    "format": lambda value, _: isinstance(value, int),
-    "plan": lambda value, _: (
-        isinstance(value, dict)
-        and {"data", "perturbation", "random_state", "estimator", "scoring"} <= set(value)
-        and isinstance(value["scoring"], dict)
-        and isinstance(value["data"], dict)
-        and isinstance(value["perturbation"], dict)
-        and "perturbation" in value["perturbation"]
-    ),
-    "design": lambda value, _: value in get_args(Design),
-    "declared": lambda value, _: (
-        isinstance(value, dict)
-        and all(isinstance(value.get(kind), dict) for kind in ("perturbation", "selectors", "scores"))
-        and all(is_about(record) for record in (value["perturbation"], *value["selectors"].values()))
-        and all(is_about(record) for record in value["scores"].values())
-    ),
-    "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
-    "names": lambda value, meta: value is None or _is_list(value, meta.get("n_features")),
-    "target": lambda value, meta: _is_list(value, meta["plan"]["data"].get("n_samples")),
-    "classes": lambda value, _: value is None or isinstance(value, list),
-    "prefilter": lambda value, _: value is None or isinstance(value, str),
-    "command": lambda value, _: value is None or isinstance(value, dict),
-}
-"""What a reader takes for granted."""
-
-
-def _faulty_meta(rows: Sequence[Row]) -> list[bool]:
-    faulty = [not _is_json(value) for _, value in rows]
-    meta = {key: json.loads(value) for (key, value), bad in zip(rows, faulty, strict=True) if not bad}
-    if not META_CHECKS["plan"](meta.get("plan"), meta):
-        return [bad or key == "plan" for (key, _), bad in zip(rows, faulty, strict=True)]
-    return [
-        bad or (key in META_CHECKS and not META_CHECKS[key](meta[key], meta))
-        for (key, _), bad in zip(rows, faulty, strict=True)
-    ]
-
-
 def _faulty_json(place: int) -> Callable[[Sequence[Row]], list[bool]]:
-    return lambda rows: [not _is_json(row[place]) for row in rows]
+    return lambda rows: [not is_json(row[place]) for row in rows]
 
 
 ROW_CHECKS: dict[str, Callable[[Sequence[Row]], list[bool]]] = {
-    "meta": _faulty_meta,
+    "meta": faulty_meta,
     "families": _faulty_json(1),
     "orderings": _faulty_json(2),
     "candidates": _faulty_json(3),
@@ -214,6 +159,7 @@ class Facts:
     n_features: int
     n_classes: int | None
     n_metrics: int
+    families: set[str]
     candidates: set[int]
     n_candidates: int
     n_splits: int
@@ -234,6 +180,7 @@ def _facts(checks: Checks) -> Facts | None:
         n_features=meta["n_features"],
         n_classes=None if meta["classes"] is None else len(meta["classes"]),
         n_metrics=len(meta["plan"]["scoring"]),
+        families={row[0] for row in checks["families"].rows},
         candidates={row[0] for row in checks["candidates"].rows},
         n_candidates=len(checks["candidates"].rows) + len(checks["candidates"].damaged),
         n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
@@ -305,6 +252,24 @@ def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     return faulty
 
 
+def _faulty_effects(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
+    """Effects of families and splits that are not there, of features there are not, or not as many as there must be."""
+    faulty = _faulty_columns([row[2] for row in rows], facts.n_features, ascending=True)
+    width = effect_width(facts.n_classes or 0)
+    for place, (family, split, features, effects) in enumerate(rows):
+        known = family in facts.families and 0 <= split < facts.n_splits
+        faulty[place] |= not known or len(effects) != width * len(features)  # both have 4 bytes
+    return faulty
+
+
+def _faulty_quantiles(rows: Sequence[Row], facts: Facts) -> list[bool]:
+    size = 8 * len(QUANTILES) * (len(THIRDS) if facts.n_classes is None else facts.n_classes)
+    return [
+        family not in facts.families or not 0 <= feature < facts.n_features or len(quantiles) != size
+        for family, feature, quantiles in rows
+    ]
+
+
 def _faulty_columns(blobs: Sequence[bytes], n_features: int, *, ascending: bool) -> NDArray[np.bool_]:
     """Which lists are no features, each once; if told so, in ascending order."""
     lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
@@ -335,6 +300,8 @@ CROSS_CHECKS: dict[str, Callable[[Sequence[Row], Facts], Sequence[bool] | NDArra
     "orders": _faulty_orders,
     "outcomes": _faulty_outcomes,
     "failures": _faulty_keys,
+    "effects": _faulty_effects,
+    "quantiles": _faulty_quantiles,
 }
 
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from holdfast.study.store.checking import (
     Checks,
     check_tables,
-    parse_meta,
     refuse_damage,
     refuse_unusable,
     take_tables,
 )  # fmt: skip
+from holdfast.study.store.meta import parse_meta
 from holdfast.study.store.opening import explain_errors, open_to_read
 from holdfast.study.store.store import Store, StoreError
 

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
-FORMAT = 3
+FORMAT = 4
 Row = tuple[Any, ...]
 PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str, "BLOB": bytes}
 
@@ -206,6 +206,12 @@ FAILURES = Table(
     {"candidate": "INTEGER", "split": "INTEGER", "stage": "TEXT", "error": "TEXT", "traceback": "TEXT"},
     ("candidate", "split"),
 )
+EFFECTS = Table(
+    "effects",
+    {"family": "TEXT", "split": "INTEGER", "features": "BLOB", "effects": "BLOB"},
+    ("family", "split"),
+)
+QUANTILES = Table("quantiles", {"family": "TEXT", "feature": "INTEGER", "quantiles": "BLOB"}, ("family", "feature"))
 SESSIONS = Table(
     "sessions",
     {"session": "INTEGER", "started": "TEXT", "ended": "TEXT", "n_jobs": "INTEGER", "versions": "TEXT"},
@@ -215,7 +221,8 @@ SESSIONS = Table(
 TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
-        META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, BASELINES, FAILURES, SESSIONS,
+        META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, BASELINES, FAILURES, EFFECTS,
+        QUANTILES, SESSIONS,
     )
 }  # fmt: skip
 """All that a store holds; a table of one's own is one more declaration here."""

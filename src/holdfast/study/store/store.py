@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -14,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
+from holdfast.study.effects import SplitEffects, join_effects, pack_effects, unpack_effects
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
+from holdfast.study.store.packing import Ids, order_rows, outcome_row, split_row
 from holdfast.study.store.schema import (
     BASELINES,
     CANDIDATES,
+    EFFECTS,
     FAILURES,
     FAMILIES,
     FORMAT,
@@ -26,6 +28,7 @@ from holdfast.study.store.schema import (
     ORDERINGS,
     ORDERS,
     OUTCOMES,
+    QUANTILES,
     SESSIONS,
     SPLITS,
     TABLES,
@@ -34,10 +37,8 @@ from holdfast.study.store.schema import (
     Table,
     wrap_sum,
 )  # fmt: skip
-from holdfast.study.work import Finished, Outcome, SplitOrder
+from holdfast.study.work import Finished
 
-Ids = tuple[int, int | None]
-FEW_BYTES = 512
 AT_ONCE = 500
 """How many rows are held in memory at a time while they are written."""
 
@@ -192,6 +193,8 @@ class Store:
                 self._check_plan(stored, plan)
                 if about.get("command") is not None:
                     self.put("command", about["command"])
+                if about["data_record"]["target"] is not None or self.get("data_record")["target"] is None:
+                    self.put("data_record", about["data_record"])  # unless arrays without a name would replace a table
                 declared = self.get("declared") or about["declared"]
                 selectors = {**declared["selectors"], **about["declared"]["selectors"]}
                 self.put("declared", {**declared, "selectors": selectors})
@@ -255,7 +258,7 @@ class Store:
         """Write splits that are not there yet."""
         known = {split for (split,) in self.connection.execute("SELECT split FROM splits")}
         with self.transaction():
-            self.write(SPLITS, (_split_row(split) for split in splits if split.index not in known))
+            self.write(SPLITS, (split_row(split) for split in splits if split.index not in known))
 
     @property
     def n_splits(self) -> int:
@@ -314,14 +317,50 @@ class Store:
         """
         keyed = [(ids[outcome.family][outcome.candidate][0], outcome.split, outcome) for outcome in finished.outcomes]
         rows: dict[Table, list[Row]] = {
-            OUTCOMES: [(*key, *_outcome_row(outcome)) for *key, outcome in keyed if outcome.kind is not None],
-            ORDERS: [row for order in finished.orders for row in _order_rows(order, ids[order.family])],
+            OUTCOMES: [(*key, *outcome_row(outcome)) for *key, outcome in keyed if outcome.kind is not None],
+            ORDERS: [row for order in finished.orders for row in order_rows(order, ids[order.family])],
             FAILURES: [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None],
             BASELINES: list(baselines),
         }
         with self.transaction():
+            self._write_effects(finished.effects)
             for table, new in rows.items():
                 self.write(table, new)
+
+    # Effects
+
+    def _write_effects(self, effects: Sequence[SplitEffects]) -> None:
+        """Write effects, joined with those of other candidates of the family on the same splits."""
+        if not effects:
+            return
+        splits, n_classes = [part.split for part in effects], len(self.get("classes") or ())
+        of_family = "SELECT family, split, features, effects FROM effects WHERE family = ? AND split BETWEEN ? AND ?"
+        before = self.connection.execute(of_family, [effects[0].family, min(splits), max(splits)]).fetchall()
+        known = [unpack_effects(row, n_classes) for row in before if row[1] in set(splits)]
+        self.write(EFFECTS, map(pack_effects, join_effects([*known, *effects])))
+
+    def splits_without_effects(self) -> list[tuple[str, int]]:
+        """Families and splits that have an outcome but lost their effects."""
+        return self.connection.execute(
+            "SELECT DISTINCT family, split FROM outcomes JOIN candidates USING (candidate) "
+            "EXCEPT SELECT family, split FROM effects"
+        ).fetchall()
+
+    def add_effects(self, effects: Sequence[SplitEffects]) -> None:
+        """Write effects of one family."""
+        with self.transaction():
+            self._write_effects(effects)
+
+    def lists_of_features(self) -> list[tuple[str, bytes]]:
+        """The family and the features of all effects."""
+        return self.connection.execute("SELECT family, features FROM effects").fetchall()
+
+    def replace_quantiles(self, rows: Sequence[Row]) -> None:
+        """Write the quantiles of the features in place of all that are there."""
+        if sorted(rows) != self.connection.execute(QUANTILES.select_values).fetchall():
+            with self.transaction():
+                self.remove(QUANTILES, "1", [])
+                self.write(QUANTILES, rows)
 
     # Guessing
 
@@ -358,81 +397,3 @@ class Store:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
-    """Compress row numbers; few are only wrapped, as compressing them takes longer than storing them."""
-    if rows is None:
-        return None
-    raw = rows.astype("<i4").tobytes()
-    return zlib.compress(raw, 0 if len(raw) < FEW_BYTES else 1)
-
-
-def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
-    """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
-    return np.frombuffer(_inflate(blob, n, "row numbers"), dtype="<i4").astype(np.int64)
-
-
-def _inflate(blob: bytes, n: int, what: str) -> bytes:
-    """The bytes of ``n`` compressed numbers of 32 bits."""
-    inflate = zlib.decompressobj()
-    try:
-        raw = inflate.decompress(blob, 4 * n + 1)
-    except zlib.error as error:
-        raise ValueError(f"Expected compressed {what}, got something else: {error}.") from None
-    if len(raw) != 4 * n or not inflate.eof:
-        raise ValueError(f"Expected {n} {what}, got fewer or more.")
-    return raw
-
-
-def _split_row(split: Split) -> tuple[Any, ...]:
-    return (
-        split.index, split.label, split.seed, int(split.block), split.fraction, split.measured,
-        int(split.rows.size if split.counts is None else split.counts.sum()), split.rows.size, split.test.size,
-        pack_rows(split.rows), pack_rows(split.counts), pack_rows(split.test),
-    )  # fmt: skip
-
-
-def _outcome_row(outcome: Outcome) -> Row:
-    values = outcome.values
-    if values is not None and outcome.kind == "subset":
-        values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
-    predictions = None if outcome.predictions is None else outcome.predictions.tobytes()
-    blob = None if values is None else (values if outcome.kind == "subset" else values.astype("<f8")).tobytes()
-    scores = np.fromiter(outcome.scores.values(), "<f8").tobytes() if outcome.scores else None
-    return outcome.kind, blob, predictions, scores, outcome.seconds, outcome.score_seconds, outcome.note
-
-
-def _order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
-    """The order of a split, under each number that candidates know it by."""
-    order, whole = found.order, found.order.whole
-    kept = (None, None) if whole is None else (whole.kind, pack_weights(whole.values))
-    columns = order.columns.astype("<i4", copy=False).tobytes()
-    numbers = dict.fromkeys(ids[candidate][1] for candidate in found.candidates)
-    return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]
-
-
-def pack_weights(weights: NDArray[Any]) -> bytes:
-    """Compress ranks or weights, which are kept in 32 bits."""
-    return zlib.compress(weights.astype("<f4").tobytes(), 1)
-
-
-def unpack_weights(blob: bytes, n: int) -> NDArray[np.float64]:
-    """Return ``n`` compressed ranks or weights; no more than these are ever unpacked."""
-    return np.frombuffer(_inflate(blob, n, "ranks or weights"), dtype="<f4").astype(np.float64)
-
-
-def estimate_bytes(finished: Iterable[Finished], splits: Sequence[Split]) -> int:
-    """About how much room outcomes, orders and splits take in a store."""
-    rows = [
-        *(_outcome_row(outcome) for part in finished for outcome in part.outcomes),
-        *(
-            row
-            for part in finished
-            for order in part.orders
-            for row in _order_rows(order, [(0, 0)] * (1 + max(order.candidates)))
-        ),
-        *map(_split_row, splits),
-    ]
-    numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds
-    return sum(numbers + sum(len(item) for item in row if isinstance(item, bytes)) for row in rows)

@@ -1,0 +1,281 @@
+"""Commands about single features: features, check."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.configuration import checked_options
+from holdfast.cli.printing import counted, notes, number, print_json
+from holdfast.cli.reading import read
+from holdfast.cli.running import DEFAULTS
+from holdfast.cli.studies import study
+from holdfast.cli.terminal import console, table, write
+
+if TYPE_CHECKING:
+    from holdfast.io import Table
+    from holdfast.study import StudyResult
+    from holdfast.tradeoff import SelectedFeatures
+
+MOST_PRINTED = 30
+NAME_COLUMNS = ("feature", "features", "name", "gene")
+"""Headers of the column that holds the names, in a table of features."""
+
+Candidate = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Candidate to look at (default: the one that a report is about).")
+]
+Threshold = Annotated[
+    float, typer.Option(metavar="SHARE", help="Selection frequency that a feature that holds must exceed.")
+]
+DataFile = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE", help="The data of the study: stand-ins must then be correlated too."),
+]
+
+
+@app.command(rich_help_panel=DECIDE)
+def features(
+    store: options.StoreFile,
+    candidate: Candidate = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all features into this CSV file.")] = None,
+    threshold: Threshold = 0.5,
+    data: DataFile = None,
+    target: options.Target = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """List the selected features of a study: how often, in which direction, and how strong on held-out rows.
+
+    **Examples**
+
+    `holdfast features study.db`
+
+    `holdfast features study.db --candidate "anova(k=10)" --csv features.csv`
+    """
+    from holdfast.study import load_study
+
+    result = load_study(store)
+    with notes(quiet):
+        X = None if data is None else matching_data(store, result, data, target, quiet).X
+        found = result.features(candidate, level=level, threshold=threshold, X=X)
+    if csv is not None:
+        _as_cells(found).to_csv(csv, index=False)
+    if as_json:
+        print_json("features", found.to_dict())
+    elif csv is not None:
+        write(str(csv))
+    else:
+        _print_features(found)
+
+
+@app.command(rich_help_panel=DECIDE)
+def check(
+    names: Annotated[
+        str,
+        typer.Argument(
+            metavar="LIST",
+            help="A file with one name per line, a CSV file with a column of names, or names separated by commas.",
+        ),
+    ],
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="The store of the study to check against.")],
+    column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of a CSV file that holds the names.")
+    ] = None,
+    candidate: Candidate = None,
+    threshold: Threshold = 0.5,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Check a list of features against a study, name by name: whether they would be selected again.
+
+    **Examples**
+
+    `holdfast check genes.txt --store study.db`
+
+    `holdfast check "age, stage, ki67" --store study.db --candidate "lasso(k=10)"`
+    """
+    from holdfast.study import load_study
+    from holdfast.tradeoff import check_features
+    from holdfast.tradeoff.reported import default_candidate, features_that_count
+
+    wanted, result = read_list(names, column), load_study(store)
+    with notes(quiet):
+        chosen = default_candidate(result) if candidate is None else candidate
+        found = result.features(chosen, level=level, threshold=threshold)
+        top = features_that_count(result, chosen)
+        checked = check_features(wanted, result, chosen, level=level, threshold=threshold, top=top)
+    strengths = found.frame.assign(feature=found.frame["feature"].astype(str)).set_index("feature")
+    rows = [
+        {"feature": name, **row, "direction": strengths["direction"].get(name), **_effect_of(strengths, name)}
+        for name, row in zip(wanted, checked.to_dict(orient="records"), strict=True)
+    ]
+    _refuse_unknown(rows, result)
+    sentence = judge_list(rows, found)
+    if as_json:
+        print_json("check", {"candidate": chosen, "features": rows, "conclusion": sentence})
+    else:
+        _print_check(rows, found, result, sentence)
+
+
+def _effect_of(strengths: Any, name: str) -> dict[str, float]:
+    columns = ("effect", "effect_low", "effect_high")
+    return {column: float(strengths[column].get(name, float("nan"))) for column in columns}
+
+
+# Lists
+
+
+def read_list(names: str, column: str | None) -> list[str]:
+    """Return the names of a list: of a file, or as they stand."""
+    path = Path(names)
+    if not path.is_file():
+        if path.suffix in (".txt", ".csv", ".tsv"):
+            raise ValueError(f"There is no file {names}; give a file with names, or names separated by commas.")
+        found = [name.strip() for name in names.split(",")]
+    elif path.suffix.lower() in (".csv", ".tsv") or column is not None:
+        found = _read_column(path, column)
+    else:
+        found = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    kept = list(dict.fromkeys(name for name in found if name))
+    if not kept:
+        raise ValueError(f"Expected names of features in {names}, got none.")
+    return kept
+
+
+def _read_column(path: Path, column: str | None) -> list[str]:
+    import pandas as pd
+
+    from holdfast.declared import did_you_mean
+
+    frame = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",", dtype=str, encoding="utf-8-sig")
+    if column is not None and column not in frame.columns:
+        raise ValueError(f"Expected the column {column!r} in {path}{did_you_mean(column, frame.columns)}")
+    known = [name for name in frame.columns if str(name).strip().lower() in NAME_COLUMNS]
+    chosen = column or (known[0] if known else frame.columns[0])
+    values = frame[chosen].dropna().str.strip().tolist()
+    return values if known or column else [str(chosen).strip(), *values]  # a list without a header begins at once
+
+
+def _refuse_unknown(rows: Sequence[Mapping[str, Any]], result: "StudyResult") -> None:
+    if all(row["verdict"] == "unknown" for row in rows):
+        from holdfast.declared import did_you_mean
+
+        first = str(rows[0]["feature"])
+        hint = did_you_mean(first, list(map(str, result.feature_names)))
+        raise ValueError(f"No feature of the study has a name of this list, such as {first!r}{hint}")
+
+
+def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> str:
+    """Return whether a list holds as a whole, in a sentence or two."""
+    verdicts = [str(row["verdict"]) for row in rows]
+    often = [verdict for verdict in verdicts if verdict.startswith(("holds", "selected often"))]
+    size, holds = counted(len(rows), "feature"), not often or often[0] == "holds"
+    head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {'hold' if holds else often[0]}."
+    if len(often) == len(rows):
+        head = f"The whole list {'holds' if holds else f'is {often[0]}'} ({size})."
+    others = [verdict for verdict in dict.fromkeys(verdicts) if verdict not in often]
+    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in others]
+    listed = {str(row["feature"]) for row in rows}
+    table = found.frame
+    absent = [
+        str(name)
+        for name, verdict in zip(table["feature"], table["verdict"], strict=True)
+        if verdict.startswith(("holds", "selected often")) and str(name) not in listed
+    ]
+    more = f" Selected as often, but not on the list: {', '.join(absent[:6])}{', …' if len(absent) > 6 else '.'}"
+    return head + (f" The others: {'; '.join(counts)}." if counts else "") + (more if absent else "")
+
+
+# The data
+
+
+def matching_data(store: Path, result: "StudyResult", data: Path, target: str | None, quiet: bool) -> "Table":
+    """Read the data of a study again, with the options that it was begun with; raise if they are others."""
+    from holdfast.study.data import prepare_data
+    from holdfast.study.plan import fingerprint
+    from holdfast.study.store import read_meta
+
+    command = read_meta(store)["command"]
+    stored = {} if command is None else checked_options(command, study, str(store))
+    given = {"data": str(data), **({} if target is None else {"target": target})}
+    if command is None and result.data.target is not None:
+        given = {"target": result.data.target, **given}
+    table = read({**DEFAULTS, **stored, **given}, quiet=True)
+    prepared = prepare_data(table.X, table.y, table.groups, result.plan["keep"], result.task, None)
+    found = fingerprint(prepared.X, prepared.y, prepared.groups, prepared.covariates, prepared.names)
+    if found != result.plan["data"]:
+        differs = [key for key in found if found[key] != result.plan["data"].get(key)]
+        raise ValueError(
+            f"Expected the data of the study in {data}, got others ({', '.join(differs)} differ); give the file that "
+            "the study was run on."
+        )
+    return table
+
+
+# Printing
+
+
+def _as_cells(found: "SelectedFeatures") -> Any:
+    """The table with lists as text, and names that no spreadsheet takes for a formula."""
+    from holdfast.io.exported import protect_formula
+
+    frame = found.frame
+    return frame.assign(
+        feature=[protect_formula(str(name)) for name in frame["feature"]],
+        stand_ins=[protect_formula("; ".join(map(str, names))) for names in frame["stand_ins"]],
+    )
+
+
+def effect_text(row: Mapping[str, Any], found: "SelectedFeatures") -> str:
+    """An effect with its interval, as it is told beside its direction."""
+    from holdfast.tradeoff.effects import toward_direction
+
+    effect, low, high = toward_direction(row, found.effect)
+    return "–" if effect != effect else f"{number(effect, '.2f')} [{number(low, '.2f')}, {number(high, '.2f')}]"
+
+
+def _print_features(found: "SelectedFeatures") -> None:
+    out, rows = console(), found.frame.head(MOST_PRINTED).to_dict(orient="records")
+    cut = "" if found.top is None else f" (the best {found.top} of each count)"
+    size = f"{counted(len(found.frame), 'feature')} of {found.n_features:,}"
+    out.print(
+        f"{found.candidate}: {size} were ever selected in {counted(found.n_runs, 'resample')}{cut}.", soft_wrap=True
+    )
+    headers = "direction", f"{found.effect or 'effect'} [interval]", "stand-ins", "verdict"
+    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", *headers)
+    for row in cast("list[dict[str, Any]]", rows):
+        printed.add_row(
+            str(row["feature"]), f"{100 * row['frequency']:.0f} %",
+            f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %", row["direction"] or "–", effect_text(row, found),
+            ", ".join(map(str, row["stand_ins"][:3])), row["verdict"],
+        )  # fmt: skip
+    out.print(printed)
+    if len(found.frame) > MOST_PRINTED:
+        out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected less often; --csv FILE writes all.")
+    out.print(f"No effects: {found.missing}." if found.missing else found.scope, soft_wrap=True)
+
+
+def _print_check(
+    rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures", result: "StudyResult", sentence: str
+) -> None:
+    from holdfast.declared import did_you_mean
+
+    out, known = console(), list(map(str, result.feature_names))
+    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", "direction", "effect", "verdict")
+    for row in rows:
+        hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
+        frequency = number(100 * row["frequency"], ".0f")
+        interval = "–" if row["low"] != row["low"] else f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
+        verdict = f"{row['verdict']}{hint}"
+        printed.add_row(
+            row["feature"], frequency if frequency == "–" else f"{frequency} %", interval, row["direction"] or "–",
+            effect_text(row, found), verdict,
+        )  # fmt: skip
+    out.print(f"Checked against {found.candidate}, {counted(found.n_runs, 'resample')}.", soft_wrap=True)
+    out.print(printed)
+    out.print(sentence, soft_wrap=True)

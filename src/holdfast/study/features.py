@@ -1,0 +1,203 @@
+"""The features of a study's candidates: selected by name, of a final fit, against a known truth."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.study.effects import QUANTILES, SplitEffects, unpack_effects
+from holdfast.study.stabilities import StudyStabilities
+
+if TYPE_CHECKING:
+    from holdfast import tradeoff
+    from holdfast.study.result import StudyResult
+    from holdfast.study.study import Study
+
+
+class StudyFeatures(StudyStabilities):
+    """What a study says about single features, answered by :mod:`holdfast.tradeoff`."""
+
+    @property
+    def _result(self) -> "StudyResult":
+        return cast("StudyResult", self)
+
+    # What the store holds of features
+
+    @property
+    def no_effects(self) -> str | None:
+        """Why there are no effects of features on held-out rows, in words; None if there are."""
+        effects, reason = self.stored.effects, self.stored.meta["no_effects"]
+        if reason is not None:
+            return str(reason)
+        if not (self.split_table["n_test"] > 0).any():
+            return "no rows were held out"
+        if not effects["features"].map(len).any():
+            return "the rows that were held out were also trained on" if len(effects) else "none were stored"
+        return None
+
+    def split_effects(self, candidate: str) -> list[SplitEffects]:
+        """Return the effects on held-out rows of all features that a candidate or others of its selector selected.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        list of SplitEffects
+            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects).
+        """
+        rows = self.stored.effects[self.stored.effects["family"] == self.family(candidate)]
+        return [unpack_effects(row, len(self.classes or ())) for row in rows.itertuples(index=False, name=None)]
+
+    def quantiles(self, candidate: str) -> dict[int, NDArray[np.float64]]:
+        """Return quantiles by class of the features that a candidate or others of its selector selected most often.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        dict
+            For each feature, by column, its 10, 25, 50, 75 and 90 % quantiles in each class (classes × quantiles), or
+            in each third of the target if that is a number; ``nan`` for classes of fewer than eight rows.
+        """
+        rows = self.stored.quantiles[self.stored.quantiles["family"] == self.family(candidate)]
+        blobs = zip(rows["feature"].tolist(), rows["quantiles"], strict=True)
+        return {feature: np.frombuffer(blob, dtype="<f8").reshape(-1, len(QUANTILES)) for feature, blob in blobs}
+
+    # What is concluded (holdfast.tradeoff)
+
+    def final_features(
+        self,
+        candidate: str,
+        X: Any = None,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        study: "Study | None" = None,
+        threshold: float = 0.5,
+        level: float = 0.95,
+        top: int | None = None,
+    ) -> "tradeoff.FinalFeatures":
+        """Report the features of a candidate: those of a final fit, how often each was selected, and the consensus.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        X, y : optional
+            Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is none.
+        groups, study : optional
+            Groups of these rows; the plan, for a result that was loaded from a store.
+        threshold : float
+            Share of the resamples from which a feature is in the consensus.
+        level : float
+            Level of the intervals of the frequencies.
+        top : int, optional
+            How many of the best features count, for candidates that give rankings or weights.
+
+        Returns
+        -------
+        FinalFeatures
+            Features with frequencies and stand-ins, and a bound on false ones where there is one.
+
+        See Also
+        --------
+        features : How often each feature was selected, in which direction it points, and how strong it is.
+        holdfast.check_features : A list of your own, checked name by name.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.final_features(
+            self._result, candidate, X, y, groups=groups, study=study, threshold=threshold, level=level, top=top
+        )
+
+    def features(
+        self,
+        candidate: str | None = None,
+        *,
+        level: float = 0.95,
+        threshold: float = 0.5,
+        top: int | None = None,
+        X: Any = None,
+        metric: str | None = None,
+    ) -> "tradeoff.SelectedFeatures":
+        """Return the selected features by name: frequency, verdict, direction, effect on held-out rows, stand-ins.
+
+        Parameters
+        ----------
+        candidate : str, optional
+            Name of a candidate; by default the one that a report is about: the only one, the chosen one, or without
+            scores the most stable one.
+        level : float
+            Level of the intervals.
+        threshold : float
+            Selection frequency that the interval of a feature that holds must exceed.
+        top : int, optional
+            How many of the best features count, for candidates that give rankings or weights.
+        X : frame or array, optional
+            The features that the study ran on; stand-ins must then be correlated too.
+        metric : str, optional
+            The score by which the candidate must predict better than guessing; the study's first by default.
+
+        Returns
+        -------
+        SelectedFeatures
+            One row per feature that was ever selected, the most frequent first.
+
+        See Also
+        --------
+        final_features : The features of a fit to all rows.
+        holdfast.check_features : A list of your own, checked name by name.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.selected_features(
+            self._result, candidate, level=level, threshold=threshold, top=top, X=X, metric=metric
+        )
+
+    def recovery(
+        self, truth: Any, candidate: str, *, threshold: float = 0.5, top: int | None = None
+    ) -> "tradeoff.Recovery":
+        """Count false positives and negatives of a candidate where the relevant features are known.
+
+        Parameters
+        ----------
+        truth : iterable of str or int, or Truth
+            The relevant features by name or by column; or what :mod:`holdfast.datasets` knows of simulated data.
+        candidate : str
+            Name of a candidate.
+        threshold : float
+            Share of the resamples from which a feature is in the consensus.
+        top : int, optional
+            How many of the best features count, for candidates that give rankings or weights.
+
+        Returns
+        -------
+        Recovery
+            Counts per resample, and the errors of the consensus.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.recovery(self._result, truth, candidate, threshold=threshold, top=top)
+
+    def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
+        """Measure whether fits that select different features also predict differently.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate; its predictions must have been kept.
+
+        Returns
+        -------
+        PredictionAgreement
+            Agreement of predictions above chance, beside the stability of the selection.
+        """
+        from holdfast import tradeoff
+
+        return tradeoff.prediction_agreement(self._result, candidate)

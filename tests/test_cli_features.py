@@ -1,0 +1,102 @@
+"""The commands about single features: features, check."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from typer.testing import CliRunner
+
+import holdfast as hf
+from holdfast.cli import app
+from study_parts import anova, small_data
+
+X, Y = small_data(n=120)
+LABELS = np.where(Y == 1, "relapse", "none")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("features")
+    X.assign(status=LABELS).to_csv(path / "patients.csv", index=False)
+    study = hf.Study(
+        selectors={"anova": hf.Candidates(anova(), {"k": [2, 4]})}, perturbation=hf.Bootstrap(25),
+        estimator=KNeighborsClassifier(3),
+    )  # fmt: skip
+    study.run(X, pd.Series(LABELS, name="status"), store=path / "s.db")
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_features_are_listed_with_direction_and_effect(folder):
+    shown = run("features", folder / "s.db", "--candidate", "anova(k=4)")
+    assert shown.exit_code == 0
+    first = next(line for line in shown.stdout.splitlines() if line.strip().startswith("f0"))
+    assert "higher in relapse" in first
+    assert "100 %" in first
+    assert "Effects are means over the held-out rows" in shown.stdout
+    told = json.loads(run("features", folder / "s.db", "--json").stdout)
+    assert told["schema"] == "holdfast.features/1"
+    assert told["frame"][0]["direction"] == "higher in relapse"
+
+
+def test_features_are_written_as_csv(folder, tmp_path):
+    assert run("features", folder / "s.db", "--csv", tmp_path / "f.csv").exit_code == 0
+    table = pd.read_csv(tmp_path / "f.csv")
+    expected = hf.load_study(folder / "s.db").features().frame
+    assert table["feature"].tolist() == expected["feature"].tolist()
+    np.testing.assert_allclose(table["effect"], expected["effect"])
+
+
+def test_given_the_data_stand_ins_are_correlated_and_other_data_are_refused(folder, tmp_path):
+    shown = run("features", folder / "s.db", "--data", folder / "patients.csv", "--json")
+    assert shown.exit_code == 0, shown.output
+    changed = tmp_path / "others.csv"
+    X.assign(f0=0.0, status=LABELS).to_csv(changed, index=False)
+    refused = run("features", folder / "s.db", "--data", changed)
+    assert isinstance(refused.exception, ValueError)
+    assert "Expected the data of the study in" in str(refused.exception)
+    assert "features differ" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("list.txt", "f0\nf1\n\nf9\n"),
+        ("list.csv", "rank,gene\n1,f0\n2,f1\n3,f9\n"),
+        ("plain.csv", "f0\nf1\nf9\n"),
+        ("bom.txt", "\ufefff0\nf1\nf9"),
+    ],
+)
+def test_lists_come_in_files_and_as_names(name, text, folder, tmp_path):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    for given in (tmp_path / name, "f0, f1,f9"):
+        told = json.loads(run("check", given, "--store", folder / "s.db", "--json").stdout)
+        assert [row["feature"] for row in told["features"]] == ["f0", "f1", "f9"]
+    verdicts = hf.check_features(["f0", "f1", "f9"], hf.load_study(folder / "s.db"), told["candidate"])["verdict"]
+    assert [row["verdict"] for row in told["features"]] == verdicts.tolist()
+
+
+def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
+    wide = "--store", folder / "s.db", "--candidate", "anova(k=4)"
+    assert "The whole list holds (1 feature)." in run("check", "f0", *wide).stdout
+    mixed = run("check", "f0,f11,F00", *wide).stdout
+    assert "The list as a whole does not hold: of 3 features, 1 hold." in mixed
+    unsure = run("check", "f0", "--store", folder / "s.db", "--candidate", "anova(k=2)").stdout
+    assert "The whole list is selected often; not shown to carry information (1 feature)." in unsure
+    assert "unknown; did you mean 'f0'?" in mixed
+    none = run("check", "genie,other", "--store", folder / "s.db")
+    assert "No feature of the study has a name of this list" in str(none.exception)
+    assert "There is no file" in str(run("check", "absent.txt", "--store", folder / "s.db").exception)
+
+
+def test_noise_features_never_make_a_list_that_holds():
+    rng = np.random.default_rng(3)
+    noise = pd.DataFrame(rng.normal(size=(60, 30)))
+    study = hf.Study(selectors={"anova": anova(k=3)}, perturbation=hf.Bootstrap(20), estimator=KNeighborsClassifier(3))
+    found = study.run(noise, Y).features()
+    assert not (found.frame["verdict"] == "holds").any()
