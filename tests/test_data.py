@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
+from holdfast.cli.reading import read
+from holdfast.io.record import DataRecord
 
 ROWS = {"age": [31.5, 45, 50, 62], "dose": [0, 2, 1, 1], "ill": ["no", "yes", "no", "yes"]}
 FRAME = pd.DataFrame(ROWS)
@@ -87,6 +89,44 @@ def test_a_table_unpacks_and_tells_about_itself():
     assert repr(hf.read_table(FRAME, "age", ignore="ill", task="regression")) == (
         "Table: 4 samples of 1 feature, 'age' of numbers"
     )
+
+
+def test_a_table_has_a_record_of_its_data(tmp_path):
+    path = written(
+        tmp_path / "patients.csv", "age;sex;flat;who;ill\n1,5;f;1;a;no\n;m;1;a;yes\n3;m;1;b;no\n4;f;1;b;yes\n"
+    )
+    table = hf.read_table(path, "ill", groups="who", categorical="one-hot", missing="drop", drop_constant=True)
+    assert table.record == DataRecord(
+        source="patients.csv",
+        file_format="text separated by ';' with decimal commas, UTF-8",
+        rows_read=4,
+        columns_read=5,
+        rows=3,
+        features=2,
+        target="ill",
+        task="classification",
+        classes=(("no", 2), ("yes", 1)),
+        groups="who",
+        n_groups=2,
+        notes=(
+            "Read as text separated by ';' with decimal commas (UTF-8).",
+            "Dropped 1 of 4 rows with missing values: 'age' (1).",
+            "Made 0/1 columns of the categories of 'sex' ('sex=m').",
+            "Left out 1 column with a single value: 'flat'.",
+            "Found a single row of class 'yes': splits cannot be stratified by it.",
+        ),
+        warnings=(),
+    )
+    frame = hf.read_table(FRAME, "age", ignore="ill", task="regression").record
+    assert (frame.source, frame.file_format, frame.classes, frame.task) == (None, None, (), "regression")
+
+
+def test_a_known_data_set_has_a_record_too():
+    record = read({"data": "breast_cancer", "target": "diagnosis"}, quiet=True).record
+    assert (record.source, record.rows, record.features, record.target) == ("breast_cancer", 569, 30, "diagnosis")
+    assert record.classes == (("benign", 357), ("malignant", 212))
+    with pytest.raises(ValueError, match="Expected a file for --target-file, got the data set breast_cancer"):
+        read({"data": "breast_cancer", "target_file": "x.csv"}, quiet=True)
 
 
 def test_the_frame_given_stays_as_it_is():

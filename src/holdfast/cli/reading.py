@@ -22,7 +22,7 @@ def read(options: dict[str, Any], quiet: bool) -> "Table":
     data = _table(options)
     if not quiet:
         for note in data.notes:
-            say(f"holdfast: note: {note}")
+            say(f"holdfast: note: {as_options(note)}")
         for warning in data.warnings:
             say(f"holdfast: warning: {warning}")
     return data

@@ -360,7 +360,7 @@ def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options:
     hint = did_you_mean(name, frame.columns)
     if argument == "target" and options.transpose and not hint.endswith("?"):
         raise ValueError(
-            f"Expected a row named {name!r} in {options.where}, as transpose= makes rows to columns, got the rows "
+            f"Expected a row named {name!r} in {options.where}, as transpose= turns rows into columns, got the rows "
             f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
             f"samples and a column {name!r}."
         )
