@@ -36,8 +36,7 @@ import holdfast
 
 MODULES = (
     "benchmarking", "inference", "measures", "io", "similarity", "resampling", "selectors", "study", "tradeoff",
-    "plots",
-    "report", "datasets", "testing",
+    "plots", "report", "datasets", "testing",
 )  # fmt: skip
 EVERYWHERE = {
     "GL03", "GL06", "GL07", "GL08", "SS01", "SS03", "SS06", "PR01", "PR02", "PR03", "PR04", "PR06", "PR07", "PR08",

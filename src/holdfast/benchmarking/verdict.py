@@ -84,14 +84,19 @@ def _describe_ranks(test: FriedmanTest) -> str:
     return f"Mean ranks, 1 is best: {named}{more}."
 
 
+def _describe_reach(pairs: RankComparisons) -> str:
+    needed = math.ceil(1 + math.log2(len(pairs.pairs) / (1 - pairs.level)))
+    return (
+        f"; with {pairs.n_datasets} data sets none could, because the smallest possible p of {len(pairs.pairs)} pairs "
+        f"is {pairs.smallest_p:.2g} ({needed} data sets are needed)"
+    )
+
+
 def _describe_pairs(what: str, pairs: RankComparisons, test: FriedmanTest) -> str:
     ranks = dict(zip(test.candidates, test.mean_ranks, strict=True))
     different = sorted(pairs.different, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
     if not different:
-        could = "" if pairs.smallest_p <= 1 - pairs.level else (
-            f"; with {pairs.n_datasets} data sets none could, because the smallest possible p of "
-            f"{len(pairs.pairs)} pairs is {pairs.smallest_p:.2g}"
-        )  # fmt: skip
+        could = _describe_reach(pairs) if pairs.smallest_p > 1 - pairs.level else ""
         return f"Which of them differ was not shown: no pair does after Holm's correction{could}."
     better = different[0][0]
     others = [worse for name, worse in different if name == better]

@@ -5,6 +5,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 
+from holdfast.benchmarking.verdict import format_p
 from holdfast.io.exported import protect_formula
 from holdfast.report.benchmark_records import BenchmarkSummary, Cell, Question
 from holdfast.text import escape_latex
@@ -114,7 +115,7 @@ def describe_test(question: Question) -> str:
         return f"no test, because {question.reason}"
     return (
         f"Friedman's chi-square {question.chi_square:.2f} ({question.degrees} df), Iman and Davenport's F "
-        f"{_format_f(question)} ({question.f_degrees[0]}, {question.f_degrees[1]} df), p {question.p_value:.2g} "
+        f"{_format_f(question)} ({question.f_degrees[0]}, {question.f_degrees[1]} df), {format_p(question.p_value)} "
         f"by permutation, Nemenyi's critical difference {question.critical_difference:.2f}"
     )
 
