@@ -88,24 +88,27 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
 
 
 def record_data(data: StudyData, given: GivenData) -> DataRecord:
-    """Record what the data are and what was done to them, for the store and the report; never a value of them."""
+    """Record what the data are and what was done to them, for the store and the report; never a value of them.
+
+    What the values alone show, such as a feature that may be a copy of the target, belongs into ``warnings`` here.
+    """
     table = given.table
     known = None if table is None else getattr(table, "record", None)
-    if known is not None:
-        return replace(known, rows=len(data.y), features=len(data.names), task=data.task, classes=_count_classes(data))
-    shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
-    return DataRecord(
-        rows_read=int(shape[0]),
-        columns_read=int(shape[1]),
-        rows=len(data.y),
-        features=len(data.names),
-        target=_name(given.y) if table is None else table.target,
-        task=data.task,
-        classes=_count_classes(data),
-        groups=_name(given.groups),
+    record = _make_record(data, given) if known is None else known
+    return replace(
+        record, rows=len(data.y), features=len(data.names), task=data.task, classes=_count_classes(data),
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
+    )  # fmt: skip
+
+
+def _make_record(data: StudyData, given: GivenData) -> DataRecord:
+    """The record of data that came without one: names as far as columns have some, and notes of a table."""
+    table, shape = given.table, getattr(given.X, "shape", (len(data.y), len(data.names)))
+    return DataRecord(
+        rows_read=int(shape[0]), columns_read=int(shape[1]), rows=len(data.y), features=len(data.names),
+        target=_name(given.y) if table is None else table.target, task=data.task, groups=_name(given.groups),
         notes=() if table is None else table.notes,
-    )
+    )  # fmt: skip
 
 
 def _name(column: Any) -> str | None:
