@@ -68,8 +68,8 @@ class SelectedFeatures(ResultMixin):
     >>> found = study.run(X, y).features()
     >>> found.to_frame()[["feature", "count", "direction", "effect"]].head(2).round(2)
                     feature  count          direction  effect
-    0        worst perimeter     30  higher in class 0    0.02
-    1  worst concave points     30  higher in class 0    0.03
+    0       worst perimeter     30  higher in class 0    0.03
+    1  worst concave points     28  higher in class 0    0.04
     """
 
     candidate: str
