@@ -112,7 +112,7 @@ def summarize(
 def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
-    tradeoff, why_not = make_tradeoff(result, options, rule_options)
+    tradeoff, choice = make_tradeoff(result, options, rule_options)
     candidate = _reported_candidate(result, options, estimates, tradeoff)
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
@@ -127,7 +127,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
         stability=stability,
         information=information,
         features=match_headline(features, stability, information),
-        candidates=make_candidates(result, estimates, options, candidate, tradeoff, why_not),
+        candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),
         tradeoff=tradeoff,
     )
 
