@@ -1,5 +1,6 @@
 """From a study to a summary: options checked, the reported candidate found, and everything put into words."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +19,9 @@ from holdfast.report.records import Tradeoff
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
-from holdfast.tradeoff.choice import check_rule
+from holdfast.tradeoff.choice import Choice, check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
+from holdfast.tradeoff.list_probabilities import list_probabilities
 
 
 def summarize(
@@ -116,7 +118,8 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     candidate = _reported_candidate(result, options, estimates, tradeoff)
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
-    features = None if candidate is None else make_features(result, candidate, common, options)
+    listed = _list_probabilities(result, options, rule_options, candidate, choice)
+    features = None if candidate is None else make_features(result, candidate, common, options, listed)
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
@@ -130,6 +133,28 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
         candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),
         tradeoff=tradeoff,
     )
+
+
+def _list_probabilities(
+    result: StudyResult,
+    options: ReportOptions,
+    rule_options: Mapping[str, Any],
+    candidate: str | None,
+    choice: Choice | None,
+) -> Mapping[Any, float]:
+    """Return how often features would be on the list of those selected often; of one candidate if it was asked for."""
+    if candidate is None:
+        return {}
+    chosen = choice is not None and choice.candidate == candidate and options.candidate is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return list_probabilities(
+                result, None if chosen else candidate, rule=options.rule, metric=options.metric,
+                measure=options.measure, threshold=options.threshold, level=options.level, X=options.X, **rule_options,
+            ).to_dict()  # fmt: skip
+        except ValueError:  # none of its resamples counts for the stability
+            return {}
 
 
 def _check_options(

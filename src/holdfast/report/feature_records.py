@@ -1,5 +1,6 @@
 """The features of a summary, as plain typed data: frequencies, stand-ins, and which resample selected what."""
 
+import math
 from dataclasses import dataclass
 
 from holdfast.tradeoff.final import HOLDS, OFTEN
@@ -23,6 +24,9 @@ class Feature:
         Share of the resamples that selected it or one of its stand-ins.
     verdict : str
         What the interval says about the feature.
+    on_list : float
+        Share of redrawn resamples of this data set in which the feature is on the list of features selected often: its
+        frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
     """
 
     feature: str
@@ -33,6 +37,7 @@ class Feature:
     stand_ins: tuple[str, ...]
     with_stand_ins: float
     verdict: str
+    on_list: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

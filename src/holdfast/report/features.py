@@ -1,6 +1,7 @@
 """The features of the reported candidate: frequencies, stand-ins, and which resample selected what."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -19,9 +20,16 @@ RARE = 0.1  # selection frequency below which a feature is only in the table
 
 
 def make_features(
-    result: StudyResult, candidate: str, common: CommonMeasure, options: ReportOptions
+    result: StudyResult,
+    candidate: str,
+    common: CommonMeasure,
+    options: ReportOptions,
+    listed: Mapping[Any, float],
 ) -> Features | None:
-    """Return the features of a candidate; None if it has no resamples that count for the stability."""
+    """Return the features of a candidate; None if it has no resamples that count for the stability.
+
+    ``listed`` is how probable it is that a feature is on the list of those selected often, where it is above 0.
+    """
     try:
         runs = result.preferences(candidate)
     except ValueError:
@@ -33,7 +41,7 @@ def make_features(
         table = feature_table(subsets, level=options.level)
         names = table["feature"][table["frequency"] >= RARE].tolist()[:MOST_SHOWN]
         final = final_features(result, candidate, threshold=options.threshold, level=options.level, top=top)
-        shown = _check(names, result, candidate, options, top)
+        shown = _check(names, result, candidate, options, top, listed)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -49,7 +57,12 @@ def make_features(
 
 
 def _check(
-    names: list[Any], result: StudyResult, candidate: str, options: ReportOptions, top: int | None
+    names: list[Any],
+    result: StudyResult,
+    candidate: str,
+    options: ReportOptions,
+    top: int | None,
+    listed: Mapping[Any, float],
 ) -> tuple[Feature, ...]:
     if not names:
         return ()
@@ -67,6 +80,7 @@ def _check(
             stand_ins=tuple(_name(stand_in) for stand_in in row["stand_ins"]),
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
+            on_list=float(listed.get(name, 0.0)),
         )
         for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
     )

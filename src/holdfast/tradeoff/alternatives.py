@@ -41,7 +41,7 @@ def choose_in_redraws(
         The redraws, and the place of the candidate chosen in each; -1 where the rule chooses none.
     """
     usual = FEW_DRAWS if rule.many is None else MANY_DRAWS
-    redraws = redraw(points, usual if n_draws is None else n_draws, int(points.result.plan.get("random_state") or 0))
+    redraws = redraw(points, usual if n_draws is None else n_draws)
     if rule.many is not None:
         return redraws, rule.many(redraws, **parameters)
     return redraws, np.array([_choose_once(redraws, draw, rule, parameters) for draw in range(len(redraws))])

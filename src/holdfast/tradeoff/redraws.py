@@ -82,11 +82,17 @@ class Redraws:
         )  # fmt: skip
 
 
-def redraw(points: Points, n_draws: int, random_state: int = 0) -> Redraws:
+def redraw(points: Points, n_draws: int) -> Redraws:
     """Draw the resamples of a study again, and measure all candidates on each draw."""
-    times = points.draw_units(n_draws, random_state, size=max(2, points.units.size // 2))
+    return measure_draws(points, draw_half(points, n_draws))
+
+
+def draw_half(points: Points, n_draws: int) -> Floats:
+    """How often each unit was drawn (draws × units), half as many as there are; by the seed of the study."""
+    seed = int(points.result.plan.get("random_state") or 0)
+    times = points.draw_units(n_draws, seed, size=max(2, points.units.size // 2))
     times[(times > 0).sum(axis=1) < 2] = 1.0  # copies of one resample have no stability
-    return measure_draws(points, times)
+    return times
 
 
 def measure_draws(points: Points, times: Floats) -> Redraws:
