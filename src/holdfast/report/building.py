@@ -132,6 +132,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
         features=match_headline(features, stability, information),
         candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),
         tradeoff=tradeoff,
+        X=options.X,
     )
 
 

@@ -198,14 +198,15 @@ class Cause:
         The cause in a few words.
     evidence : str
         The numbers that show it.
-    help : str
-        What would help.
+    help : str or None
+        What would help, and how much with an interval, as tested on the resamples of the study; None if nothing was
+        shown to.
     """
 
     kind: str
     title: str
     evidence: str
-    help: str
+    help: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

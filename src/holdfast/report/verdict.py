@@ -127,7 +127,7 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
         )
     if standing == "weak signal":
         return (
-            f"Collect more samples before using {name}: its {information.metric} of {score} was not shown to be "
+            f"Do not rely on {name} yet: its {information.metric} of {score} was not shown to be "
             f"better than guessing ({baseline}). {_capitalize(frequent)}."
         )
     if information.untested:
