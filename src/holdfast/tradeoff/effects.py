@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
@@ -188,8 +189,9 @@ def compare_stability(
         return None
     pair = compared.pairs.iloc[0]
     before, after = (compared.estimates[name].value for name in ("present", "other"))
-    low, high = float(pair["low"]), float(pair["high"])
-    return None if math.isnan(low) else Change(before=before, after=after, low=low, high=high)
+    if pd.isna(pair["low"]):
+        return None
+    return Change(before=before, after=after, low=float(pair["low"]), high=float(pair["high"]))
 
 
 def _sizes_to_try(result: StudyResult, candidate: str, size: int, scored: Sequence[int]) -> list[int]:

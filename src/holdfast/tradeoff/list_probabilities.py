@@ -104,7 +104,9 @@ def _times_on_list(points: Points, candidate: str, times: Floats, threshold: flo
     total = weights.sum(axis=1)
     weights = weights[total > 0] / total[total > 0, None]
     ever = np.flatnonzero(runs.counts)
-    counts = runs.n_runs * np.asarray(weights @ runs.to_sparse()[:, ever].toarray())
+    # Most features are below the threshold, so one above it is there in part by luck: one more resample without it.
+    shrunk = runs.n_runs / (runs.n_runs + 1)
+    counts = shrunk * runs.n_runs * np.asarray(weights @ runs.to_sparse()[:, ever].toarray())
     least = _least_count(runs.n_runs, threshold, level)
     # Half as many draws give every second count: each stands for the counts up to one away.
     on_list = np.clip((counts + 1 - (least - 0.5)) / 2, 0.0, 1.0)
