@@ -22,6 +22,8 @@ from holdfast.study import StudyResult
 from holdfast.tradeoff.choice import Choice, check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
 from holdfast.tradeoff.list_probabilities import list_probabilities
+from holdfast.tradeoff.points import make_units
+from holdfast.tradeoff.redraws import LEAST_UNITS
 
 
 def summarize(
@@ -142,10 +144,10 @@ def _list_probabilities(
     rule_options: Mapping[str, Any],
     candidate: str | None,
     choice: Choice | None,
-) -> Mapping[Any, float]:
+) -> Mapping[Any, float] | None:
     """Return how often features would be on the list of those selected often; of one candidate if it was asked for."""
-    if candidate is None:
-        return {}
+    if candidate is None or make_units(result).size < LEAST_UNITS:
+        return None
     chosen = choice is not None and choice.candidate == candidate and options.candidate is None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -155,7 +157,7 @@ def _list_probabilities(
                 measure=options.measure, threshold=options.threshold, level=options.level, X=options.X, **rule_options,
             ).to_dict()  # fmt: skip
         except ValueError:  # none of its resamples counts for the stability
-            return {}
+            return None
 
 
 def _check_options(

@@ -1,5 +1,6 @@
 """The features of the reported candidate: frequencies, stand-ins, and which resample selected what."""
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +25,12 @@ def make_features(
     candidate: str,
     common: CommonMeasure,
     options: ReportOptions,
-    listed: Mapping[Any, float],
+    listed: Mapping[Any, float] | None,
 ) -> Features | None:
     """Return the features of a candidate; None if it has no resamples that count for the stability.
 
-    ``listed`` is how probable it is that a feature is on the list of those selected often, where it is above 0.
+    ``listed`` is how probable it is that a feature is on the list of those selected often, where it is above 0; None if
+    it is not known.
     """
     try:
         runs = result.preferences(candidate)
@@ -62,7 +64,7 @@ def _check(
     candidate: str,
     options: ReportOptions,
     top: int | None,
-    listed: Mapping[Any, float],
+    listed: Mapping[Any, float] | None,
 ) -> tuple[Feature, ...]:
     if not names:
         return ()
@@ -80,7 +82,7 @@ def _check(
             stand_ins=tuple(_name(stand_in) for stand_in in row["stand_ins"]),
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
-            on_list=float(listed.get(name, 0.0)),
+            on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
         )
         for name, row in zip(names, checked.to_dict(orient="records"), strict=True)
     )

@@ -16,6 +16,7 @@ from holdfast.results import ResultMixin
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.alternatives import choose_in_redraws, describe_certainty, no_choices, tabulate_choices
 from holdfast.tradeoff.points import Points, make_points
+from holdfast.tradeoff.redraws import LEAST_UNITS
 from holdfast.tradeoff.rules import RULES, Decision
 
 OWN = ("self", "result")
@@ -179,7 +180,7 @@ def choose(
         Level of the intervals, and of the tests of a rule that has some.
     n_draws : int, optional
         How often the resamples are redrawn; by default 1000 times, or 200 for a rule of one's own that chooses in one
-        redraw at a time. 0 for no probabilities.
+        redraw at a time. 0 for no probabilities; there are none with fewer than eight resamples either.
     X : matrix, optional
         Samples × features, for measures that need a similarity of features.
     **parameters
@@ -209,7 +210,7 @@ def choose(
     if "level" in RULES[rule].parameters:
         parameters = {"level": level, **parameters}
     choice = _make_choice(points, RULES[rule].about.name, RULES[rule](points, **parameters))
-    if n_draws == 0 or points.units.size < 2:
+    if n_draws == 0 or points.units.size < LEAST_UNITS:
         return choice
     _, places = choose_in_redraws(points, RULES[rule], parameters, n_draws)
     return replace(choice, probabilities=tabulate_choices(points, choice.candidate, places))

@@ -26,6 +26,8 @@ from holdfast.study.score_intervals import mean_score_interval, score_range
 from holdfast.study.summary import corrected_error
 
 Floats = NDArray[np.float64]
+PLAIN = ("runs", "folds")
+"""Designs whose splits are drawn one by one."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -181,12 +183,11 @@ class Points:
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """What is drawn: splits, or blocks of them."""
-        splits = self.result.splits
-        return splits.index.to_numpy() if self._has_plain_runs else np.unique(splits["block"])
+        return make_units(self.result)
 
     @property
     def _has_plain_runs(self) -> bool:
-        return self.result.design in ("runs", "folds")
+        return self.result.design in PLAIN
 
     def _drawn_scores(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
         if not len(point.scores):
@@ -226,6 +227,12 @@ class Points:
             by_block = block_values(designed, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
         return _weighted_means(times[:, np.searchsorted(units, by_block.blocks)], by_block.values)
+
+
+def make_units(result: StudyResult) -> NDArray[np.int64]:
+    """Return what is drawn again: the splits of a study, or blocks of them (pairs of halves, outer folds)."""
+    splits = result.splits
+    return splits.index.to_numpy() if result.design in PLAIN else np.unique(splits["block"])
 
 
 def _weighted_means(times: Floats, values: Floats) -> Floats:

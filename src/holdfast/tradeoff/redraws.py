@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from holdfast.tradeoff.points import Floats, Point, Points
 
+LEAST_UNITS = 8
+"""Resamples, or blocks of them, below which nothing is redrawn: half of them would show too little."""
 CLOSE = 3.0
 """Standard errors of the paired difference up to which a candidate counts as close to the best score."""
 
