@@ -126,11 +126,16 @@ def test_settings_of_one_selector_are_counted():
         index=[f"lasso({i})" for i in range(7)] + ["anova(2)"],
     )
     assert describe_alternatives(table) == "one of 7 settings of lasso, or anova(2)"
-    assert describe_certainty(table[:7], "lasso(0)").startswith(
-        "One of 7 settings of lasso: these data cannot tell these settings apart. lasso(0) is chosen in 10 %"
+    assert describe_certainty(table[:7].assign(probability=1 / 7), "lasso(0)").startswith(
+        "One of 7 settings of lasso: these data cannot tell these settings apart. lasso(0) is chosen in 14 %"
     )
     many = table.assign(family=list("abcdefgh"))
     assert describe_alternatives(many) == "anova(2), lasso(0), or one of 6 other selectors"
+
+
+def test_redraws_without_a_choice_are_counted():
+    table = pd.DataFrame({"family": ["a", "b"], "probability": [0.8, 0.1], "alternative": [True, False]}, ["a", "b"])
+    assert describe_certainty(table, "a").endswith("In 10 % of them no candidate is as the rule asks.")
 
 
 def test_a_rule_of_ones_own_is_redrawn_too():

@@ -152,6 +152,9 @@ def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
     if len(table) < 2:
         return ""
     sure = f"{chosen} is chosen in {format_share(float(table['probability'][chosen]))} of {REDRAWS}."
+    none = 1 - float(table["probability"].sum())
+    if none > 0.005:
+        sure = f"{sure} In {format_share(none)} of them no candidate is as the rule asks."
     listed = table[table["alternative"].astype(bool)]
     if len(listed) < 2:
         return sure
