@@ -1,5 +1,6 @@
 """Commands that weigh accuracy against stability: tradeoff, choose."""
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -147,13 +148,16 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
 def _print(pareto: "Pareto", choice: "Choice") -> None:
     out, ends = console(), f"{100 * pareto.level:g}% interval"
     out.print(f"The front: {len(pareto.front)} of {len(pareto.frame)} candidates are best compromises.")
-    rows = table("candidate", pareto.metric, ends, pareto.measure, ends, "size", "probability")
+    rows = table("candidate", pareto.metric, ends, pareto.measure, ends, "size", "on the front", "chosen in")
+    chosen_in = choice.probabilities["probability"]
     for name, row in pareto.front.iterrows():
         rows.add_row(
             str(name), number(row["score"]), interval_text(row["score_low"], row["score_high"]),
             number(row["stability"]), interval_text(row["low"], row["high"]), number(row["size"], ".1f"),
-            number(row["probability"], ".2f"),
+            number(row["probability"], ".2f"), number(chosen_in.get(name, math.nan), ".2f"),
         )  # fmt: skip
     out.print(rows)
     out.print(f"The choice ({choice.rule}): {choice.reason}", soft_wrap=True)
+    if choice.certainty:
+        out.print(f"How sure: {choice.certainty}", soft_wrap=True)
     out.print(f"Measured on {choice.measured_on}.", soft_wrap=True)

@@ -1,5 +1,6 @@
 """From a study to a summary: options checked, the reported candidate found, and everything put into words."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +19,11 @@ from holdfast.report.records import Tradeoff
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
-from holdfast.tradeoff.choice import check_rule
+from holdfast.tradeoff.choice import Choice, check_rule
 from holdfast.tradeoff.information import Information, compare_with_guessing
+from holdfast.tradeoff.list_probabilities import list_probabilities
+from holdfast.tradeoff.points import make_units
+from holdfast.tradeoff.redraws import LEAST_UNITS
 from holdfast.tradeoff.reported import most_stable
 
 
@@ -119,11 +123,12 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
     labels = make_labels(result)
-    tradeoff, why_not = make_tradeoff(result, options, rule_options, labels)
+    tradeoff, choice = make_tradeoff(result, options, rule_options, labels)
     candidate = _reported_candidate(result, options, estimates, tradeoff)
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
-    features = None if candidate is None else make_features(result, candidate, common, options)
+    listed = _list_probabilities(result, options, rule_options, candidate, choice)
+    features = None if candidate is None else make_features(result, candidate, common, options, listed)
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
@@ -135,9 +140,32 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
         stability=stability,
         information=information,
         features=match_headline(features, stability, information),
-        candidates=make_candidates(result, estimates, options, candidate, tradeoff, why_not),
+        candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),
         tradeoff=tradeoff,
+        X=options.X,
     )
+
+
+def _list_probabilities(
+    result: StudyResult,
+    options: ReportOptions,
+    rule_options: Mapping[str, Any],
+    candidate: str | None,
+    choice: Choice | None,
+) -> Mapping[Any, float] | None:
+    """Return how often features would be on the list of those selected often; of one candidate if it was asked for."""
+    if candidate is None or make_units(result).size < LEAST_UNITS:
+        return None
+    chosen = choice is not None and choice.candidate == candidate and options.candidate is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return list_probabilities(
+                result, None if chosen else candidate, rule=options.rule, metric=options.metric,
+                measure=options.measure, threshold=options.threshold, level=options.level, X=options.X, **rule_options,
+            ).to_dict()  # fmt: skip
+        except ValueError:  # none of its resamples counts for the stability
+            return None
 
 
 def _check_options(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure, find_measure
@@ -17,6 +16,9 @@ from holdfast.report.records import Candidate, Labels, Score, Stability, Tradeof
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
+from holdfast.study.score_intervals import mean_score_interval, score_range
+from holdfast.tradeoff.alternatives import describe_alternatives, describe_certainty
+from holdfast.tradeoff.choice import Choice
 from holdfast.tradeoff.information import why_no_scores
 
 MOST_COMPARED = 30
@@ -68,29 +70,35 @@ def describe_stability(result: StudyResult, name: str | None, estimates: Estimat
 
 def make_tradeoff(
     result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any], labels: Labels
-) -> tuple[Tradeoff, Mapping[str, str]]:
-    """Return the choice by accuracy and stability, and why the rule did not choose the others."""
+) -> tuple[Tradeoff, Choice | None]:
+    """Return the choice by accuracy and stability, and all that is known of it; None if there is none."""
     arguments = {"metric": options.metric, "measure": options.measure, "level": options.level, "X": options.X}
     if not result.metrics or not result.has_scores:
-        return Tradeoff(missing=why_no_scores(result)), {}
+        return Tradeoff(missing=why_no_scores(result)), None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             choice = result.choose(options.rule, **arguments, **rule_options)
             front = result.pareto(**arguments, n_draws=2)
     except UnansweredError as unanswered:
-        return Tradeoff(missing=labels.write(unanswered.plain)), {}
+        return Tradeoff(missing=labels.write(unanswered.plain)), None
     except ValueError:
-        return Tradeoff(missing="the candidates cannot be compared by this score and this measure"), {}
+        return Tradeoff(missing="the candidates cannot be compared by this score and this measure"), None
     row: Any = front.frame.loc[options.candidate or choice.candidate]
+    several, shares = len(choice.alternatives) > 1, choice.probabilities
+    called = shares.rename(index=labels.candidate).assign(family=shares["family"].map(labels.family).to_numpy())
     tradeoff = Tradeoff(
         candidate=choice.candidate, rule=choice.rule, reason=labels.write(choice.reason), metric=choice.metric,
         score=float(row["score"]), score_error=float(row["score_se"]),
         score_low=float(row["score_low"]), score_high=float(row["score_high"]),
         front=tuple(str(name) for name in front.front.index),
         measured_on=choice.measured_on, optimistic=not choice.nested,
+        certainty=describe_certainty(called, labels.candidate(choice.candidate)),
+        alternatives=tuple(choice.alternatives),
+        alternatives_text=describe_alternatives(called) if several else "",
+        chosen_in=float(shares["probability"].get(choice.candidate, math.nan)),
     )  # fmt: skip
-    return tradeoff, {str(name): labels.write(str(reason)) for name, reason in choice.beaten["why_not"].items()}
+    return tradeoff, choice
 
 
 # The table
@@ -102,9 +110,11 @@ def make_candidates(
     options: ReportOptions,
     reported: str | None,
     tradeoff: Tradeoff,
-    why_not: Mapping[str, str],
+    choice: Choice | None,
 ) -> tuple[Candidate, ...]:
     """Return all candidates, the most stable first and those without a stability last."""
+    why_not = {} if choice is None else choice.beaten["why_not"].to_dict()
+    chosen_in = {} if choice is None else choice.probabilities["probability"].to_dict()
     table, letters = _summary_table(result), _letters(result, estimates, options)
     rows = []
     for name in result.candidates:
@@ -117,7 +127,8 @@ def make_candidates(
                 stability=describe_stability(result, name, estimates, options.level),
                 scores=_scores(result, name, row, options.level), size=float(size), seconds=float(row["seconds"]),
                 failures=int(row["failures"]), letters=letters.get(name, ""), on_front=name in tradeoff.front,
-                reported=name == reported, why_not=why_not.get(name),
+                reported=name == reported, why_not=why_not.get(name), chosen_in=float(chosen_in.get(name, math.nan)),
+                alternative=len(tradeoff.alternatives) > 1 and name in tradeoff.alternatives,
             )
         )  # fmt: skip
     return tuple(sorted(rows, key=_by_stability))
@@ -133,9 +144,9 @@ def _scores(result: StudyResult, name: str, row: Any, level: float) -> tuple[Sco
     for metric in result.metrics:
         value, error = float(row[metric]), float(row[f"{metric}_se"])
         if value == value:
-            n_scores = len(result.split_scores(name, metric)[0])
-            reach = float(stdtrit(max(n_scores - 1, 1), (1 + level) / 2)) * error
-            scores.append(Score(metric=metric, value=value, error=error, low=value - reach, high=value + reach))
+            bounds = score_range(result.plan["scoring"][metric])
+            low, high = mean_score_interval(*result.split_scores(name, metric), bounds, level)
+            scores.append(Score(metric=metric, value=value, error=error, low=low, high=high))
     return tuple(scores)
 
 

@@ -1,4 +1,7 @@
-"""Why a selection varies, and what would help: each cause only where the numbers of the study show it."""
+"""Why a selection varies, and what would help: each only where the numbers of the study show it.
+
+Help is given where its effect was tested on the resamples of the study, and names this effect with an interval.
+"""
 
 import math
 import warnings
@@ -10,6 +13,7 @@ from holdfast.report.feature_records import Feature, Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Cause, Labels, Stability
 from holdfast.study import StudyResult
+from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
 from holdfast.tradeoff.information import Information
 from holdfast.tradeoff.stand_ins import ALIKE
 
@@ -18,6 +22,7 @@ STABLE = 0.9  # stability from which there is little to explain
 ENOUGH = 10  # resamples from which frequencies tell features apart, and a pilot tells how many are needed
 WIDE = 0.1  # half width of an interval that more resamples should narrow
 NARROW = 0.05
+MOST_COMPARED = 30  # more stable candidates beyond which none is tested
 
 
 def find_causes(findings: Findings) -> tuple[Cause, ...]:
@@ -27,15 +32,19 @@ def find_causes(findings: Findings) -> tuple[Cause, ...]:
     )  # fmt: skip
     if candidate is None or features is None or math.isnan(stability.value):
         return ()
-    causes: list[Cause | None] = [_no_signal(findings.information, findings.labels)]
+    no_signal = _no_signal(findings.information, findings.labels)
+    causes: list[Cause | None] = [no_signal]
     enough = features.n_runs >= ENOUGH
+    useful = enough and no_signal is None  # more stable noise is no help
     if not stability.low >= STABLE:
+        size = _better_size(findings, candidate) if useful else None
         causes += [
-            _stand_ins(features) if enough else None,
+            size,
+            _stand_ins(findings, candidate, features) if enough else None,
             _near_the_cut(features) if enough else None,
             _changing_size(result, candidate),
             _small_sample(result, stability),
-            _stable_but_worse(findings),
+            _more_stable(findings, candidate, size is not None) if useful else None,
         ]
     causes.append(_few_resamples(findings))
     return tuple(cause for cause in causes if cause is not None)
@@ -51,14 +60,33 @@ def _no_signal(information: Information, labels: Labels) -> Cause | None:
             f"The {labels.score(information.metric)} is {information.score:.3f}; guessing without any feature "
             f"({information.strategy}) gives {information.baseline:.3f} on the same rows."
         ),
-        help=(
-            "Check the data before the features: is the target right, are there enough samples? Run the study again "
-            "with a shuffled target; if it is as stable as this one, the stability is that of noise."
-        ),
     )
 
 
-def _stand_ins(features: Features) -> Cause | None:
+def _better_size(findings: Findings, candidate: str) -> Cause | None:
+    """Another number of features is shown to be more stable, by the stored orders of the same resamples."""
+    effect = find_better_size(
+        findings.result, candidate, findings.common, metric=findings.tradeoff.metric, level=findings.level,
+        X=findings.X,
+    )  # fmt: skip
+    if effect is None:
+        return None
+    size, present = int(effect.to), findings.features
+    fewer = present is not None and size < round(sum(present.table.frequency))
+    scored = _say_score(effect, findings) or "what it does to the predictions was not measured"
+    return Cause(
+        kind="size",
+        title=f"{'Fewer' if fewer else 'More'} features are more stable",
+        evidence=(
+            f"With {format_count(size, 'feature')} the stability is {_say_change(effect.stability, findings.level)} on "
+            f"the same resamples; {format_count(effect.n_looked, 'other size')} "
+            f"{'was' if effect.n_looked == 1 else 'were'} looked at, which the interval allows for."
+        ),
+        help=f"Select {format_count(size, 'feature')}: expect {_say_gain(effect.stability)} in stability; {scored}.",
+    )
+
+
+def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause | None:
     """Features that stand in for each other."""
     taking_turns = [feature for feature in features.shown if feature.stand_ins]
     share = _variance_share(features, taking_turns)
@@ -70,26 +98,20 @@ def _stand_ins(features: Features) -> Cause | None:
         f"{shorten(example.feature, 30)} was selected in {_percent(example.frequency)} of the resamples, it or one of "
         f"its stand-ins ({join_names(example.stand_ins)}) in {_percent(example.with_stand_ins)}."
     )
-    if features.correlation_checked:
-        return Cause(
-            kind="stand-ins",
-            title="Features stand in for each other",
-            evidence=f"{evidence} They are correlated (at {ALIKE:g} or more), so one may carry what another tells.",
-            help=(
-                "Report such features as a group. A measure that lets similar features stand in for each other tells "
-                "how stable the groups are; a grouped selector selects whole groups."
-            ),
-        )
+    if not features.correlation_checked:
+        told = "They may carry the same information, or compete for the last places; the data would tell which."
+        return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {told}")
+    told = f"They are correlated (at {ALIKE:g} or more), so one may carry what another tells."
+    gain = find_gain_of_groups(findings.result, candidate, findings.common, level=findings.level, X=findings.X)
     return Cause(
         kind="stand-ins",
-        title="Features take turns",
-        evidence=(
-            f"{evidence} They may carry the same information, or compete for the last places; the data would tell "
-            "which."
-        ),
-        help=(
-            "Make the report with the data to see whether these features are correlated. If they are, report them as a "
-            "group."
+        title="Features stand in for each other",
+        evidence=f"{evidence} {told}",
+        help=None
+        if gain is None
+        else (
+            "Report such features as a group: if correlated features may stand in for each other, the stability is "
+            f"{_say_change(gain, findings.level)}."
         ),
     )
 
@@ -112,10 +134,6 @@ def _near_the_cut(features: Features) -> Cause | None:
             f"{sum(frequencies):.1f} places of an average selection; {sum(changing)} features in 10 to 90 % of the "
             f"resamples fill {places:.1f} and account for {_percent(share)} of the variation."
         ),
-        help=(
-            "Report the features that are in nearly every resample separately from those that come and go. For "
-            "selectors that rank, a size profile shows how the stability changes with the number of features."
-        ),
     )
 
 
@@ -132,10 +150,6 @@ def _changing_size(result: StudyResult, candidate: str) -> Cause | None:
             f"Resamples selected {int(runs.sizes.min())} to {int(runs.sizes.max())} features, {runs.sizes.mean():.1f} "
             "on average."
         ),
-        help=(
-            "Fix the number of features, or tune the penalty on more than one split of the rows; stability selection "
-            "combines many."
-        ),
     )
 
 
@@ -151,36 +165,62 @@ def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
             f"There are {format_count(rows, 'sample')} and {format_count(columns, 'feature')} to choose from, and the "
             f"interval of the stability ends at {format_number(stability.high)}, below 0.75."
         ),
+    )
+
+
+def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Cause | None:
+    """Another candidate, or one of another selector, is shown to be more stable, on the same resamples."""
+    result, known = findings.result, findings.stability.value
+    others = [
+        row.candidate
+        for row in findings.candidates
+        if row.stability.value > known and not (other_family and row.family == result.family(candidate))
+    ]
+    if not others or len(others) > MOST_COMPARED:
+        return None
+    effect = find_more_stable(
+        result, candidate, others, findings.common, metric=findings.tradeoff.metric, level=findings.level, X=findings.X
+    )
+    if effect is None:
+        return None
+    name = shorten(str(effect.to), 40)
+    worse = effect.score is not None and effect.score.high < 0
+    return Cause(
+        kind="more stable",
+        title="A more stable candidate predicts less well" if worse else "Another candidate is more stable",
+        evidence=f"The stability of {name} is {_say_change(effect.stability, findings.level)} on the same resamples.",
         help=(
-            "More samples help most. Before collecting them, a study of nested subsamples shows how the agreement "
-            "grows with the number of samples. Drop features that cannot matter before the study."
+            f"If stability counts more than prediction, use {name}: expect {_say_gain(effect.stability)} in "
+            f"stability; {_say_score(effect, findings) or 'what it does to the predictions was not measured'}."
         ),
     )
 
 
-def _stable_but_worse(findings: Findings) -> Cause | None:
-    """Another candidate is clearly more stable, but predicts worse: a hybrid may have both."""
-    stability, tradeoff = findings.stability, findings.tradeoff
-    used = str(findings.result.selectors)
-    if tradeoff.missing or "HybridRFE" in used or not stability.high < 0.75:
-        return None
-    for other in findings.candidates:
-        score = next((score.value for score in other.scores if score.metric == tradeoff.metric), math.nan)
-        if other.stability.low > stability.high and score < tradeoff.score - tradeoff.score_error:
-            return Cause(
-                kind="hybrid",
-                title="A more stable selector predicts less well",
-                evidence=(
-                    f"{shorten(findings.labels.candidate(other.candidate), 40)} has a stability of "
-                    f"{format_number(other.stability.value)}, but "
-                    f"{findings.labels.score(tradeoff.metric)} {score:.3f} instead of {tradeoff.score:.3f}."
-                ),
-                help=(
-                    "A hybrid may have both: hybrid recursive elimination keeps some features of a stable filter and "
-                    "lets an elimination choose the others."
-                ),
-            )
-    return None
+def _say_change(change: Change, level: float) -> str:
+    return (
+        f"{format_number(change.after)} instead of {format_number(change.before)}, difference "
+        f"{format_number(change.difference)} ({format_percent(level)} interval {format_number(change.low)} to "
+        f"{format_number(change.high)})"
+    )
+
+
+def _say_gain(change: Change) -> str:
+    return f"{format_number(change.low)} to {format_number(change.high)} more"
+
+
+def _say_score(effect: Effect, findings: Findings) -> str:
+    """Return what a change does to the score, in words; empty if it was not measured."""
+    if effect.score is None:
+        return ""
+    change, level, metric = (
+        effect.score,
+        format_percent(findings.level),
+        findings.labels.score(findings.tradeoff.metric),
+    )
+    return (
+        f"the {metric} is {change.after:.3f} instead of {change.before:.3f}, difference "
+        f"{change.difference:.3f} ({level} interval {change.low:.3f} to {change.high:.3f})"
+    ).replace("-", "−")
 
 
 def _few_resamples(findings: Findings) -> Cause | None:
@@ -188,7 +228,7 @@ def _few_resamples(findings: Findings) -> Cause | None:
     if not (stability.high - stability.low) / 2 > WIDE:
         return None
     needed = _needed(findings)
-    about = f"About {needed:,} resamples in all would give ± {NARROW:g}. " if needed else ""
+    half_width = format_number((stability.high - stability.low) / 2)
     interval = f"{format_number(stability.low)} to {format_number(stability.high)}"
     return Cause(
         kind="few resamples",
@@ -197,7 +237,12 @@ def _few_resamples(findings: Findings) -> Cause | None:
             f"The {format_percent(findings.level)} interval is {interval} after "
             f"{format_count(stability.n_runs, 'resample')}."
         ),
-        help=f"{about}More resamples narrow the interval; they do not make the selection more stable.",
+        help=None
+        if needed is None
+        else (
+            f"About {needed:,} resamples in all would narrow the interval from ± {half_width} to ± {NARROW:g}; they do "
+            "not make the selection more stable."
+        ),
     )
 
 

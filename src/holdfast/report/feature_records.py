@@ -63,6 +63,9 @@ class Feature:
         Share of them whose effect points the same way.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
+    on_list : float
+        Share of redrawn resamples of this data set in which the feature is on the list of features selected often: its
+        frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
     """
 
     feature: str
@@ -80,6 +83,7 @@ class Feature:
     effect_splits: int = 0
     agreement: float = math.nan
     boxes: tuple[Box, ...] = ()
+    on_list: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

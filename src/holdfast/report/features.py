@@ -1,6 +1,8 @@
 """The features of the reported candidate: frequencies, stand-ins, and which resample selected what."""
 
+import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -20,9 +22,17 @@ RARE = 0.1  # selection frequency below which a feature is only in the table
 
 
 def make_features(
-    result: StudyResult, candidate: str, common: CommonMeasure, options: ReportOptions
+    result: StudyResult,
+    candidate: str,
+    common: CommonMeasure,
+    options: ReportOptions,
+    listed: Mapping[Any, float] | None,
 ) -> Features | None:
-    """Return the features of a candidate; None if it has no resamples that count for the stability."""
+    """Return the features of a candidate; None if it has no resamples that count for the stability.
+
+    ``listed`` is how probable it is that a feature is on the list of those selected often, where it is above 0; None if
+    it is not known.
+    """
     try:
         runs = result.preferences(candidate)
     except ValueError:
@@ -38,7 +48,7 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        shown = _describe(names, result, found, options)
+        shown = _describe(names, result, found, options, listed)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -57,7 +67,11 @@ def make_features(
 
 
 def _describe(
-    names: list[Any], result: StudyResult, found: SelectedFeatures, options: ReportOptions
+    names: list[Any],
+    result: StudyResult,
+    found: SelectedFeatures,
+    options: ReportOptions,
+    listed: Mapping[Any, float] | None,
 ) -> tuple[Feature, ...]:
     rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
@@ -71,6 +85,7 @@ def _describe(
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
             **effects,
+            on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
         )
         for name, row, effects in zip(names, rows, describe_effects(result, found, names, options), strict=True)
     )

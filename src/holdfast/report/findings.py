@@ -48,6 +48,8 @@ class Findings:
         What the summary says about it.
     candidates, tradeoff
         All candidates, and the choice among them.
+    X : matrix or None
+        The features of the study, if the report was made with the data.
     """
 
     result: StudyResult
@@ -61,3 +63,4 @@ class Findings:
     features: Features | None
     candidates: tuple[Candidate, ...]
     tradeoff: Tradeoff
+    X: Any = None

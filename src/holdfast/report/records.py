@@ -115,7 +115,7 @@ class Score:
     value, error : float
         Mean and its standard error, which allows for resamples that share rows.
     low, high : float
-        Student's interval with this standard error.
+        Student's interval with this standard error, inside the range of the score.
     """
 
     metric: str
@@ -151,6 +151,10 @@ class Candidate:
         Whether the report is about it.
     why_not : str or None
         Why the rule did not choose it.
+    chosen_in : float
+        Share of redrawn resamples of this data set in which the rule chooses it; undefined without a choice.
+    alternative : bool
+        Whether these data cannot tell it apart from the chosen one.
     """
 
     candidate: str
@@ -164,6 +168,8 @@ class Candidate:
     on_front: bool
     reported: bool
     why_not: str | None
+    chosen_in: float = math.nan
+    alternative: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +194,14 @@ class Tradeoff:
         What the chosen candidate was measured on.
     optimistic : bool
         Whether choosing and measuring used the same resamples.
+    certainty : str
+        How sure the choice is, in one or two sentences; empty without another candidate.
+    alternatives : tuple of str
+        Candidates that these data cannot tell apart, the chosen one among them, the most frequently chosen first.
+    alternatives_text : str
+        The same in words, settings of one selector together; empty if there is only one.
+    chosen_in : float
+        Share of redrawn resamples of this data set in which the rule chooses this candidate.
     """
 
     missing: str | None = None
@@ -202,6 +216,10 @@ class Tradeoff:
     front: tuple[str, ...] = ()
     measured_on: str | None = None
     optimistic: bool = False
+    certainty: str = ""
+    alternatives: tuple[str, ...] = ()
+    alternatives_text: str = ""
+    chosen_in: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,14 +234,15 @@ class Cause:
         The cause in a few words.
     evidence : str
         The numbers that show it.
-    help : str
-        What would help.
+    help : str or None
+        What would help, and how much with an interval, as tested on the resamples of the study; None if nothing was
+        shown to.
     """
 
     kind: str
     title: str
     evidence: str
-    help: str
+    help: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

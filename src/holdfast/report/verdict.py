@@ -9,6 +9,7 @@ from holdfast.report.feature_records import Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study import StudyResult
+from holdfast.tradeoff.alternatives import REDRAWS, format_share
 from holdfast.tradeoff.final import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import Information
 
@@ -42,7 +43,7 @@ def make_verdict(findings: Findings) -> Verdict:
     standing = find_standing(findings.stability, findings.information, findings.features)
     return Verdict(
         standing=standing,
-        headline=_headline(standing, findings.stability, findings.features),
+        headline=_headline(standing, findings.stability, findings.features) + _not_told_apart(findings, standing),
         sentences=(_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
         cautions=tuple(_cautions(findings)),
     )
@@ -91,6 +92,14 @@ def _headline(standing: Standing, stability: Stability, features: Features | Non
     return HEADLINES[standing]
 
 
+def _not_told_apart(findings: Findings, standing: Standing) -> str:
+    """Return the second half of the headline: which candidates these data cannot tell apart; empty if there is one."""
+    tradeoff = findings.tradeoff
+    if not tradeoff.alternatives_text or tradeoff.candidate != findings.candidate or standing == "no signal":
+        return ""
+    return f" {_capitalize(shorten(tradeoff.alternatives_text, 200))}: these data cannot tell them apart."
+
+
 def _how_stable(stability: Stability, level: float) -> str:
     if math.isnan(stability.value):
         return f"The stability is undefined: {(stability.reason or 'no reason is known').rstrip('.')}."
@@ -126,7 +135,7 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
         )
     if standing == "weak signal":
         return (
-            f"Collect more samples before using {name}: its {metric} of {score} was not shown to be "
+            f"Do not rely on {name} yet: its {metric} of {score} was not shown to be "
             f"better than guessing ({baseline}). {_capitalize(frequent)}."
         )
     if information.untested:
@@ -140,8 +149,10 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
 def _whom_to_trust(findings: Findings, features: Features, standing: Standing, name: str) -> str:
     tradeoff = findings.tradeoff
     chosen = len(findings.result.candidates) > 1 and tradeoff.candidate == findings.candidate
-    scored = f" ({findings.labels.score(tradeoff.metric)} {format_number(tradeoff.score)} on held-out rows)"
-    use = f"{'Use' if chosen else 'For'} {name}{'' if math.isnan(tradeoff.score) else scored}"
+    scored = f"{findings.labels.score(tradeoff.metric)} {format_number(tradeoff.score)} on held-out rows"
+    if chosen and tradeoff.chosen_in == tradeoff.chosen_in:
+        scored += f"; chosen in {format_share(tradeoff.chosen_in)} of {REDRAWS}"
+    use = f"{'Use' if chosen else 'For'} {name}{'' if math.isnan(tradeoff.score) else f' ({scored})'}"
     if standing == "unsure" or not features.trusted:
         yet = " yet" if standing == "unsure" else ""
         but = ", but trust" if chosen else ", trust"

@@ -115,6 +115,7 @@ class StudyResult(StudyReporting):
         measure: str | Measure | None = None,
         candidates: Iterable[str] | None = None,
         level: float = 0.95,
+        n_draws: int | None = None,
         X: Matrix | None = None,
         **parameters: Any,
     ) -> "tradeoff.Choice":
@@ -126,8 +127,8 @@ class StudyResult(StudyReporting):
             Name of a rule; :data:`holdfast.tradeoff.RULES` lists them with what they do.
         metric, measure, candidates : optional
             As for :meth:`pareto`; bind parameters of the measure to it: ``MEASURES["gulgezen"].bind(…)``.
-        level : float
-            Level of the intervals, and of the tests of a rule that has some.
+        level, n_draws : float, int
+            Level of the intervals and of a rule's tests; number of redraws for the probabilities (0 for none).
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
@@ -136,7 +137,7 @@ class StudyResult(StudyReporting):
         Returns
         -------
         Choice
-            The candidate, the reason, and why not the others.
+            The candidate, the reason, why not the others, and how often each would be chosen.
 
         Raises
         ------
@@ -150,8 +151,9 @@ class StudyResult(StudyReporting):
         from holdfast import tradeoff
 
         return tradeoff.choose(
-            self, rule, metric=metric, measure=measure, candidates=candidates, level=level, X=X, **parameters
-        )
+            self, rule, metric=metric, measure=measure, candidates=candidates, level=level, n_draws=n_draws, X=X,
+            **parameters,
+        )  # fmt: skip
 
     # Profiles
 

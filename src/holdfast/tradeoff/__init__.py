@@ -4,6 +4,7 @@ from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.compromises import Pareto, pareto
 from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_features, final_features
 from holdfast.tradeoff.fronts import attainment, hypervolume, pareto_front
+from holdfast.tradeoff.list_probabilities import list_probabilities
 from holdfast.tradeoff.nested import NestedChoice, nested_choice
 from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreement
 from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, profile
@@ -30,6 +31,7 @@ __all__ = [
     "final_features",
     "fraction_profile",
     "hypervolume",
+    "list_probabilities",
     "mean_ranks",
     "nested_choice",
     "optimize",

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from holdfast.cards import Bar, Card, draw_intervals, make_bar
 from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure
+from holdfast.models.scores import Range
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
@@ -23,7 +22,7 @@ from holdfast.study import Study, StudyResult
 from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.data import prepare_data
 from holdfast.study.progress import Progress, Report, make_reporter
-from holdfast.study.summary import corrected_error
+from holdfast.study.score_intervals import mean_score_interval, score_range
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.refit import study_of_candidate
 
@@ -223,14 +222,15 @@ def nested_choice(
     rows, selected = [], []
     for split in splits:
         stages.begin_next()
-        inner = choose(_run_inside(study, X, y, groups, split, n_jobs, stages), **how)
+        inner = choose(_run_inside(study, X, y, groups, split, n_jobs, stages), n_draws=0, **how)
         single = study_of_candidate(study, inner.candidate, [(split.rows, split.test)])
         scored = single.run(X, y, groups=groups, on_error="raise")
         rows.append((inner.candidate, float(scored.scores[choice.metric].iloc[0]), inner.score, split.test.size))
         selected.append(scored.preferences(inner.candidate))
     folds = pd.DataFrame(rows, columns=["candidate", "score", "promised", "held_out"])
+    bounds = score_range(result.plan["scoring"][choice.metric])
     return NestedChoice(
-        choice=_with_outer_score(choice, folds, splits, level), folds=folds, result=result,
+        choice=_with_outer_score(choice, folds, splits, bounds, level), folds=folds, result=result,
         promised=choice.score, stability=_stability(selected, measure),
     )  # fmt: skip
 
@@ -271,14 +271,13 @@ def _run_inside(
     return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=progress)
 
 
-def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], level: float) -> Choice:
+def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], bounds: Range, level: float) -> Choice:
     """The choice with the score of the outer folds."""
     scores = folds["score"].to_numpy(dtype=np.float64)
     sizes = pd.DataFrame({"n_test": folds["held_out"], "n_rows": [split.rows.size for split in splits]})
-    reach = stdtrit(max(scores.size - 1, 1), (1 + level) / 2) * corrected_error(scores, sizes)
-    score = float(scores.mean())
     return replace(
-        choice, score=score, score_interval=Interval(float(score - reach), float(score + reach)), nested=True,
+        choice, score=float(scores.mean()), nested=True,
+        score_interval=mean_score_interval(scores, sizes, bounds, level),
         measured_on=f"{scores.size} outer folds that took no part in the choice (stability: on the same resamples)",
     )  # fmt: skip
 

@@ -18,12 +18,16 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.evaluation import bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
+from holdfast.models.scores import UNBOUNDED, Range
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
+from holdfast.study.score_intervals import mean_score_interval, score_range
 from holdfast.study.summary import corrected_error
 
 Floats = NDArray[np.float64]
+PLAIN = ("runs", "folds")
+"""Designs whose splits are drawn one by one."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +48,10 @@ class Point:
         Ends of the stability's interval.
     reason : str or None
         Why something is missing.
+    score_bounds : Range
+        The least and the largest value of the score.
+    redrawn : (float, float, float) or None
+        Score, its standard error and stability over redrawn resamples, in place of those that were measured.
     """
 
     candidate: str
@@ -54,28 +62,39 @@ class Point:
     low: float
     high: float
     reason: str | None
+    score_bounds: Range = UNBOUNDED
+    redrawn: tuple[float, float, float] | None = None
 
     @cached_property
     def score(self) -> float:
         """Mean score over runs."""
+        if self.redrawn is not None:
+            return self.redrawn[0]
         return float(self.scores.mean()) if len(self.scores) else math.nan
 
     @cached_property
     def score_se(self) -> float:
         """Its standard error, which allows for runs that share training rows."""
+        if self.redrawn is not None:
+            return self.redrawn[1]
         return corrected_error(np.asarray(self.scores, dtype=np.float64), self.splits)
 
     def score_interval(self, level: float) -> Interval:
-        """Student's interval of the score with this standard error."""
-        reach = stdtrit(max(len(self.scores) - 1, 1), (1 + level) / 2) * self.score_se
-        return Interval(float(self.score - reach), float(self.score + reach))
+        """Student's interval of the score with this standard error, inside the range of the score."""
+        if self.redrawn is not None:
+            reach = stdtrit(max(len(self.scores) - 1, 1), (1 + level) / 2) * self.score_se
+            low, high = np.clip([self.score - reach, self.score + reach], *self.score_bounds)
+            return Interval(float(low), float(high))
+        return mean_score_interval(self.scores, self.splits, self.score_bounds, level)
 
-    @property
+    @cached_property
     def stability(self) -> float:
         """The stability; ``nan`` if there is none."""
+        if self.redrawn is not None:
+            return self.redrawn[2]
         return math.nan if self.estimate is None else self.estimate.value
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Mean number of selected features."""
         return math.nan if self.estimate is None or self.estimate.mean_size is None else self.estimate.mean_size
@@ -139,24 +158,36 @@ class Points:
         Copies of one run never meet: a run compared with itself would agree perfectly. Where a design has blocks (pairs
         of halves, outer folds), blocks are drawn.
         """
-        units = self._units
-        rng = np.random.default_rng(random_state)
-        times = rng.multinomial(units.size, np.full(units.size, 1 / units.size), n_draws).astype(np.float64)
-        scores, stabilities = np.full((2, n_draws, len(self.points)), np.nan)
-        for place, point in enumerate(self.points):
-            scores[:, place] = self._drawn_scores(point, units, times)
-            stabilities[:, place] = self._drawn_stabilities(point, units, times)
-        return scores, stabilities
+        times = self.draw_units(n_draws, random_state)
+        return self.drawn_scores(times), self.drawn_stabilities(times)
+
+    def draw_units(self, n_draws: int, random_state: int = 0, size: int | None = None) -> Floats:
+        """How often each unit was drawn (draws × units): as many as there are, or ``size``."""
+        n, rng = self.units.size, np.random.default_rng(random_state)
+        return rng.multinomial(size or n, np.full(n, 1 / n), n_draws).astype(np.float64)
+
+    def drawn_scores(self, times: Floats) -> Floats:
+        """Scores (draws × candidates) where each unit was drawn so many times."""
+        return np.column_stack([self._drawn_scores(point, self.units, times) for point in self.points])
+
+    def drawn_stabilities(self, times: Floats) -> Floats:
+        """Stabilities (draws × candidates) where each unit was drawn so many times."""
+        return np.column_stack([self._drawn_stabilities(point, self.units, times) for point in self.points])
+
+    def units_of(self, splits: "pd.Index[int]") -> NDArray[np.int64]:
+        """The place of each of these splits, or of its block, among the units."""
+        table = self.result.split_table
+        drawn = splits.to_numpy() if self._has_plain_runs else table["block"].loc[splits].to_numpy()
+        return np.searchsorted(self.units, drawn)
 
     @cached_property
-    def _units(self) -> NDArray[np.int64]:
+    def units(self) -> NDArray[np.int64]:
         """What is drawn: splits, or blocks of them."""
-        splits = self.result.split_table
-        return splits.index.to_numpy() if self._has_plain_runs else np.unique(splits["block"])
+        return make_units(self.result)
 
     @property
     def _has_plain_runs(self) -> bool:
-        return self.result.design in ("runs", "folds")
+        return self.result.design in PLAIN
 
     def _drawn_scores(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
         if not len(point.scores):
@@ -196,6 +227,12 @@ class Points:
             by_block = block_values(designed, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
         return _weighted_means(times[:, np.searchsorted(units, by_block.blocks)], by_block.values)
+
+
+def make_units(result: StudyResult) -> NDArray[np.int64]:
+    """Return what is drawn again: the splits of a study, or blocks of them (pairs of halves, outer folds)."""
+    splits = result.split_table
+    return splits.index.to_numpy() if result.design in PLAIN else np.unique(splits["block"])
 
 
 def _weighted_means(times: Floats, values: Floats) -> Floats:
@@ -276,4 +313,5 @@ def _make_point(
     return Point(
         candidate=name, family=result.family(name), scores=scores, splits=splits,
         estimate=estimate, low=ends.low, high=ends.high, reason=reason,
+        score_bounds=score_range(result.plan["scoring"][metric]),
     )  # fmt: skip

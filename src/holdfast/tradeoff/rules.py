@@ -8,16 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.differences import holm
 from holdfast.study.orders import UnansweredError
+from holdfast.tradeoff import drawn_rules
 from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
+from holdfast.tradeoff.drawn_rules import DIGITS
 from holdfast.tradeoff.fronts import pareto_front
 from holdfast.tradeoff.points import Points
-
-DIGITS = 12  # what differs beyond them is rounding
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,14 @@ class Rule:
         the name of the score.
     decide : callable
         Takes :class:`~holdfast.tradeoff.points.Points` and the parameters of the rule, and returns a :class:`Decision`.
+    many : callable, optional
+        The same for many redraws at once: takes :class:`~holdfast.tradeoff.redraws.Redraws` and the parameters, and
+        returns the place of the chosen candidate in each, -1 for none. Without it ``decide`` is asked draw by draw.
     """
 
     about: About
     decide: Callable[..., Decision]
+    many: Callable[..., NDArray[np.int64]] | None = None
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -76,7 +81,12 @@ RULES: Registry[Rule] = Registry("rule", where="holdfast.tradeoff.RULES")
 
 
 def rule(
-    name: str, *, summary: str, methods: str, reference: str | None = None
+    name: str,
+    *,
+    summary: str,
+    methods: str,
+    reference: str | None = None,
+    many: Callable[..., NDArray[np.int64]] | None = None,
 ) -> Callable[[Callable[..., Decision]], Rule]:
     """Declare a function as a rule: known to studies, to the command line and to reports from then on.
 
@@ -90,6 +100,8 @@ def rule(
         Phrase that goes on from "The candidate was chosen …" in a methods section; ``{metric}`` is the score's name.
     reference : str, optional
         Key of what to cite, in :data:`holdfast.references.REFERENCES`.
+    many : callable, optional
+        The same rule for many redraws at once (see :class:`Rule`), which makes the probabilities of a choice fast.
 
     Returns
     -------
@@ -99,12 +111,13 @@ def rule(
 
     def register(decide: Callable[..., Decision]) -> Rule:
         about = About(name=name, summary=summary, methods=methods, reference=reference)
-        return RULES.add(Rule(about=about, decide=decide))
+        return RULES.add(Rule(about=about, decide=decide, many=many))
 
     return register
 
 
-@rule("accuracy", summary="Best score; among equals the most stable.", methods="by the best {metric}")
+@rule("accuracy", summary="Best score; among equals the most stable.", methods="by the best {metric}",
+      many=drawn_rules.accuracy)  # fmt: skip
 def accuracy(points: Points) -> Decision:
     """Choose the best score; among equals the most stable."""
     frame = scored_and_measured(points)
@@ -126,6 +139,7 @@ def accuracy(points: Points) -> Decision:
     summary="Most stable candidate within one standard error of the best score.",
     methods="as the most stable one within one standard error of the best {metric}",
     reference="breiman1984",
+    many=drawn_rules.one_se,
 )
 def one_se(points: Points) -> Decision:
     """Choose the most stable within one standard error of the best score."""
@@ -158,6 +172,7 @@ def one_se(points: Points) -> Decision:
     summary="Most stable of the candidates that do not predict significantly worse than the best.",
     methods="as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
     reference="kalousis2005",
+    many=drawn_rules.not_worse,
 )
 def not_worse(
     points: Points,
@@ -207,6 +222,7 @@ def not_worse(
     summary="Point of the front that is farthest from the line between its ends.",
     methods="at the knee of the front of {metric} and stability",
     reference="hamer2020",
+    many=drawn_rules.knee,
 )
 def knee(points: Points) -> Decision:
     """Choose the point of the front that is farthest from the line between its ends."""
@@ -227,6 +243,7 @@ def knee(points: Points) -> Decision:
     "at-least",
     summary="Best score with a stability of at least the given value, by the lower end of its interval.",
     methods="by the best {metric} among those that are stable enough",
+    many=drawn_rules.at_least,
 )
 def at_least(points: Points, stability: float) -> Decision:
     """Choose the best score with a stability of at least the given value, by the lower end of its interval.
@@ -274,6 +291,7 @@ def at_least(points: Points, stability: float) -> Decision:
     "weighted",
     summary="Largest weight · score + (1 − weight) · stability, both scaled to the front.",
     methods="by a weighted sum of {metric} and stability",
+    many=drawn_rules.weighted,
 )
 def weighted(points: Points, weight: float = 0.5) -> Decision:
     """Choose the largest weight · score + (1 − weight) · stability, both scaled to the front.
