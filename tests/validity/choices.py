@@ -84,4 +84,4 @@ def main(n_seeds, names):
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     seeds, *given = sys.argv[1:] or ["50"]
-    main(int(seeds), given or ["digits", "blocks", "noise", "gravier", "singh"])
+    main(int(seeds), given or ["digits", "blocks", "noise", "gravier", "singh", "chiaretti"])
