@@ -10,7 +10,7 @@ from holdfast.report.findings import Findings
 from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study import StudyResult
 from holdfast.tradeoff.alternatives import REDRAWS, format_share
-from holdfast.tradeoff.final import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
+from holdfast.tradeoff.checked import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import Information
 
 NOT_TESTED = "whether it carries information was not tested"

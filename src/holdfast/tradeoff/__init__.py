@@ -1,8 +1,9 @@
 """Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
 
+from holdfast.tradeoff.checked import check_features
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.compromises import Pareto, pareto
-from holdfast.tradeoff.final import ErrorBound, FinalFeatures, check_features, final_features
+from holdfast.tradeoff.final import ErrorBound, FinalFeatures, final_features
 from holdfast.tradeoff.fronts import attainment, hypervolume, pareto_front
 from holdfast.tradeoff.list_probabilities import list_probabilities
 from holdfast.tradeoff.nested import NestedChoice, nested_choice

@@ -10,8 +10,8 @@ from holdfast.inference.intervals import check_level
 from holdfast.results import ResultMixin
 from holdfast.study.common_measure import take_best
 from holdfast.study.result import StudyResult
+from holdfast.tradeoff.checked import check_features
 from holdfast.tradeoff.effects import COLUMNS, mean_effects
-from holdfast.tradeoff.final import check_features
 from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 if TYPE_CHECKING:
