@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtr, ndtri
 
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Preferences
@@ -44,10 +44,11 @@ class MeanEffects:
 def mean_effects(result: StudyResult, candidate: str, runs: Preferences, level: float) -> MeanEffects:
     r"""Average the effects of every feature over the splits on which a candidate selected it.
 
-    The variance over splits is times :math:`1/J + n_{test}/n_{train}` (Nadeau and Bengio, 2003), as for scores, and no
-    effect is taken for more precise than one that all rows together would give. The features that are looked at are the
-    strongest of many, so a direction is stated by the procedure of Benjamini and Hochberg over all :math:`d` features
-    of the study, and intervals have the level :math:`1 - R\alpha/d` if :math:`R` directions are stated (Benjamini and
+    The variance over splits is times :math:`1/J + n_{test}/n_{train}` (Nadeau and Bengio, 2003), as for scores. No
+    effect is taken for more precise than one that all rows together would give, whose variance is times
+    :math:`1 + n_{train}/(J n_{test})` for a mean of :math:`J` splits. The features that are looked at are the strongest
+    of many, so a direction is stated by the procedure of Benjamini and Hochberg over all :math:`d` features of the
+    study, and intervals have the level :math:`1 - R\alpha/d` if :math:`R` directions are stated (Benjamini and
     Yekutieli, 2005): a direction is stated exactly where the interval excludes no effect. Of several classes, the one
     with the largest effect is reported, and the level is divided by their number.
     """
@@ -63,10 +64,12 @@ def mean_effects(result: StudyResult, candidate: str, runs: Preferences, level: 
     group = np.zeros(used.size, dtype=np.int64)
     if several and used.size:
         group = np.argmax(np.nan_to_num(np.abs([mean - neutral for mean, *_ in moments]), nan=-1), axis=0)
-    mean, error, n, agreement = (np.array(part)[group, np.arange(used.size)] for part in zip(*moments, strict=True))
-    whole = WholeSample.of(result, group)
+    mean, error, n, agreement, spread = (
+        np.array(part)[group, np.arange(used.size)] for part in zip(*moments, strict=True)
+    )
+    whole = WholeSample.of(result, group, spread)
     tests = len(classes) if several else 1
-    p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral)), n) * tests, 1.0)
+    p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral))) * tests, 1.0)
     shown, share = _find_shown(p_values, 1 - level, len(result.feature_names))
     low, high = _intervals(mean, error, n, share / tests, whole)
     second = np.full(used.size, np.nan) if several else moments[1][0]
@@ -89,21 +92,24 @@ class WholeSample:
     first, second : ndarray
         For AUCs the number of rows in the class that an effect belongs to, and in all others; for correlations
         ``first`` is the number of rows and ``second`` is 0.
+    spread : ndarray
+        By how much the standard error grows as the effect is a mean over a few splits and not that of all rows.
     """
 
     first: Floats
     second: Floats
+    spread: Floats
 
     @classmethod
-    def of(cls, result: StudyResult, group: NDArray[np.int64]) -> "WholeSample":
+    def of(cls, result: StudyResult, group: NDArray[np.int64], spread: Floats) -> "WholeSample":
         """Count the rows; ``group`` is the class that the effect of each feature belongs to."""
         record = result.data
         units = 1.0 if record.n_groups is None else record.n_groups / record.rows
         if not record.classes:
-            return cls(np.full(group.size, record.rows * units), np.zeros(group.size))
+            return cls(np.full(group.size, record.rows * units), np.zeros(group.size), spread)
         sizes = np.array([count for _, count in record.classes], dtype=np.float64)
         of_class = sizes[group if sizes.size > 2 else np.full(group.size, sizes.size - 1)]
-        return cls(of_class * units, (record.rows - of_class) * units)
+        return cls(of_class * units, (record.rows - of_class) * units, spread)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -113,11 +119,11 @@ class WholeSample:
     def error(self, effect: float) -> Floats:
         """Standard error of an effect if this is its true value (for AUCs that of Hanley and McNeil, 1982)."""
         if not self.second.any():
-            return (1 - effect**2) / np.sqrt(np.maximum(self.first - 1, 1))
+            return self.spread * (1 - effect**2) / np.sqrt(np.maximum(self.first - 1, 1))
         auc = max(effect, 1 - effect)
         first, second = auc / (2 - auc) - auc**2, 2 * auc**2 / (1 + auc) - auc**2
         variance = auc * (1 - auc) + (self.first - 1) * first + (self.second - 1) * second
-        return np.sqrt(np.maximum(variance, 0) / np.maximum(self.first * self.second, 1))
+        return self.spread * np.sqrt(np.maximum(variance, 0) / np.maximum(self.first * self.second, 1))
 
 
 def _find_selected(
@@ -137,23 +143,29 @@ def _find_selected(
 
 
 def _average(place: NDArray[Any], values: Floats, ratio: Floats, size: int, neutral: float) -> tuple[Floats, ...]:
-    """Of each feature: mean effect, corrected standard error, number of splits, share of them that point its way."""
+    """Of each feature: mean effect, corrected standard error, number of splits, share of them that point its way.
+
+    Last, by how much the standard error of a mean over these splits exceeds that of all rows, if held-out rows of two
+    splits share as many as they would by chance.
+    """
     known = np.isfinite(values)
     place, values, ratio = place[known], values[known], ratio[known]
     n = np.bincount(place, minlength=size).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(place, values, size) / n
         variance = np.bincount(place, (values - mean[place]) ** 2, size) / (n - 1)
-        error = np.sqrt((1 / n + np.bincount(place, ratio, size) / n) * variance)
+        share = np.bincount(place, ratio, size) / n
+        error = np.sqrt((1 / n + share) * variance)
         same = np.sign(values - neutral) == np.sign(mean[place] - neutral)
         agreement = np.bincount(place, same, size) / n
-    return mean, np.where(n > 1, error, np.nan), n, agreement
+        spread = np.sqrt(1 + 1 / (share * n))
+    return mean, np.where(n > 1, error, np.nan), n, agreement, spread
 
 
-def _p_values(away: Floats, error: Floats, n: Floats) -> Floats:
-    """Student's p-values of no effect; 1 for a single split."""
-    p_values = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(away) / error)
-    return np.where((n > 1) & np.isfinite(p_values), p_values, 1.0)
+def _p_values(away: Floats, error: Floats) -> Floats:
+    """P-values of no effect; 1 for a single split. Without an effect the standard error is known, hence no Student."""
+    p_values = 2 * ndtr(-np.abs(away) / error)
+    return np.where(np.isfinite(p_values), p_values, 1.0)
 
 
 def _find_shown(p_values: Floats, alpha: float, n_features: int) -> tuple[NDArray[np.bool_], float]:
@@ -166,8 +178,8 @@ def _find_shown(p_values: Floats, alpha: float, n_features: int) -> tuple[NDArra
 
 
 def _intervals(mean: Floats, error: Floats, n: Floats, share: float, whole: WholeSample) -> tuple[Floats, Floats]:
-    """All effects that Student's test does not exclude, each with the precision that it would have itself."""
-    t = stdtrit(np.maximum(n - 1, 1), 1 - share / 2)
+    """All effects that the test does not exclude, each with the precision that it would have itself."""
+    t = ndtri(1 - share / 2)
     low, high = mean.copy(), mean.copy()
     for effect in np.linspace(*whole.ends, GRID):
         possible = np.abs(mean - effect) <= t * np.maximum(error, whole.error(float(effect)))
