@@ -100,8 +100,8 @@ def print_candidates(
         print_comparisons(str(compared.pairs.loc[0, "measure"]), compared)
 
 
-def print_data(record: "DataRecord") -> None:
-    """Print what the data of a study are, and what was done to them."""
+def print_data(record: "DataRecord", *, with_notes: bool) -> None:
+    """Print what the data of a study are, and with notes what was done to them."""
     out = console()
     source = "" if record.source is None else f"{record.source}: "
     counts = ", ".join(f"{label} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
@@ -112,7 +112,7 @@ def print_data(record: "DataRecord") -> None:
         f"Data: {source}{counted(record.rows, 'row')}, {counted(record.features, 'feature')}; {target}{groups}",
         soft_wrap=True,
     )
-    for note in record.notes:
+    for note in record.notes if with_notes else ():
         out.print(f"  {note}", soft_wrap=True)
     for warning in record.warnings:
         out.print(f"  Caution: {warning}", soft_wrap=True)

@@ -142,7 +142,7 @@ def show(
     """
     from holdfast.study import load_study
 
-    _print_study(load_study(store), measure, level, quiet, as_json)
+    _print_study(load_study(store), measure, level, quiet, as_json, with_notes=True)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -195,7 +195,9 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
 # Showing
 
 
-def _print_study(result: "StudyResult", measure: str | None, level: float, quiet: bool, as_json: bool) -> None:
+def _print_study(
+    result: "StudyResult", measure: str | None, level: float, quiet: bool, as_json: bool, *, with_notes: bool = False
+) -> None:
     with notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
     if as_json:
@@ -214,11 +216,11 @@ def _print_study(result: "StudyResult", measure: str | None, level: float, quiet
             },
         )
         return
-    print_summary(result, summary, level)
+    print_summary(result, summary, level, with_notes=with_notes)
 
 
-def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
-    """Print a table of all candidates, and what went wrong."""
+def print_summary(result: "StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:
+    """Print a table of all candidates, and what went wrong; notes on the data only if they were not said before."""
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
@@ -226,7 +228,7 @@ def print_summary(result: "StudyResult", summary: Any, level: float) -> None:
         f"({result.perturbation_name}), "
         f"{counted(len(result.feature_names), 'feature')}{unfinished}"
     )
-    print_data(result.data)
+    print_data(result.data, with_notes=with_notes)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
     rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")
     for name, row in summary.iterrows():
