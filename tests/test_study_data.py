@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.io import Table
 from holdfast.io.record import DataRecord
+from holdfast.io.table import make_table
 from holdfast.report import render, summarize
 from study_parts import anova, small_data
 
@@ -19,20 +19,12 @@ X, Y = small_data(n=40)
 STUDY = hf.Study(selectors={"anova": anova()}, perturbation=hf.Bootstrap(6), estimator=KNeighborsClassifier(3))
 LABELS = np.where(Y == 1, "relapse", "none")
 NOTES = ("Filled 3 missing values with the median of the column: 'f1' (3).", "Left out 'id', as asked.")
-TABLE = Table(X=X, y=LABELS, target="status", task="classification", groups=None, notes=NOTES)
-
-
-class Recorded(Table):
-    """A table with a record, as a file gives it."""
-
-    record = DataRecord(
-        source="patients.csv", file_format="text separated by ';'", rows_read=43, columns_read=15, rows=40, features=12,
-        target="status", task="classification", classes=(("none", 20), ("relapse", 20)), notes=NOTES,
-        warnings=("'f0' tells the classes apart almost perfectly; it may be a copy of the target.",),
-    )  # fmt: skip
-
-
-RECORDED = Recorded(X=X, y=LABELS, target="status", task="classification", notes=NOTES)
+TABLE = make_table(X, LABELS, "classification", target="status", notes=NOTES)
+RECORDED = make_table(
+    X, LABELS, "classification", target="status", notes=NOTES, source="patients.csv",
+    file_format="text separated by ';'", rows_read=43, columns_read=15,
+    warnings=("'f0' tells the classes apart almost perfectly; it may be a copy of the target.",),
+)  # fmt: skip
 
 
 def test_arrays_are_recorded_with_names_and_counts_as_far_as_they_have_some():

@@ -45,14 +45,22 @@ def list_probabilities(
         What a study found.
     candidate : str, optional
         The candidate whose features are listed in every redraw; by default the one that the rule chooses in each.
-    rule, metric, measure, candidates, X, **parameters
-        How the candidate is chosen, as for :func:`holdfast.tradeoff.choose`.
+    rule, metric : str
+        How the candidate is chosen, and by which score, as for :func:`holdfast.tradeoff.choose`.
+    measure : str or Measure, optional
+        Measure of stability.
+    candidates : iterable of str, optional
+        Candidates to choose from.
     threshold : float
         Selection frequency that the interval of a feature must exceed.
     level : float
         Level of the intervals.
     n_draws : int, optional
         Number of redraws; 1000 by default.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    **parameters
+        Parameters of the rule.
 
     Returns
     -------
