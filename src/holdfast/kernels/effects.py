@@ -14,24 +14,26 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import exact_step, frozen, kernel
 
 Floats = NDArray[np.float64]
-FEW = 48
-"""Up to so many rows are sorted by insertion."""
 MANY = 200
 """From so many rows on, held-out rows are taken from the order of all rows, which a block sorts once."""
 
 
 @exact_step
 def _sort(values, order, n):  # type: ignore[no-untyped-def]
-    """The order of the first ``n`` values."""
-    if n > FEW:
-        order[:n] = np.argsort(values[:n])
-        return
+    """The order of the first ``n`` values, by Shell's sort: half the time to compile of NumPy's."""
     for place in range(n):
-        value, hole = values[place], place
-        while hole > 0 and values[order[hole - 1]] > value:
-            order[hole] = order[hole - 1]
-            hole -= 1
-        order[hole] = place
+        order[place] = place
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for place in range(gap, n):
+            row, hole = order[place], place
+            while hole >= gap and values[order[hole - gap]] > values[row]:
+                order[hole] = order[hole - gap]
+                hole -= gap
+            order[hole] = row
+        gap //= 3
 
 
 @exact_step
@@ -75,8 +77,10 @@ def _gather(column, rows, values, kept):  # type: ignore[no-untyped-def]
 
 @exact_step
 def _correlation(first, second, n):  # type: ignore[no-untyped-def]
-    mean_first, mean_second = first[:n].mean(), second[:n].mean()
-    both, squares_first, squares_second = 0.0, 0.0, 0.0
+    mean_first, mean_second, both, squares_first, squares_second = 0.0, 0.0, 0.0, 0.0, 0.0
+    for place in range(n):
+        mean_first += first[place] / n
+        mean_second += second[place] / n
     for place in range(n):
         a, b = first[place] - mean_first, second[place] - mean_second
         both += a * b
