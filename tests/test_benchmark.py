@@ -21,7 +21,7 @@ from holdfast.benchmarking import BenchmarkResult
 from holdfast.benchmarking.folder import store_name, store_names
 from holdfast.cli import app
 from holdfast.inference import compare_ranks
-from holdfast.io import Table
+from holdfast.io.table import make_table
 from holdfast.plots import critical_difference_data, plot_critical_difference, plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.critical_difference import LONGEST
 from holdfast.report import BenchmarkSummary, benchmark_latex, render_benchmark
@@ -93,12 +93,12 @@ def test_each_data_set_gets_the_results_of_its_own_study(result):
 def test_tables_data_sets_and_groups_are_taken():
     X, y = DATA["set0"]
     groups = np.arange(len(y)) // 2
-    given = {"pair": (X, y), "table": Table(X=X, y=y, target="y", task="classification"), "groups": (X, y, groups)}
+    given = {"pair": (X, y), "table": make_table(X, y, "classification", target="y"), "groups": (X, y, groups)}
     found = hf.benchmark({**given, "known": hf.datasets.load("breast_cancer")}, make_study())
     assert found.failures == {}
     assert found.stabilities.loc["pair"].to_dict() == found.stabilities.loc["table"].to_dict()
     assert found.results["groups"].plan["data"]["groups"] is not None
-    numbers = replace(given["table"], y=y.astype(float), task="regression")
+    numbers = make_table(X, y.astype(float), "regression", target="y")
     found = hf.benchmark({"numbers": numbers}, make_study(selectors=SELECTORS["variance"], estimator=None))
     assert found.results["numbers"].task == "regression"
 

@@ -28,9 +28,12 @@ HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = (
     "StabilityEstimate", "undefined", "Comparison", "Comparisons", "Kalousis", "Pilot", "StudyResult", "Pareto",
     "Choice", "NestedChoice", "FinalFeatures", "SizeProfile", "SelectionMap", "Summary", "Preferences",
-    "Agreement", "Recovery", "BenchmarkResult", "BenchmarkTradeoff",
+    "Agreement", "Recovery", "BenchmarkResult", "BenchmarkTradeoff", "SelectedFeatures",
 )  # fmt: skip
-NOT_DRAWN = ("StabilityTest", "Plan", "PredictionAgreement", "Information")
+NOT_DRAWN = (
+    "StabilityTest", "Plan", "PredictionAgreement", "Information", "BenchmarkVerdict", "BenchmarkSummary",
+    "FriedmanTest", "RankComparisons", "SignedRankPosterior",
+)  # fmt: skip
 """Results of a few numbers, for which the picture of the card is enough (docs/notebook.md says so)."""
 
 
@@ -68,6 +71,7 @@ def make_results():
         "Choice": result.choose(),
         "NestedChoice": hf.nested_choice(study, X, y, rule="accuracy", outer=hf.Folds(2)),
         "FinalFeatures": result.final_features(first, X, y),
+        "SelectedFeatures": result.features(first),
         "Recovery": result.recovery([HOSTILE, "x0"], first),
         "PredictionAgreement": result.prediction_agreement(first),
         "Information": compare_with_guessing(result, first),
@@ -95,7 +99,7 @@ def make_benchmark_results(result):
 
 NAMES = (
     "StudyResult", "StabilityEstimate", "StabilityTest", "undefined", "Comparison", "Comparisons", "Agreement",
-    "Kalousis", "Pilot", "Plan", "Pareto", "Choice", "NestedChoice", "FinalFeatures", "Recovery",
+    "Kalousis", "Pilot", "Plan", "Pareto", "Choice", "NestedChoice", "FinalFeatures", "SelectedFeatures", "Recovery",
     "PredictionAgreement", "Information", "SizeProfile", "SelectionMap", "Summary", "Preferences", "BenchmarkResult",
     "BenchmarkTradeoff", "BenchmarkVerdict", "BenchmarkSummary", "FriedmanTest", "RankComparisons",
     "SignedRankPosterior",
@@ -133,7 +137,7 @@ def test_every_result_has_a_card_that_needs_nothing_and_runs_nothing(results, na
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"StabilityTest", "undefined", "Plan"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"StabilityTest", "undefined", "Plan", "BenchmarkVerdict"}))
 def test_cards_have_a_small_picture(results, name):
     picture = results[name]._card().picture
     assert picture.startswith("<svg ")

@@ -1,7 +1,7 @@
 """What the same study found on several data sets, and what can be concluded over them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +10,7 @@ import pandas as pd
 from holdfast.benchmarking.contents import BenchmarkContents, What
 from holdfast.benchmarking.tradeoffs import BenchmarkTradeoff, weigh
 from holdfast.benchmarking.verdict import BenchmarkVerdict, make_verdict
+from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.inference.rank_comparisons import RankComparisons, compare_ranks
 from holdfast.inference.rank_posterior import SignedRankPosterior, bayesian_signed_rank
 from holdfast.inference.rank_tests import FriedmanTest, friedman
@@ -349,6 +350,10 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
             "measure": self.measure_name, "level": self.level, "failures": self.failures, "cells": self.cells,
             "friedman": {"score": self.friedman("score"), "stability": self.friedman("stability")},
         })  # fmt: skip
+
+    def _card(self) -> Card:
+        ranks = self.friedman()
+        return replace(super()._card(), picture=draw_mean_ranks(ranks.candidates, ranks.mean_ranks))
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} of which could not be studied" if self.failures else ""

@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from holdfast.cards import Card, Point, draw_points
 from holdfast.inference.rank_tests import make_blocks
 from holdfast.measures import Measure
 from holdfast.results import ResultMixin
@@ -102,6 +103,14 @@ class BenchmarkTradeoff(ResultMixin):
         from holdfast.plots import plot_rank_tradeoff
 
         return plot_rank_tradeoff(self.candidates, score=self.metric, n_datasets=self.n_datasets)
+
+    def _card(self) -> Card:
+        points = [
+            Point(row.stability_rank, row.score_rank, str(name), strong=bool(row.best))
+            for name, row in self.candidates.iterrows()
+        ]
+        picture = draw_points(points, x_title=f"mean rank of {self.measure}", y_title=f"mean rank of {self.metric}")
+        return replace(super()._card(), picture=picture)
 
     def __repr__(self) -> str:
         head = f"{self.metric} and {self.measure} over {self.n_datasets} data sets; chosen by {self.rule}"

@@ -80,7 +80,7 @@ def _study(resamples: int) -> Any:
 
 def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
     out = console()
-    out.print(summary.verdict.headline, style="bold")
+    out.print(summary.verdict.headline, style="bold", soft_wrap=True)
     for sentence in summary.verdict.sentences:
         out.print(sentence, soft_wrap=True)
     out.print("")

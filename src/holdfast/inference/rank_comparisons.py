@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import ndtr
 from scipy.stats import studentized_range
 
+from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.declared import About, Registry
 from holdfast.inference.differences import compact_letters, holm
 from holdfast.inference.rank_tests import Blocks, Floats, Values, check_alpha, make_blocks
@@ -213,6 +214,9 @@ class RankComparisons(ResultMixin):
     @property
     def _title(self) -> str:
         return f"{self.test} over {self.n_datasets} data sets, level {100 * self.level:g} %"
+
+    def _card(self) -> Card:
+        return replace(super()._card(), picture=draw_mean_ranks(self.candidates, self.mean_ranks))
 
     def __repr__(self) -> str:
         if self.reason is not None:

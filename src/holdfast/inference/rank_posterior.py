@@ -1,11 +1,12 @@
 """How probable it is that one candidate is better than another over data sets, or practically equivalent to it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from holdfast.cards.ranks import Card, draw_probabilities
 from holdfast.inference.rank_comparisons import Pairs, list_pairs
 from holdfast.inference.rank_tests import Blocks, Values, make_blocks
 from holdfast.inference.signed_rank import N_DRAWS, signed_rank_posterior
@@ -65,6 +66,9 @@ class SignedRankPosterior(ResultMixin):
             The pairs.
         """
         return self.pairs
+
+    def _card(self) -> Card:
+        return replace(super()._card(), picture=draw_probabilities(self.pairs.to_dict(orient="records")))
 
     def __repr__(self) -> str:
         if self.reason is not None:

@@ -6,7 +6,7 @@ A block is a data set with a value of every candidate. All functions take a tabl
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import rankdata
 
+from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.inference.intervals import check_level
 from holdfast.results import ResultMixin
 
@@ -196,6 +197,9 @@ class FriedmanTest(ResultMixin):
         """
         frame = pd.DataFrame({"candidate": self.candidates, "mean_rank": self.mean_ranks})
         return frame.set_index("candidate").sort_values("mean_rank", kind="stable")
+
+    def _card(self) -> Card:
+        return replace(super()._card(), picture=draw_mean_ranks(self.candidates, self.mean_ranks))
 
     def __repr__(self) -> str:
         if self.reason is not None:

@@ -1,11 +1,12 @@
 """What the report of a benchmark says, as plain typed data: one summary, from which page, text and tables are made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.report.records import Fact, Reference
 from holdfast.results import ResultMixin
 from holdfast.serialization import from_plain, json_schema
@@ -306,6 +307,9 @@ class BenchmarkSummary(ResultMixin):
             Score and stability.
         """
         return next(cell for cell in self.cells if (cell.dataset, cell.candidate) == (dataset, candidate))
+
+    def _card(self) -> Card:
+        return replace(super()._card(), picture=draw_mean_ranks(self.stability.candidates, self.stability.mean_ranks))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per data set and candidate.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from holdfast.cards import Card, draw_bars, make_bar
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
 from holdfast.results import ResultMixin
@@ -110,6 +111,19 @@ class SelectedFeatures(ResultMixin):
         from holdfast import plots
 
         return plots.plot_effects(self, most=most)
+
+    def _card(self) -> Card:
+        bars = [
+            make_bar(
+                row["feature"], row["frequency"], row["low"], row["high"], f" · {row['direction'] or ''}".rstrip(" ·")
+            )
+            for row in self.frame.head(SHOWN_ROWS).to_dict(orient="records")
+        ]
+        return Card(
+            title=f"Features of {self.candidate}", verdict=self._title, picture=draw_bars(bars, mark=self.threshold),
+            frame=self.frame[["feature", "frequency", "low", "high", "direction", "effect", "stand_ins", "verdict"]],
+            note=f"No effects: {self.missing}." if self.missing else f"Effect: {self.effect}. {self.scope}",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         cut = "" if self.top is None else f" among the best {self.top}"
