@@ -19,20 +19,21 @@ X, Y = small_data(n=40)
 STUDY = hf.Study(selectors={"anova": anova()}, perturbation=hf.Bootstrap(6), estimator=KNeighborsClassifier(3))
 LABELS = np.where(Y == 1, "relapse", "none")
 NOTES = ("Filled 3 missing values with the median of the column: 'f1' (3).", "Left out 'id', as asked.")
-TABLE = Table(X=X, y=LABELS, target="status", task="classification", groups=None, notes=NOTES)
-
-
-class Recorded(Table):
-    """A table with a record, as a file gives it."""
-
-    record = DataRecord(
+TABLE = Table(
+    X=X, y=LABELS,
+    record=DataRecord(
+        rows_read=40, columns_read=13, rows=40, features=12, target="status", task="classification",
+        classes=(("none", 20), ("relapse", 20)), notes=NOTES,
+    ),
+)  # fmt: skip
+RECORDED = Table(
+    X=X, y=LABELS,
+    record=DataRecord(
         source="patients.csv", file_format="text separated by ';'", rows_read=43, columns_read=15, rows=40, features=12,
         target="status", task="classification", classes=(("none", 20), ("relapse", 20)), notes=NOTES,
         warnings=("'f0' tells the classes apart almost perfectly; it may be a copy of the target.",),
-    )  # fmt: skip
-
-
-RECORDED = Recorded(X=X, y=LABELS, target="status", task="classification", notes=NOTES)
+    ),
+)  # fmt: skip
 
 
 def test_arrays_are_recorded_with_names_and_counts_as_far_as_they_have_some():
@@ -57,8 +58,9 @@ def test_numbers_have_no_classes_and_covariates_are_no_features():
     record = study.run(X, Y).data
     assert (record.columns_read, record.features) == (12, 11)
     numbers = hf.Study(selectors={"v": hf.selectors.Variance(2)}, perturbation=hf.Bootstrap(3), task="regression")
-    assert numbers.run(X, X["f0"] * 1.5).data == DataRecord(
-        rows_read=40, columns_read=12, rows=40, features=12, target="f0", task="regression"
+    noise = pd.Series(np.random.default_rng(0).normal(size=40), name="age")
+    assert numbers.run(X, noise).data == DataRecord(
+        rows_read=40, columns_read=12, rows=40, features=12, target="age", task="regression"
     )
 
 
@@ -94,6 +96,9 @@ def test_the_record_is_shown_and_reported(tmp_path):
     assert "f0' tells the classes apart" in shown
     told = json.loads(CliRunner().invoke(app, ["show", str(path), "--json"]).output)
     assert told["data"]["classes"] == [["none", 20], ["relapse", 20]]
+    for result in (hf.load_study(path), hf.load_study(path).report()):
+        assert f"Caution: {RECORDED.record.warnings[0]}" in repr(result)
+        assert '<div class="holdfast-caution">Caution: ' in result._repr_html_()
     summary = summarize(hf.load_study(path))
     assert summary.data == RECORDED.record
     assert RECORDED.record.warnings[0] in summary.verdict.cautions

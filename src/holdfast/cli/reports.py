@@ -45,7 +45,8 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The data of the study: stand-ins must then be correlated, and single rows are drawn on the page.",
+            help="The data of the study, read as the study read them: stand-ins must then be correlated, and "
+            "single rows are drawn on the page.",
         ),
     ] = None,
     target: options.Target = None,
