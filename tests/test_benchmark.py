@@ -596,6 +596,14 @@ def test_bad_input_is_told_in_one_sentence(folder, arguments, message):
     assert isinstance(done.exception, ValueError)
 
 
+def test_notes_say_of_which_data_set_they_speak(folder):
+    flat = pd.read_csv(folder / "study 0.csv").assign(flat=1.0)
+    flat.to_csv(folder / "flat.csv", index=False)
+    tables = ("study 1.csv:status", "flat.csv:status")
+    done = CliRunner().invoke(app, ["benchmark", *tables, "-s", "anova:k=3", "-n", "4", "--no-store"])
+    assert "note: flat: Kept 1 column with a single value: 'flat'.\n" in done.stderr
+
+
 def test_another_plan_is_told_with_the_option_that_helps(folder):
     call("benchmark", "study 0.csv:status", "-s", "anova:k=3", "-n", 4, "--quiet")
     done = CliRunner().invoke(app, ["benchmark", "study 0.csv:status", "-s", "anova:k=3", "-n", "4", "--seed", "3"])

@@ -57,6 +57,13 @@ def test_one_se_says_so_where_nothing_else_is_near():
     assert choice.reason.startswith("best predicts best, and no other candidate is within one standard error")
 
 
+@pytest.mark.parametrize("rule", ["one-se", "accuracy", "not-worse"])
+def test_a_single_candidate_is_no_choice_and_no_reason_for_doubt(rule):
+    choice = study(only=(noisy(0.9), subsets(0.5))).choose(rule)
+    assert choice.reason == "There is only one candidate, only, so there was no choice to make."
+    assert "better than it is" not in repr(choice)
+
+
 def test_not_worse_takes_the_most_stable_of_those_that_are_not_significantly_worse():
     noise = noisy(0.0, spread=0.02, seed=1)
     result = study(

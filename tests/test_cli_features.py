@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
+from holdfast.cli.features import judge_list
 from study_parts import anova, small_data
 
 X, Y = small_data(n=120)
@@ -49,7 +50,12 @@ def test_features_are_written_as_csv(folder, tmp_path):
     table = pd.read_csv(tmp_path / "f.csv")
     expected = hf.load_study(folder / "s.db").features().frame
     assert table["feature"].tolist() == expected["feature"].tolist()
-    np.testing.assert_allclose(table["effect"], expected["effect"])
+    stated = ~expected["direction"].isin(["direction not shown"]) & expected["direction"].notna()
+    assert stated.any()
+    assert (table.loc[stated, "effect"] > 0.5).all()  # as printed: the AUC of the class in which it is higher
+    away = np.abs(expected["effect"] - 0.5)
+    np.testing.assert_allclose(np.abs(table["effect"] - 0.5), away)
+    assert (table["effect_low"].dropna() <= table["effect"][table["effect_low"].notna()]).all()
 
 
 def test_given_the_data_stand_ins_are_correlated_and_other_data_are_refused(folder, tmp_path):
@@ -69,6 +75,7 @@ def test_given_the_data_stand_ins_are_correlated_and_other_data_are_refused(fold
         ("list.txt", "f0\nf1\n\nf9\n"),
         ("list.csv", "rank,gene\n1,f0\n2,f1\n3,f9\n"),
         ("plain.csv", "f0\nf1\nf9\n"),
+        ("european.csv", "\ufeffrang;gene\r\n1,5;f0\r\n2,5;f1\r\n3;f9\r\n"),
         ("bom.txt", "\ufefff0\nf1\nf9"),
     ],
 )
@@ -85,7 +92,13 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     wide = "--store", folder / "s.db", "--candidate", "anova(k=4)"
     assert "The whole list holds (1 feature)." in run("check", "f0", *wide).stdout
     mixed = run("check", "f0,f11,F00", *wide).stdout
-    assert "The list as a whole does not hold: of 3 features, 1 hold." in mixed
+    assert "The list as a whole does not hold: of 3 features, 1 holds." in mixed
+    assert "AUC [interval]" in mixed
+    often = {"feature": "f0", "verdict": "selected often; not shown to carry information"}
+    found = hf.load_study(folder / "s.db").features("anova(k=4)")
+    assert judge_list([often], found).startswith(f"The whole list is {often['verdict']} (1 feature).")
+    some = judge_list([often, {"feature": "f11", "verdict": "undecided"}], found)
+    assert f"of 2 features, 1 is {often['verdict']}. The others: 1 undecided." in some
     assert "unknown; did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import closing
 
 import pandas as pd
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app, run
+from holdfast.cli.printing import notes
 from holdfast.study.store import open_to_write
 from holdfast.study.store.schema import OUTCOMES
 
@@ -205,7 +207,7 @@ def test_selectors_are_listed():
         ([*STUDY, "--config", "odd.toml"], "Expected options of holdfast study in odd.toml"),
         ([*STUDY, "--config", "bad.toml"], "Expected TOML in bad.toml"),
         (["show", "none.db"], "Expected a study's store, got no file at none.db"),
-        (["verify", "patients.csv"], "got patients.csv: it is another kind of file; give another path"),
+        (["verify", "patients.csv"], "got patients.csv: it is another kind of file; give a store that"),
         ([*STUDY, "--store", "."], "Expected a file as store, got the folder .; name a file in it, such as study.db"),
         ([*STUDY, "--store", ":memory:"], "Expected a file as store, got ':memory:'; leave the store out"),
         (["resume", "python.db"], "Expected a study that holdfast study began"),
@@ -299,3 +301,9 @@ def test_quiet_tells_nothing_but_results(folder):
         assert call(*command, "--quiet").stderr == ""
     files = told("export", "s.db", "--parquet", "t")["files"]
     assert [file.rsplit("/", 1)[-1] for file in files][:2] == ["summary.parquet", "selections.parquet"]
+
+
+def test_notes_on_the_command_line_name_nothing_of_python(capsys):
+    with notes():
+        warnings.warn("1 of 2 fits failed. The table .failures holds their tracebacks.", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "holdfast: note: 1 of 2 fits failed.\n"

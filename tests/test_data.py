@@ -302,6 +302,14 @@ ROLES = {
     "near name": (FRAME, ("Il",), {}, "Expected the target column 'Il' in the frame", "did you mean 'ill'?"),
     "blank in the name": (FRAME.rename(columns={"ill": " Ill"}), ("ill",), {}, "did you mean ' Ill'?"),
     "no near name": (FRAME, ("outcome",), {}, "the columns 'age', 'dose', 'ill'; give target= one of these"),
+    "no near name among many": (
+        pd.DataFrame({f"g{n}": [0.5, 1.5, 2.5, 3.5] for n in range(9)}).assign(
+            arm=list("abab"), z=[1.0, 2.0, 3.0, 5.0]
+        ),
+        ("outcome",),
+        {},
+        "… (11 in all); give target= one of these names, such as 'arm'.",
+    ),
     "many columns": (FRAME.join(pd.DataFrame(np.eye(4)).add_prefix("g")), ("?",), {}, "'g1', … (7 in all)"),
     "groups": (FRAME, ("ill",), {"groups": "patient"}, "the groups column 'patient'", "give groups="),
     "index": (FRAME, ("ill",), {"index": "doses"}, "the index column 'doses'", "did you mean 'dose'?"),
@@ -503,8 +511,7 @@ def test_marks_of_gaps_in_text(tmp_path, mark):
 def test_many_columns_make_short_notes():
     wide = pd.DataFrame(np.ones((4, 30))).add_prefix("g")
     assert hf.read_table(FRAME.join(wide), "ill").notes == (
-        "Kept 30 columns with a single value: 'g0', 'g1', 'g2', 'g3', 'g4', … (30 in all); drop_constant=True leaves "
-        "such columns out.",
+        "Kept 30 columns with a single value: 'g0', 'g1', 'g2', 'g3', 'g4', … (30 in all).",
     )
 
 
@@ -515,9 +522,7 @@ def test_constant_columns_are_kept_and_noted_or_left_out():
     frame = changed(flat=7, site="a")
     kept = hf.read_table(frame, "ill", categorical="one-hot")
     assert list(kept.X.columns) == ["age", "dose", "flat", "site=a"]
-    assert kept.notes[-1] == (
-        "Kept 2 columns with a single value: 'flat', 'site=a'; drop_constant=True leaves such columns out."
-    )
+    assert kept.notes[-1] == ("Kept 2 columns with a single value: 'flat', 'site=a'.")
     left = hf.read_table(frame, "ill", categorical="one-hot", drop_constant=True)
     assert list(left.X.columns) == ["age", "dose"]
     assert left.notes[-1] == "Left out 2 columns with a single value: 'flat', 'site=a'."

@@ -5,7 +5,12 @@ import pandas as pd
 import pytest
 
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.alternatives import choose_in_redraws, describe_alternatives, describe_certainty
+from holdfast.tradeoff.alternatives import (
+    choose_in_redraws,
+    describe_alternatives,
+    describe_certainty,
+    tabulate_choices,
+)
 from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.redraws import measure_draws, pull_together, redraw, weighted_variance
 from holdfast.tradeoff.rules import Decision, rule
@@ -131,6 +136,16 @@ def test_settings_of_one_selector_are_counted():
     )
     many = table.assign(family=list("abcdefgh"))
     assert describe_alternatives(many) == "anova(2), lasso(0), or one of 6 other selectors"
+
+
+def test_what_is_printed_as_95_percent_stands_alone():
+    points = make_points(made({name: {"scores": noisy(0.9), "sets": subsets(0.5)} for name in ("a", "b")}))
+    places = np.repeat([0, 1], [948, 52])
+    alone = tabulate_choices(points, "a", places)
+    assert alone["alternative"].tolist() == [True, False]
+    assert describe_certainty(alone, "a") == "a is chosen in 95 % of redrawn resamples of this data set."
+    both = tabulate_choices(points, "a", np.repeat([0, 1], [944, 56]))
+    assert both["alternative"].all()
 
 
 def test_redraws_without_a_choice_are_counted():

@@ -379,7 +379,7 @@ def test_every_section_stands_in_order(study):
     for words in (
         " to trust</h2>",
         "Stand-ins",
-        "Optimistic:",
+        "the same resamples that it was chosen on, which makes its",
         "BibTeX",
         "Save the table as CSV",
         "Data fingerprint",
@@ -578,7 +578,7 @@ def test_the_command_writes_reports(tmp_path, monkeypatch):
     assert answer("report", "study.db", "--format", "md", "--quiet") == ""
     assert answer("report", "study.db", "--title", "Ours", "-o", "b.md").strip() == "b.md"
     assert (tmp_path / "b.md").read_text(encoding="utf-8").startswith("# Ours")
-    assert (tmp_path / "report.md").exists()
+    assert (tmp_path / "study-report.md").exists()
     assert json.loads(answer("report", "study.db", "--json"))["candidate"] == "anova"
     with pytest.raises(ValueError, match="Expected --format"):
         CliRunner().invoke(app, ["report", "study.db", "--format", "pdf"], catch_exceptions=False)

@@ -244,3 +244,10 @@ def test_a_score_needs_a_model_or_a_selector_that_predicts(selector, scored):
     else:
         with pytest.raises(ValueError, match="A score needs a model: mine selects features and does not predict"):
             study.run(X, y)
+
+
+def test_a_column_of_text_is_named_before_a_model_meets_it():
+    frame = X.assign(sex="f", site="b")
+    study = hf.Study(selectors={"k": SelectKBest(k=2)}, perturbation=hf.Bootstrap(3), estimator=LogisticRegression())
+    with pytest.raises(ValueError, match="got 'f' in row 0 of column 'sex' and text in 1 other column; leave such"):
+        study.run(frame, Y)

@@ -324,6 +324,14 @@ def test_the_size_of_blocks_does_not_matter(whole, seconds, monkeypatch):
     assert_same(quietly(full(), X, Y), whole)
 
 
+def test_first_fits_tell_no_time_as_kernels_may_be_compiled_in_them():
+    seen = []
+    full({"anova": anova(), "gambling": Gambling()}).run(X, Y, progress=seen.append)
+    assert "left" not in str(seen[0])
+    assert "per second" not in str(seen[0])
+    assert "per second" in str(seen[-1])
+
+
 def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
     store = tmp_path / "s.db"
     first = {"anova": hf.Candidates(anova(), {"k": [3, 4]}), "gambling": Gambling()}

@@ -13,6 +13,7 @@ from holdfast.cli import app
 from holdfast.io.record import DataRecord
 from holdfast.io.table import make_table
 from holdfast.report import render, summarize
+from holdfast.report.method import describe_data
 from study_parts import anova, small_data
 
 X, Y = small_data(n=40)
@@ -87,15 +88,23 @@ def test_the_record_is_shown_and_reported(tmp_path):
     assert "f0' tells the classes apart" in shown
     told = json.loads(CliRunner().invoke(app, ["show", str(path), "--json"]).output)
     assert told["data"]["classes"] == [["none", 20], ["relapse", 20]]
+    for result in (hf.load_study(path), hf.load_study(path).report()):
+        assert f"Caution: {RECORDED.record.warnings[0]}" in repr(result)
+        assert '<div class="holdfast-caution">Caution: ' in result._repr_html_()
     summary = summarize(hf.load_study(path))
     assert summary.data == RECORDED.record
     assert RECORDED.record.warnings[0] in summary.verdict.cautions
     facts = {fact.name: fact.value for fact in summary.method.facts}
     assert facts["Data"] == "patients.csv (text separated by ';'): 43 rows and 15 columns read; 40 samples, 12 features"
+    whole = DataRecord(source="a.csv", rows_read=40, columns_read=13, rows=40, features=12, task="regression")
+    assert describe_data(whole)[0] == ("Data", "a.csv: 40 samples, 12 features")
     assert facts["Target"] == "status, 2 classes: none (20), relapse (20)"
     for page in (render(summary, "html"), render(summary, "md")):
         assert "Left out" in page
         assert "Filled 3 missing values" in page
+        caution = page.index("tells the classes apart")  # once, below the headline
+        assert caution < page.index("Keep in mind")
+        assert "tells the classes apart" not in page[page.index("Keep in mind") :]
 
 
 def test_splits_hold_their_row_numbers(tmp_path):

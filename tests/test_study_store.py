@@ -66,7 +66,7 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
 def test_other_files_are_refused_and_left_alone(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("do not lose me\n" * 100)
-    assert_refused(text, "notes.txt: it is another kind of file; give another path.")
+    assert_refused(text, "notes.txt: it is another kind of file; give a store that holdfast study made")
     foreign = tmp_path / "foreign.db"
     with closing(sqlite3.connect(foreign)) as connection, connection:
         connection.execute("CREATE TABLE mine (value)")

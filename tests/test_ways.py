@@ -61,8 +61,8 @@ def test_a_biostatistician_without_python_gets_a_report_and_a_list(raw_file, pri
     assert "2 candidates on 30 splits (bootstrap), 80 features" in study.out
     commands = {command[0]: command for command in next_commands(study.err)}
     assert commands["report"] == ["report", "microarray-study.db"]
-    assert printed_by(*commands["report"], code=0).out.strip() == "report.html"
-    page = Path("report.html").read_text(encoding="utf-8")
+    assert printed_by(*commands["report"], code=0).out.strip() == "microarray-report.html"
+    page = Path("microarray-report.html").read_text(encoding="utf-8")
     for gene in MARKERS:
         assert gene in page
     summary = json.loads(printed_by("report", "microarray-study.db", "--json", code=0).out)

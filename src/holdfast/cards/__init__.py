@@ -38,6 +38,8 @@ STYLE = (
     "color:var(--jp-content-font-color1,var(--vscode-editor-foreground,var(--colab-primary-text-color,inherit)))}"
     ".holdfast-card .holdfast-title{opacity:.75;font-size:12px;overflow-wrap:anywhere}"
     ".holdfast-card .holdfast-verdict{font-size:15px;font-weight:600;margin:1px 0 6px;overflow-wrap:anywhere}"
+    ".holdfast-card .holdfast-caution{border-left:3px solid #d9a400;padding-left:8px;margin:2px 0 6px;"
+    "overflow-wrap:anywhere}"
     ".holdfast-card .holdfast-note{opacity:.75;font-size:12px;margin-top:2px}"
     ".holdfast-card .holdfast-picture,.holdfast-card .holdfast-table{overflow-x:auto;margin:6px 0}"
     ".holdfast-card svg{display:block}"
@@ -62,6 +64,8 @@ class Card:
         What kind of result it is, and of what.
     verdict : str
         The answer in one line.
+    caution : str
+        What changes how the answer is to be read.
     frame : DataFrame or None
         The table; its first rows are shown, and the others counted.
     picture : Svg or None
@@ -74,6 +78,7 @@ class Card:
 
     title: str
     verdict: str
+    caution: str = ""
     frame: pd.DataFrame | None = None
     picture: Svg | None = None
     note: str = ""
@@ -88,7 +93,7 @@ def write_card(card: Card) -> str:
     >>> write_card(Card(title="A test", verdict="1 < 2")).split("</style>")[1]
     '<div class="holdfast-title">A test</div><div class="holdfast-verdict">1 &lt; 2</div></div>'
     """
-    parts = [_line("title", card.title), _line("verdict", card.verdict)]
+    parts = [_line("title", card.title), _line("verdict", card.verdict), _line("caution", card.caution)]
     if card.picture:
         parts.append(f'<div class="holdfast-picture">{card.picture}</div>')
     if card.frame is not None and card.frame.size:

@@ -11,7 +11,7 @@ from holdfast.text import format_estimate, format_number
 __all__ = ["Card", "make_study_card"]
 
 
-def make_study_card(title: str, summary: pd.DataFrame, metrics: Sequence[str]) -> Card:
+def make_study_card(title: str, summary: pd.DataFrame, metrics: Sequence[str], caution: str = "") -> Card:
     """Return the card of a study from its summary: the most stable candidates first, and the best score.
 
     Parameters
@@ -22,6 +22,8 @@ def make_study_card(title: str, summary: pd.DataFrame, metrics: Sequence[str]) -
         One row per candidate, as ``StudyResult.summary()`` returns it.
     metrics : sequence of str
         Names of the scores; the first is shown beside the stabilities.
+    caution : str
+        What the data warn of.
     """
     ordered = summary.sort_values("stability", ascending=False, kind="stable", na_position="last")
     metric = next((name for name in metrics if name in summary), None)
@@ -30,8 +32,9 @@ def make_study_card(title: str, summary: pd.DataFrame, metrics: Sequence[str]) -
     measures = ", ".join(map(str, summary["measure"].dropna().unique()))
     note = f"Stability: {measures}" if measures else ""
     return Card(
-        title=title, verdict=_verdict(ordered, metric), frame=ordered[columns], picture=draw_intervals(bars), note=note
-    )
+        title=title, verdict=_verdict(ordered, metric), caution=caution, frame=ordered[columns],
+        picture=draw_intervals(bars), note=note,
+    )  # fmt: skip
 
 
 def _score(row: Any, metric: str | None) -> str:

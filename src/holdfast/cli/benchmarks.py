@@ -132,7 +132,7 @@ def _read_tables(tables: list[str], chosen: dict[str, Any], quiet: bool) -> "dic
     found = {}
     for name, (data, target) in zip(names, asked, strict=True):
         try:
-            found[name] = read({**chosen, "data": data, "target": target}, quiet)
+            found[name] = read({**chosen, "data": data, "target": target}, quiet, name)
         except ValueError as error:
             raise ValueError(f"{data}: {error}" if data not in str(error) else str(error)) from None
     return found

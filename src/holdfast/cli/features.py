@@ -1,6 +1,7 @@
 """Commands about single features: features, check."""
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.tradeoff import SelectedFeatures
 
 MOST_PRINTED = 30
+EFFECT = ("effect", "effect_low", "effect_high")
 NAME_COLUMNS = ("feature", "features", "name", "gene")
 """Headers of the column that holds the names, in a table of features."""
 
@@ -32,7 +34,11 @@ Threshold = Annotated[
 ]
 DataFile = Annotated[
     Path | None,
-    typer.Option("--data", metavar="FILE", help="The data of the study: stand-ins must then be correlated too."),
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="The data of the study, read as the study read them: stand-ins must then be correlated too.",
+    ),
 ]
 
 
@@ -123,8 +129,7 @@ def check(
 
 
 def _effect_of(strengths: Any, name: str) -> dict[str, float]:
-    columns = ("effect", "effect_low", "effect_high")
-    return {column: float(strengths[column].get(name, float("nan"))) for column in columns}
+    return {column: float(strengths[column].get(name, float("nan"))) for column in EFFECT}
 
 
 # Lists
@@ -152,7 +157,10 @@ def _read_column(path: Path, column: str | None) -> list[str]:
 
     from holdfast.declared import did_you_mean
 
-    frame = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",", dtype=str, encoding="utf-8-sig")
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    header = text.partition("\n")[0]
+    separator = max(",", ";", "\t", key=header.count)  # as Excel writes it in half of Europe
+    frame = pd.read_csv(StringIO(text), sep=separator, dtype=str)
     if column is not None and column not in frame.columns:
         raise ValueError(f"Expected the column {column!r} in {path}{did_you_mean(column, frame.columns)}")
     known = [name for name in frame.columns if str(name).strip().lower() in NAME_COLUMNS]
@@ -175,7 +183,8 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
     verdicts = [str(row["verdict"]) for row in rows]
     often = [verdict for verdict in verdicts if verdict.startswith(("holds", "selected often"))]
     size, holds = counted(len(rows), "feature"), not often or often[0] == "holds"
-    head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {'hold' if holds else often[0]}."
+    verb = ("holds" if len(often) == 1 else "hold") if holds else f"{'is' if len(often) == 1 else 'are'} {often[0]}"
+    head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {verb}."
     if len(often) == len(rows):
         head = f"The whole list {'holds' if holds else f'is {often[0]}'} ({size})."
     others = [verdict for verdict in dict.fromkeys(verdicts) if verdict not in often]
@@ -221,10 +230,13 @@ def matching_data(store: Path, result: "StudyResult", data: Path, target: str | 
 
 
 def _as_cells(found: "SelectedFeatures") -> Any:
-    """The table with lists as text, and names that no spreadsheet takes for a formula."""
+    """The table as it is printed: effects beside their directions, lists as text, and no name that is a formula."""
     from holdfast.io.exported import protect_formula
+    from holdfast.tradeoff.effects import toward_direction
 
-    frame = found.frame
+    frame = found.frame.copy()
+    rows = cast("list[dict[str, Any]]", frame.to_dict(orient="records"))
+    frame[list(EFFECT)] = [toward_direction(row, found.effect) for row in rows] if rows else None
     return frame.assign(
         feature=[protect_formula(str(name)) for name in frame["feature"]],
         stand_ins=[protect_formula("; ".join(map(str, names))) for names in frame["stand_ins"]],
@@ -256,7 +268,8 @@ def _print_features(found: "SelectedFeatures") -> None:
         )  # fmt: skip
     out.print(printed)
     if len(found.frame) > MOST_PRINTED:
-        out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected less often; --csv FILE writes all.")
+        least = f"at most {100 * found.frame['frequency'].iloc[MOST_PRINTED]:.0f} % of the resamples"
+        out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
     out.print(f"No effects: {found.missing}." if found.missing else found.scope, soft_wrap=True)
 
 
@@ -266,7 +279,8 @@ def _print_check(
     from holdfast.declared import did_you_mean
 
     out, known = console(), list(map(str, result.feature_names))
-    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", "direction", "effect", "verdict")
+    headers = "direction", f"{found.effect or 'effect'} [interval]", "verdict"
+    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", *headers)
     for row in rows:
         hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
         frequency = number(100 * row["frequency"], ".0f")

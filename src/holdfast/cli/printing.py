@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from holdfast.preferences import Preferences
 
 
+FOR_PYTHON = " The table .failures holds their tracebacks."
+"""The end of a warning that only helps in Python."""
+
+
 @contextmanager
 def notes(quiet: bool = False) -> Iterator[None]:
     """Show warnings as notes on stderr, unless quiet."""
@@ -22,7 +26,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in () if quiet else caught:
-        say(f"holdfast: note: {warning.message}")
+        say(f"holdfast: note: {str(warning.message).removesuffix(FOR_PYTHON)}")
 
 
 MOST_CLASSES = 8

@@ -17,14 +17,14 @@ OF_FILES = (
 NOT_FOR_KNOWN = [key for key in OF_FILES if key not in ("missing", "categorical", "task")]
 
 
-def read(options: dict[str, Any], quiet: bool) -> "Table":
-    """Read the data, and print a note for every change made to them."""
-    data = _table(options)
+def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "Table":
+    """Read the data, and print a note for every change made to them; ``name`` says to which of several data sets."""
+    data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
         for note in data.notes:
-            say(f"holdfast: note: {as_options(note)}")
+            say(f"holdfast: note: {whose}{as_options(note)}")
         for warning in data.warnings:
-            say(f"holdfast: warning: {warning}")
+            say(f"holdfast: warning: {whose}{warning}")
     return data
 
 

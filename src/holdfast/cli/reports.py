@@ -26,7 +26,10 @@ def _print_schema(wanted: bool) -> None:
 def report(
     store: options.StoreFile,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default report.html).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write (default: NAME-report.html for NAME-study.db)."
+        ),
     ] = None,
     format: Annotated[
         str | None,
@@ -45,7 +48,8 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The data of the study: stand-ins must then be correlated, and single rows are drawn on the page.",
+            help="The data of the study, read as the study read them: stand-ins must then be correlated, and "
+            "single rows are drawn on the page.",
         ),
     ] = None,
     target: options.Target = None,
@@ -90,7 +94,7 @@ def report(
         if as_json:
             write_json(render(summary, "json").removesuffix("\n"))
             return
-        path = output or Path(f"report.{format or 'html'}")
+        path = output or Path(f"{store.stem.removesuffix('-study')}-report.{format or 'html'}")
         written = write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))

@@ -9,7 +9,7 @@ from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import trust_by_option
 from holdfast.cli.parsing import parse_measure, parse_rule
-from holdfast.cli.printing import interval_text, notes, number, print_json
+from holdfast.cli.printing import counted, interval_text, notes, number, print_json
 from holdfast.cli.reading import OF_FILES
 from holdfast.cli.running import DEFAULTS, run_study, typed_options
 from holdfast.cli.terminal import console, table
@@ -147,7 +147,8 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
 
 def _print(pareto: "Pareto", choice: "Choice") -> None:
     out, ends = console(), f"{100 * pareto.level:g}% interval"
-    out.print(f"The front: {len(pareto.front)} of {len(pareto.frame)} candidates are best compromises.")
+    count, total = len(pareto.front), counted(len(pareto.frame), "candidate")
+    out.print(f"The front: {count} of {total} {'is a best compromise' if count == 1 else 'are best compromises'}.")
     rows = table("candidate", pareto.metric, ends, pareto.measure, ends, "size", "on the front", "chosen in")
     chosen_in = choice.probabilities["probability"]
     for name, row in pareto.front.iterrows():

@@ -218,4 +218,4 @@ def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.
     shown = f"{pluralize(len(constant), 'column')} with a single value: {quote_names(constant)}"
     if options.drop_constant:
         return X.drop(columns=constant), [f"Left out {shown}."]
-    return X, [f"Kept {shown}; drop_constant=True leaves such columns out."]
+    return X, [f"Kept {shown}."]

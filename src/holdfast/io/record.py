@@ -48,3 +48,8 @@ class DataRecord:
     n_groups: int | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def caution(self) -> str:
+        """All warnings in one paragraph, for the first screen; empty if there are none."""
+        return f"Caution: {' '.join(self.warnings)}" if self.warnings else ""

@@ -33,6 +33,11 @@ from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note
 from holdfast.io.target import as_labels, make_target
 from holdfast.io.target_file import join_target
 
+FEW_TEXTS = 20
+"""Most different texts in a column that may be the target."""
+NAMED = 5
+"""Columns that a message names; of more, it says which may be meant."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
@@ -366,9 +371,22 @@ def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options:
         )
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
-        hint = "; these are numbers: add a header." if numbers else f"; give {argument}= one of these names."
+        hint = (
+            "; these are numbers: add a header."
+            if numbers
+            else f"; give {argument}= one of these names{_likely_target(frame)}."
+        )
     columns = quote_names(frame.columns)
     raise ValueError(f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}")
+
+
+def _likely_target(frame: pd.DataFrame) -> str:
+    """Return which column of a wide table may be meant: the last one that holds a few texts."""
+    texts = [
+        name for name in frame.columns[::-1]
+        if not types.is_numeric_dtype(frame[name]) and 2 <= frame[name].nunique() <= FEW_TEXTS
+    ]  # fmt: skip
+    return f", such as {texts[0]!r}" if texts and frame.shape[1] > NAMED else ""
 
 
 def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) -> None:
@@ -382,7 +400,7 @@ def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) 
     if has_features_in_rows(frame) and not did_you_mean(target, frame.columns).endswith("?"):
         names, body = quote_names([] if labels is None else labels), frame.shape[1] - (labels is not frame.index)
         raise ValueError(
-            f"Expected the target column {target!r} in {options.where}, got {len(frame)} rows named {names} and {body} "
+            f"Expected the target column {target!r} in {options.where}, got rows named {names} and {body} "
             "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
             f"with the names of the samples and a column {target!r}."
         )

@@ -42,17 +42,24 @@ class Model:
     recognized : mapping
         Those of them that are fitted a whole block at a time (:func:`holdfast.models.recognized.recognize`), and how
         their predictions compare with scikit-learn's.
+    phrases : mapping from str to str
+        Words for classes, by their names, that ``about.methods`` is too wide for.
     """
 
     about: About
     make: Callable[..., Any]
     classes: tuple[type, ...] = ()
     recognized: Mapping[type, Exactness] = field(default_factory=dict)
+    phrases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def class_names(self) -> set[str]:
         """Names of the classes that it describes."""
         return {kind.__name__ for kind in self.classes}
+
+    def describe(self, class_name: str) -> str:
+        """Return the words for one of its classes; those of the model unless the class has words of its own."""
+        return self.phrases.get(class_name, self.about.methods)
 
     @property
     def block_words(self) -> str:
@@ -159,6 +166,7 @@ MODELS.add(
         make=linear_model,
         classes=(LogisticRegression, Ridge),
         recognized={LogisticRegression: "optimum", Ridge: "identical"},
+        phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression"},
     )
 )
 MODELS.add(

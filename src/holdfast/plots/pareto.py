@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 460, 340
 NARROW = 268, 260
 """Width and height on a narrow screen."""
+TICK = 60  # pixels between ticks, so that their labels stand apart
 CHARACTER = 6.5  # pixels of a label's character, on average
 MANY = 30
 """Number of candidates above which intervals are drawn only for those on the front."""
@@ -137,12 +138,14 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = 
     if known.empty:
         count = format_count(len(data), "candidate")
         return text_chart(f"No candidate has both a {score} and a stability", f"{count} in all")
-    alt = altair()
+    alt, (width, height) = altair(), NARROW if narrow else (WIDTH, HEIGHT)
     base = alt.Chart(inline_data(known)).encode(
-        x=alt.X("stability:Q", title="stability", scale=_scale(known, "stability", "low", "high")),
+        x=alt.X(
+            "stability:Q", title="stability", scale=_scale(known, "stability", "low", "high"),
+            axis=alt.Axis(tickCount=width // TICK),
+        ),
         y=alt.Y("score:Q", title=score, scale=_scale(known, "score", "score_low", "score_high")),
-    )
-    width, height = NARROW if narrow else (WIDTH, HEIGHT)
+    )  # fmt: skip
     pick = alt.selection_point(fields=["family"], bind="legend")
     under = [*_links(base, known, narrow), *_front(base), *_intervals(base, known, narrow)]
     layers = [*under, *_points(base, known, score, pick, narrow)]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 GLOSSARY = {
-    "accuracy": "The share of held-out samples that the model predicts rightly.",
+    "accuracy": "The share of held-out samples that the model predicts correctly.",
     "AUC": (
         "Area under the ROC curve: the chance that a sample of the one class gets a higher prediction than a sample of "
         "the other; 0.5 is guessing, 1 is perfect."

@@ -170,9 +170,9 @@ def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str,
         precision = f"determined by a pilot of {until['pilot']} for ± {until['half_width']:g}"
         facts.append(("Number of resamples", precision))
     if sessions:
-        ended = sessions[-1]["ended"]
+        start, ended = _format_time(sessions[0]["started"]), sessions[-1]["ended"]
         finish = _format_time(ended) if ended else "now"
-        facts.append(("Computed", f"{_format_time(sessions[0]['started'])} to {finish}"))
+        facts.append(("Computed", start if start == finish else f"{start} to {finish}"))
     return facts
 
 
@@ -187,7 +187,9 @@ def _details(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[s
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     details = [("Settings of the resamples", _format_settings(settings))] if settings else []
     if classes := _class_names(plan["estimator"]):
-        details.append(("Class of the scored model", " after ".join(reversed(classes))))
+        exactness = EXACTNESS.get(plan.get("model_fits", "scikit-learn"))
+        fitted = f" ({exactness})" if exactness else ""
+        details.append(("Class of the scored model", " after ".join(reversed(classes)) + fitted))
     if provenance["prefilter"]:
         details.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
     data = plan["data"]
@@ -200,8 +202,9 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
     shape = f"{format_count(record.rows, 'sample')}, {format_count(record.features, 'feature')}"
     if record.source is not None:
         form = f" ({record.file_format})" if record.file_format else ""
-        read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read"
-        shape = f"{shorten(record.source, 80)}{form}: {read}; {shape}"
+        whole = record.rows_read == record.rows and record.columns_read == record.features + 1  # beside the target
+        read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read; "
+        shape = f"{shorten(record.source, 80)}{form}: {'' if whole else read}{shape}"
     facts = [("Data", shape)]
     counts = ", ".join(f"{shorten(label, 40)} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
     more = ", …" if len(record.classes) > MOST_CLASSES else ""
@@ -225,10 +228,9 @@ def describe_model(result: StudyResult, labels: Labels) -> str:
     own = [labels.candidate(name) for name, kind in result.kinds.items() if kind != "subset"]
     except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
     classes = _class_names(estimator)
-    phrases = [record.about.methods for record in MODELS.values() if classes and classes[-1] in record.class_names]
-    exactness = EXACTNESS.get(result.plan.get("model_fits", "scikit-learn"))
+    phrases = [model.describe(classes[-1]) for model in MODELS.values() if classes and classes[-1] in model.class_names]
     named = " after ".join(class_words(name) for name in reversed(classes)) or "a custom model"
-    return (phrases[0] if phrases else named) + (f" ({exactness})" if exactness else "") + except_for
+    return (phrases[0] if phrases else named) + except_for
 
 
 def _class_names(described: Any) -> list[str]:

@@ -176,14 +176,16 @@ class Summary(ResultMixin):
         ]
         about = "" if self.candidate is None else f"{self.candidate}: "
         return Card(
-            title=self.title, verdict=f"{about}{self.verdict.headline}", frame=self.to_frame(),
+            title=self.title, verdict=f"{about}{self.verdict.headline}", caution=self.data.caution,
+            frame=self.to_frame(),
             picture=draw_intervals(bars, bands=self.stability.strength is not None),
             note=" ".join(self.verdict.sentences),
         )  # fmt: skip
 
     def __repr__(self) -> str:
         about = "" if self.candidate is None else f"{self.candidate}: "
-        return "\n".join([f"{about}{self.verdict.headline}", *self.verdict.sentences])
+        lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences]
+        return "\n".join(filter(None, lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.

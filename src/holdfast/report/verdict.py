@@ -97,7 +97,9 @@ def _not_told_apart(findings: Findings, standing: Standing) -> str:
     tradeoff = findings.tradeoff
     if not tradeoff.alternatives_text or tradeoff.candidate != findings.candidate or standing == "no signal":
         return ""
-    return f" {_capitalize(shorten(tradeoff.alternatives_text, 200))}: these data cannot tell them apart."
+    names = shorten(tradeoff.alternatives_text, 200)
+    names = _capitalize(names) if names.startswith("one of ") else names  # a name stays as it is
+    return f" {names}: these data cannot tell them apart."
 
 
 def _how_stable(stability: Stability, level: float) -> str:

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
@@ -359,7 +360,23 @@ def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, A
 
 def as_numbers(X: Any) -> NDArray[np.float64]:
     """The features as numbers, dense."""
-    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    try:
+        return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(_describe_texts(X) or f"Expected numbers in X: {error}") from error
+
+
+def _describe_texts(X: Any) -> str:
+    """Say which columns of a frame hold no numbers, and what to do; empty if none is found."""
+    columns = [name for name in getattr(X, "columns", ()) if not pd.api.types.is_numeric_dtype(X[name])]
+    if not columns:
+        return ""
+    first, others = columns[0], len(columns) - 1
+    more = f" and text in {others} other column{'' if others == 1 else 's'}" if others else ""
+    return (
+        f"Expected numbers in X, got {X[first].iloc[0]!r} in row 0 of column {first!r}{more}; leave such columns out, "
+        "or encode them, as pandas.get_dummies or hf.read_table(frame, target, categorical='one-hot') would."
+    )
 
 
 def _is_ours(selector: Any) -> bool:

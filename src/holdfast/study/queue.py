@@ -54,6 +54,8 @@ class Queue:
     @property
     def progress(self) -> Progress:
         """How far it has come; a family's first block, which may wait for kernels to be compiled, tells no speed."""
+        if not self.fitted and self.n_done < self.n_total:
+            return Progress(self.n_done, self.n_total, self.failures, 0.0)
         seconds = monotonic() - self.begun
         fitted, seconds = (self.fitted, seconds) if self.fitted else (self.first_fitted, seconds + self.first_seconds)
         return Progress(self.n_done, self.n_total, self.failures, fitted / max(seconds, 1e-9))

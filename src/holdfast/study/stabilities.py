@@ -382,10 +382,11 @@ class StudyStabilities(ResultMixin, StudyContents):
         return f"Study of {candidates} on {splits}{state}{failed}"
 
     def _card(self) -> Card:
-        return make_study_card(self._title, self.to_frame(), self.metrics)
+        return make_study_card(self._title, self.to_frame(), self.metrics, self.data.caution)
 
     def __repr__(self) -> str:
         table = self.to_frame().drop(columns=["family", "reason", "measure"])
         table = table.drop(columns="top") if table["top"].isna().all() else table
         cut = {"top": lambda k: "" if k != k else f"{k:.0f}"}
-        return f"{self._title}\n{table.to_string(formatters=cut, float_format=lambda number: f'{number:.3f}')}"
+        rows = table.to_string(formatters=cut, float_format=lambda number: f"{number:.3f}")
+        return "\n".join(filter(None, [self._title, rows, self.data.caution]))

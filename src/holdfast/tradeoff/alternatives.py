@@ -79,7 +79,8 @@ def tabulate_choices(points: Points, chosen: str, places: NDArray[np.int64]) -> 
     table = pd.DataFrame(dict(zip(COLUMNS, (families, share, False), strict=True)), index=pd.Index(points.names))
     table = table.rename_axis("candidate").sort_values("probability", ascending=False, kind="stable")
     before = table["probability"].cumsum() - table["probability"]
-    needed = (before < TOGETHER * table["probability"].sum() - 1e-12) & (table["probability"] > 0)
+    made_up = (before / max(table["probability"].sum(), 1e-12)).round(2)  # as printed: 95 % stand alone
+    needed = (made_up < TOGETHER) & (table["probability"] > 0)
     return table.assign(alternative=needed | (table.index == chosen))
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 OWN = ("self", "result")
-SAME = "the same resamples that it was chosen on: choosing makes its score look better than it is"
+SAME = "the same resamples that it was chosen on, which makes its score look better than it is"
+NO_CHOICE = "There is only one candidate, {}, so there was no choice to make."
+HELD_OUT = "the rows held out from each resample"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +164,7 @@ class Choice(ResultMixin):
             for place, (name, row) in enumerate(frame.iterrows())
         ]
         return Card(
-            title=f"Choice by the rule {self.rule}", verdict=self.reason, frame=frame,
+            title=f"Choice by the rule {self.rule}", verdict=self.reason, caution=self.certainty, frame=frame,
             picture=draw_points(points, x_title=f"stability ({self.measure})", y_title=self.metric),
             note=f"Measured on {self.measured_on}.",
         )  # fmt: skip
@@ -281,8 +283,11 @@ def _make_choice(points: Points, rule: str, decision: Decision) -> Choice:
     row: Any = frame.loc[decision.candidate]
     others = frame.index[frame.index != decision.candidate]
     why_not = [decision.why_not.get(name) or _say_what_is_missing(frame.loc[name].to_dict()) for name in others]
+    single = len(frame) == 1
     return Choice(
-        candidate=decision.candidate, rule=rule, reason=decision.reason, metric=points.metric,
+        candidate=decision.candidate, rule=rule, metric=points.metric,
+        reason=NO_CHOICE.format(decision.candidate) if single else decision.reason,
+        measured_on=HELD_OUT if single else SAME,
         measure=points.measure.label, score=float(row["score"]),
         score_interval=Interval(float(row["score_low"]), float(row["score_high"])),
         stability=float(row["stability"]), stability_interval=Interval(float(row["low"]), float(row["high"])),

@@ -278,7 +278,7 @@ def explain_errors(path: Path) -> Iterator[None]:
         if "full" in message:
             reason = "there is no room left on its disk; what was finished is safe: make room and run again to resume"
         elif "not a database" in message:
-            reason = "it is another kind of file; give another path"
+            reason = "it is another kind of file; give a store that holdfast study made, such as NAME-study.db"
         elif type(error) is sqlite3.DatabaseError:
             reason = f"it is damaged ({message}); restore it from a copy, or move it away and start again"
         else:
