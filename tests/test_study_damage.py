@@ -208,6 +208,8 @@ def subset(*indices):
         {"kind": "order"},
         {"predictions": b"\2" * 20},
         {"predictions": b""},
+        {"coefficients": b"\0" * 400},
+        {"coefficients": b"\0\0\0"},
         {"candidate": 10**12},
         {"split": 10**12},
         {"split": -1},

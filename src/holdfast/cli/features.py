@@ -258,19 +258,24 @@ def _print_features(found: "SelectedFeatures") -> None:
     out.print(
         f"{found.candidate}: {size} were ever selected in {counted(found.n_runs, 'resample')}{cut}.", soft_wrap=True
     )
-    headers = "direction", f"{found.effect or 'effect'} [interval]", "stand-ins", "verdict"
+    uses = ("in models",) if found.has_model_use else ()
+    headers = "direction", f"{found.effect or 'effect'} [interval]", *uses, "stand-ins", "verdict"
     printed = table("feature", "frequency", f"{100 * found.level:g}% interval", *headers)
     for row in cast("list[dict[str, Any]]", rows):
         printed.add_row(
             str(row["feature"]), f"{100 * row['frequency']:.0f} %",
             f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %", row["direction"] or "–", effect_text(row, found),
-            ", ".join(map(str, row["stand_ins"][:3])), row["verdict"],
+            *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])), row["verdict"],
         )  # fmt: skip
     out.print(printed)
     if len(found.frame) > MOST_PRINTED:
         least = f"at most {100 * found.frame['frequency'].iloc[MOST_PRINTED]:.0f} % of the resamples"
         out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
     out.print(f"No effects: {found.missing}." if found.missing else found.scope, soft_wrap=True)
+    if uses:
+        from holdfast.tradeoff.selected import MODEL_SCOPE
+
+        out.print(MODEL_SCOPE, soft_wrap=True)
 
 
 def _print_check(

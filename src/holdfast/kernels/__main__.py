@@ -17,6 +17,7 @@ from holdfast.kernels import (
     relief,
     ridge,
     softmax,
+    spreads,
     squared_hinge,
     stand_ins,
     svm,
@@ -65,11 +66,14 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), given_up)
     neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
     for kernel in (logistic.logistic_margins, logistic.wide_logistic_margins):
-        kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
+        kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     for kernel in (least_squares.ridge_values, least_squares.wide_ridge_values):
-        kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
-    svm_cells.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1, np.bool_))
-    squared_hinge.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1, np.bool_))
+        kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
+    svm_cells.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
+    squared_hinge.squared_hinge_margins(
+        cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_)
+    )
+    spreads.training_spreads(np.eye(4), np.ones((1, 4)), [0], [0], [0, 1])
     softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 

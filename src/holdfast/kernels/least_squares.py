@@ -12,7 +12,7 @@ import numpy as np
 from holdfast.kernels.jit import exact_step, summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, dot, factorize, fill, panel, square, substitute
 from holdfast.kernels.logistic import center, predict_linear
-from holdfast.kernels.scaling import STANDARD, UNSCALED, make_room, take_cell
+from holdfast.kernels.scaling import STANDARD, UNSCALED, keep_weights, make_room, take_cell
 from holdfast.kernels.tolerances import EPSILON, SHARP_MEANS, WELL_POSED
 
 
@@ -163,8 +163,8 @@ def _means_are_sharp(cell, kind, shift, unit, alpha, intercept):  # type: ignore
 
 
 @summing_kernel
-def ridge_values(cells, y, alpha, cut, intercept, kind, values, given_up):  # type: ignore[no-untyped-def]
-    """Set the predicted numbers of the held-out rows of every cell that is not given up.
+def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
+    """Set the predicted numbers of the held-out rows, and the weights, of every cell that is not given up.
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
     """
@@ -181,11 +181,12 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, given_up):  # ty
             _weigh_rows(cell, targets)
             fine = fine and _fit_narrow(cell, targets, alpha, cut, w)
             predict_linear(cell, w, b, values)
+            keep_weights(cells, number, kind, room.unit, w, weights)
             given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
-def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, given_up):  # type: ignore[no-untyped-def]
+def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows; α is positive, and nothing is cut."""
     room = make_room(cells)
     for number in range(cells.splits.size):
@@ -198,4 +199,5 @@ def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, given_up): 
             _weigh_rows(cell, targets)
             fine = fine and _fit_wide(cell, targets, alpha, w)
             predict_linear(cell, w, b, values)
+            keep_weights(cells, number, kind, room.unit, w, weights)
             given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))

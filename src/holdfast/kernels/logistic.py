@@ -11,7 +11,7 @@ from holdfast.kernels.jit import exact_step, summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, dot, fill, margins_of, panel, square, weights_of
 from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal
 from holdfast.kernels.ridge_rows import room_for_rows
-from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
+from holdfast.kernels.scaling import has_all_classes, keep_weights, make_room, take, take_cell
 
 MOST_STEPS = 200
 """Newton steps after which a cell is given up."""
@@ -87,8 +87,8 @@ def _take_and_center(cells, number, kind, y, intercept, room, seen):  # type: ig
 
 
 @summing_kernel
-def logistic_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
-    """Set the decision value, the log-odds of class 1, of the held-out rows of every cell that is not given up."""
+def logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+    """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell that is not given up."""
     room, seen = make_room(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not given_up[number]:
@@ -96,11 +96,12 @@ def logistic_margins(cells, y, C, intercept, kind, margins, given_up):  # type: 
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_narrow(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
+            keep_weights(cells, number, kind, room.unit, w, weights)
             given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
-def wide_logistic_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
+def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows, by the Gram matrices of their rows."""
     room, seen = make_room(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
@@ -109,4 +110,5 @@ def wide_logistic_margins(cells, y, C, intercept, kind, margins, given_up):  # t
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_wide(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
+            keep_weights(cells, number, kind, room.unit, w, weights)
             given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))

@@ -147,6 +147,14 @@ def apply_scale(Z, n, kind, shift, unit):  # type: ignore[no-untyped-def]
 
 
 @exact_step
+def keep_weights(cells, number, kind, unit, w, weights):  # type: ignore[no-untyped-def]
+    """Set the weights of a cell, among those of all cells, as they are for its columns before scaling."""
+    start = cells.column_starts[number]
+    for j in range(w.size):
+        weights[start + j] = w[j] / unit[j] if kind == STANDARD else w[j] * unit[j]
+
+
+@exact_step
 def _range(x, n):  # type: ignore[no-untyped-def]
     low = high = x[0]
     for i in range(1, n):

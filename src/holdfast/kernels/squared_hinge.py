@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import dot, factorize, fill, square, substitute
 from holdfast.kernels.reduction import reduce_columns
-from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
+from holdfast.kernels.scaling import has_all_classes, keep_weights, make_room, take, take_cell
 from holdfast.kernels.tolerances import DOUBLE, SHORTEST_STEP, STEEP
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -116,11 +116,21 @@ def _solve(fit):  # type: ignore[no-untyped-def]
     return False
 
 
+@summing_step
+def _weigh_columns(fit, columns):  # type: ignore[no-untyped-def]
+    """Return the weights of all columns, also where they were reduced: at the optimum w = −Zᵀg."""
+    w = np.empty(columns.shape[0])
+    for j in range(w.size):
+        w[j] = -dot(fit.g, columns[j][: fit.g.size])
+    return w
+
+
 @summing_kernel
-def squared_hinge_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
+def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Set the decision values of the held-out rows of every cell that is not given up, each class against the others.
 
-    Of two classes only the second has a column. ``intercept`` is the number in the intercept's column, or 0 for none.
+    Of two classes only the second has a column, and its weights are set. ``intercept`` is the number in the intercept's
+    column, or 0 for none.
     """
     n_models = margins.shape[1]
     room, seen = make_room(cells), np.zeros(max(n_models, 2), np.int64)
@@ -129,6 +139,7 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, given_up):  # t
             continue
         cell, fine = take_cell(cells, number, kind, room)
         fine = fine and has_all_classes(take(y, cell.rows), seen)
+        columns = cell.train
         cell = reduce_columns(cell)
         fit, p = _begin(cell, C, intercept), cell.train.shape[0]
         for model in range(n_models if fine else 0):
@@ -140,4 +151,6 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, given_up):  # t
                 for j in range(p):
                     value += fit.w[j] * cell.test[j, i]
                 margins[cell.start + i, model] = value
+        if n_models == 1:
+            keep_weights(cells, number, kind, room.unit, _weigh_columns(fit, columns), weights)
         given_up[number] = not fine

@@ -6,7 +6,7 @@ from holdfast.kernels.elimination import room_for, weigh
 from holdfast.kernels.jit import summing_kernel, summing_step
 from holdfast.kernels.linear import Columns, add_gram, all_finite, fill
 from holdfast.kernels.logistic import center, predict_linear
-from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
+from holdfast.kernels.scaling import has_all_classes, keep_weights, make_room, take, take_cell
 from holdfast.kernels.svm_active_set import solve_active_set
 from holdfast.kernels.svm_fit import Fit, set_squares
 from holdfast.kernels.svm_interior import start_inside
@@ -43,8 +43,8 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
 
 
 @summing_kernel
-def svm_margins(cells, y, C, kind, margins, given_up):  # type: ignore[no-untyped-def]
-    """Set the decision value of the held-out rows of every cell."""
+def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+    """Set the decision value of the held-out rows, and the weights, of every cell."""
     room, seen = make_room(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         cell, fine = take_cell(cells, number, kind, room)
@@ -57,4 +57,5 @@ def svm_margins(cells, y, C, kind, margins, given_up):  # type: ignore[no-untype
             b, solved = solve_active_set(fit, MOST_CHANGES)
             weigh(fit.room, fit.Z, fit.active.size, fit.rows, fit.v)
             predict_linear(cell, fit.room.w, b, margins)
+            keep_weights(cells, number, kind, room.unit, fit.room.w, weights)
             given_up[number] = not (solved and all_finite(fit.room.w, fit.room.w.size) and np.isfinite(b))

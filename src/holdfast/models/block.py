@@ -90,12 +90,16 @@ class Predictions:
         One value per row for two classes, larger for the second; one column per class for more.
     predict_proba : ndarray, optional
         One column per class.
+    coefficients : sequence of ndarray or None, optional
+        Of linear models for numbers or two classes, the weights of each cell's columns as they are before any scaling:
+        those of the predicted number, or toward the second class; None for other models.
     """
 
     starts: Ints
     predict: NDArray[Any] | None
     decision_function: Floats | None = None
     predict_proba: Floats | None = None
+    coefficients: Sequence[Floats | None] | None = None
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -107,12 +111,22 @@ class Predictions:
         sizes = np.diff(self.starts)[cells]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(starts[-1]) + np.repeat(self.starts[:-1][cells] - starts[:-1], sizes)
-        answers = (self.predict, self.decision_function, self.predict_proba)
-        return Predictions(starts, *(None if values is None else values[rows] for values in answers))
+        weights = None if self.coefficients is None else [self.coefficients[cell] for cell in cells.tolist()]
+        return self._at(rows, starts, weights)
 
     def part(self, cells: slice) -> "Predictions":
         """Return the answers for some of the cells, one after the other."""
         starts = self.starts[cells.start : cells.stop + 1]
         rows = slice(starts[0], starts[-1])
-        answers = (self.predict, self.decision_function, self.predict_proba)
-        return Predictions(starts - starts[0], *(None if values is None else values[rows] for values in answers))
+        weights = None if self.coefficients is None else self.coefficients[cells]
+        return self._at(rows, starts - starts[0], weights)
+
+    def _at(self, rows: Any, starts: Ints, coefficients: Sequence[Floats | None] | None) -> "Predictions":
+        """The answers at these rows."""
+        return Predictions(
+            starts,
+            None if self.predict is None else self.predict[rows],
+            None if self.decision_function is None else self.decision_function[rows],
+            None if self.predict_proba is None else self.predict_proba[rows],
+            coefficients,
+        )

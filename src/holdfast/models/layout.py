@@ -36,6 +36,12 @@ def count_rows(block: Block) -> NDArray[np.int64]:
     return np.count_nonzero(block.counts, axis=1)[block.splits]
 
 
+def cut_weights(block: Block, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Cut the weights of all cells, one after the other, into those of each."""
+    ends = np.cumsum(count_columns(block)).tolist()
+    return [weights[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
 def smaller_sides(block: Block) -> NDArray[np.int64]:
     """Return how many columns, or rows if these are fewer, each cell has: that many weights tell a linear model."""
     return np.minimum(count_columns(block), count_rows(block))

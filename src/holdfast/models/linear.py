@@ -16,7 +16,7 @@ from holdfast.kernels.ridge_settings import fit_ridge_logistic
 from holdfast.kernels.scaling import MIN_MAX, STANDARD
 from holdfast.kernels.softmax import softmax_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.layout import count_columns, count_rows, lay_out_cells, smaller_sides
+from holdfast.models.layout import count_columns, count_rows, cut_weights, lay_out_cells, smaller_sides
 from holdfast.models.parameters import (
     anything,
     at_least,
@@ -103,24 +103,28 @@ class Logistic:
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
-        fit = self._fit_two_classes if block.n_classes == 2 else self._fit_classes
-        margins, given_up = fit(block)
-        probabilities = _two_shares(margins) if block.n_classes == 2 else _shares(margins)
+        two, weights = block.n_classes == 2, None
+        if two:
+            margins, given_up, weights = self._fit_two_classes(block)
+        else:
+            margins, given_up = self._fit_classes(block)
+        probabilities = _two_shares(margins) if two else _shares(margins)
         return Predictions(
             block.starts,
-            (margins > 0).astype(np.int64) if block.n_classes == 2 else margins.argmax(axis=1),
+            (margins > 0).astype(np.int64) if two else margins.argmax(axis=1),
             margins if "decision_function" in wanted else None,
             probabilities if "predict_proba" in wanted else None,
+            weights,
         ), given_up
 
-    def _fit_two_classes(self, block: Block) -> tuple[Floats, Mask]:
+    def _fit_two_classes(self, block: Block) -> tuple[Floats, Mask, list[Floats]]:
         if self.device != "cpu" and self.scaling != MIN_MAX:
             return self._fit_on_device(block)
-        return fit_by_shape(
-            block, partial(self._call, logistic_margins, block), partial(self._call, wide_logistic_margins, block)
-        )
+        weights = np.zeros(count_columns(block).sum())
+        narrow, wide = (partial(self._call, fit, block, weights) for fit in (logistic_margins, wide_logistic_margins))
+        return *fit_by_shape(block, narrow, wide), cut_weights(block, weights)
 
-    def _fit_on_device(self, block: Block) -> tuple[Floats, Mask]:
+    def _fit_on_device(self, block: Block) -> tuple[Floats, Mask, list[Floats]]:
         """Fit all cells in lock-step; those that were trained on one class are left."""
         ones = block.counts @ (block.y == 1)
         both = ((ones > 0) & (ones < block.counts.sum(axis=1)))[block.splits]
@@ -137,19 +141,25 @@ class Logistic:
         given_up = ~both | np.array([not np.isfinite(intercept) for _, intercept in every], dtype=bool)
         columns = np.cumsum([0, *(own.size for own in block.columns)])
         coef, intercept = np.concatenate([coef for coef, _ in every]), [intercept for _, intercept in every]
-        return linear_values(
+        values = linear_values(
             block.X, block.rows, block.starts, np.concatenate(block.columns), columns, coef, intercept
-        ), given_up
+        )
+        return values, given_up, cut_weights(block, coef)
 
     def _fit_classes(self, block: Block) -> tuple[Floats, Mask]:
         n_weights = block.n_classes * (smaller_sides(block) + 1)
         margins, given_up = np.zeros((block.starts[-1], block.n_classes)), n_weights > MOST_SOFTMAX_WEIGHTS
-        self._call(softmax_margins, block, margins, given_up)
+        softmax_margins(*self._options(block), margins, given_up)
         return margins, given_up
 
-    def _call(self, kernel: Callable[..., None], block: Block, margins: Floats, given_up: Mask) -> None:
+    def _call(
+        self, kernel: Callable[..., None], block: Block, weights: Floats, margins: Floats, given_up: Mask
+    ) -> None:
+        kernel(*self._options(block), margins, weights, given_up)
+
+    def _options(self, block: Block) -> tuple[Any, ...]:
         C, intercept = float(self.parameters["C"]), self.parameters["fit_intercept"]
-        kernel(lay_out_cells(block), frozen(block.y, np.int64), C, intercept, self.scaling, margins, given_up)
+        return lay_out_cells(block), frozen(block.y, np.int64), C, intercept, self.scaling
 
 
 @dataclass(frozen=True)
@@ -181,16 +191,17 @@ class LeastSquares:
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
+        weights = np.zeros(count_columns(block).sum())
         values, given_up = fit_by_shape(
             block,
-            partial(self._call, ridge_values, block),
-            partial(self._call, wide_ridge_values, block) if self.alpha else None,
+            partial(self._call, ridge_values, block, weights),
+            partial(self._call, wide_ridge_values, block, weights) if self.alpha else None,
         )
-        return Predictions(block.starts, values), given_up
+        return Predictions(block.starts, values, coefficients=cut_weights(block, weights)), given_up
 
-    def _call(self, kernel: Callable[..., None], block: Block, values: Floats, given_up: Mask) -> None:
+    def _call(self, kernel: Callable[..., None], block: Block, weights: Floats, values: Floats, given_up: Mask) -> None:
         options = self.alpha, self.cut, self.intercept, self.scaling
-        kernel(lay_out_cells(block), frozen(block.y, np.float64), *options, values, given_up)
+        kernel(lay_out_cells(block), frozen(block.y, np.float64), *options, values, weights, given_up)
 
 
 Call = Callable[[Floats, Mask], None]

@@ -281,4 +281,12 @@ def join_predictions(several: Sequence[Predictions]) -> Predictions:
         parts = [getattr(predictions, name) for predictions in several]
         return None if not parts or parts[0] is None else np.concatenate(parts)
 
-    return Predictions(np.concatenate([*starts, ends[-1:]]), *(joined(name) for name in ANSWERS))
+    weights = [coef for predictions in several for coef in _list_coefficients(predictions)]
+    return Predictions(
+        np.concatenate([*starts, ends[-1:]]), joined("predict"), joined("decision_function"), joined("predict_proba"),
+        weights,
+    )  # fmt: skip
+
+
+def _list_coefficients(predictions: Predictions) -> Sequence[NDArray[np.float64] | None]:
+    return [None] * (predictions.starts.size - 1) if predictions.coefficients is None else predictions.coefficients

@@ -11,7 +11,7 @@ from holdfast.kernels.jit import frozen
 from holdfast.kernels.squared_hinge import squared_hinge_margins
 from holdfast.kernels.svm_cells import svm_margins
 from holdfast.models.block import Block, Floats, Predictions
-from holdfast.models.layout import lay_out_cells, smaller_sides
+from holdfast.models.layout import count_columns, cut_weights, lay_out_cells, smaller_sides
 from holdfast.models.parameters import anything, at_least, at_most, is_flag, is_none, is_positive, one_of
 
 SVC_PARAMETERS = {
@@ -79,8 +79,9 @@ class SupportVectors:
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
         margins, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
-        svm_margins(lay_out_cells(block), frozen(block.y, np.int64), self.C, self.scaling, margins, given_up)
-        return _as_predictions(block, margins, wanted), given_up
+        weights = np.zeros(count_columns(block).sum())
+        svm_margins(lay_out_cells(block), frozen(block.y, np.int64), self.C, self.scaling, margins, weights, given_up)
+        return _as_predictions(block, margins, wanted, weights), given_up
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,17 @@ class SquaredHinge:
         """Predict the held-out rows of all cells; also tells which cells scikit-learn must answer."""
         margins = np.zeros((block.starts[-1], 1 if block.n_classes == 2 else block.n_classes))
         given_up = smaller_sides(block) > MOST_WEIGHTS
-        options = self.C, self.intercept, self.scaling
-        squared_hinge_margins(lay_out_cells(block), frozen(block.y, np.int64), *options, margins, given_up)
-        return _as_predictions(block, margins[:, 0] if block.n_classes == 2 else margins, wanted), given_up
+        options, weights = (self.C, self.intercept, self.scaling), np.zeros(count_columns(block).sum())
+        squared_hinge_margins(lay_out_cells(block), frozen(block.y, np.int64), *options, margins, weights, given_up)
+        return _as_predictions(block, margins[:, 0] if block.n_classes == 2 else margins, wanted, weights), given_up
 
 
-def _as_predictions(block: Block, margins: Floats, wanted: Collection[str]) -> Predictions:
-    labels = (margins > 0).astype(np.int64) if margins.ndim == 1 else margins.argmax(axis=1)
-    return Predictions(block.starts, labels, margins if "decision_function" in wanted else None)
+def _as_predictions(block: Block, margins: Floats, wanted: Collection[str], weights: Floats) -> Predictions:
+    two = margins.ndim == 1
+    labels = (margins > 0).astype(np.int64) if two else margins.argmax(axis=1)
+    return Predictions(
+        block.starts,
+        labels,
+        margins if "decision_function" in wanted else None,
+        coefficients=cut_weights(block, weights) if two else None,
+    )

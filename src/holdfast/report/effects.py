@@ -1,5 +1,6 @@
 """Direction, effect and box plot of features in a report, from what the store holds; with the data, single rows too."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,10 +34,16 @@ def describe_effects(
             {
                 "direction": row["direction"] if effect == effect else None, "effect": effect, "effect_low": low,
                 "effect_high": high, "effect_splits": int(row["splits"]), "agreement": float(row["agreement"]),
-                "boxes": _make_boxes(result, column[name], quantiles, rows),
+                "boxes": _make_boxes(result, column[name], quantiles, rows), "model_use": row["model_use"],
+                **{name: _as_known(row[name]) for name in ("model_agreement", "coefficient")},
             }
         )  # fmt: skip
     return described
+
+
+def _as_known(value: Any) -> float:
+    """A number; the one ``nan`` that equals itself in records if there is none."""
+    return float(value) if value == value else math.nan
 
 
 def _make_boxes(

@@ -63,6 +63,13 @@ class Feature:
         Share of them whose effect points the same way.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
+    model_use : str or None
+        What linear models do with it beside the other features, in words; None if that is not known, or if they were
+        not shown to predict better than guessing.
+    model_agreement : float
+        Share of its models whose coefficient has the sign of the majority.
+    coefficient : float
+        Its mean coefficient in these models, in units of its standard deviation.
     on_list : float
         Share of redrawn resamples of this data set in which the feature is on the list of features selected often: its
         frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
@@ -83,6 +90,9 @@ class Feature:
     effect_splits: int = 0
     agreement: float = math.nan
     boxes: tuple[Box, ...] = ()
+    model_use: str | None = None
+    model_agreement: float = math.nan
+    coefficient: float = math.nan
     on_list: float = math.nan
 
 
@@ -190,6 +200,8 @@ class Features:
         What the effects of features are (AUC, rank correlation); None if there are none.
     no_effects : str or None
         Why there are no effects.
+    no_model_use : str or None
+        Why it is not said what models do with a feature.
     rows_visible : bool
         Whether single rows of the data are part of the summary.
     """
@@ -206,7 +218,13 @@ class Features:
     chance: float
     effect: str | None = None
     no_effects: str | None = None
+    no_model_use: str | None = None
     rows_visible: bool = False
+
+    @property
+    def model_uses(self) -> bool:
+        """Whether it is said what models do with a feature."""
+        return any(feature.model_use for feature in self.shown)
 
     @property
     def frequent(self) -> tuple[Feature, ...]:

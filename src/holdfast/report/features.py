@@ -62,6 +62,7 @@ def make_features(
         chance=float(subsets.density),
         effect=found.effect,
         no_effects=found.missing,
+        no_model_use=found.no_model_use,
         rows_visible=any(box.rows for feature in shown for box in feature.boxes),
     )
 

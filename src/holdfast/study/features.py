@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.study.effects import QUANTILES, SplitEffects, unpack_effects
+from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.stabilities import StudyStabilities
 
 if TYPE_CHECKING:
@@ -68,6 +69,41 @@ class StudyFeatures(StudyStabilities):
         rows = self.stored.quantiles[self.stored.quantiles["family"] == self.family(candidate)]
         blobs = zip(rows["feature"].tolist(), rows["quantiles"], strict=True)
         return {feature: np.frombuffer(blob, dtype="<f8").reshape(-1, len(QUANTILES)) for feature, blob in blobs}
+
+    def no_model_use(self, candidate: str) -> str | None:
+        """Why it is not known what models do with the features of a candidate, in words; None if it is.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        """
+        outcomes = self.stored.find_outcomes(candidate)
+        if not outcomes["scores"].notna().any():
+            return "no model was scored"
+        if len(self.classes or ()) > 2:
+            return "there are more than two classes"
+        if not (outcomes["kind"] == "subset").any():
+            return "the candidate orders or weights features and selects none"
+        if self.stored.meta["no_effects"] is not None:
+            return str(self.stored.meta["no_effects"])
+        return None if outcomes["coefficients"].notna().any() else "the model is not linear"
+
+    def model_coefficients(self, candidate: str) -> list[SplitCoefficients]:
+        """Return what the linear models of a candidate do with each feature beside the others.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        list of SplitCoefficients
+            One per split with a linear model: ``split``, ``features`` (columns, ascending), and ``values``, their
+            coefficients times their standard deviations on the training rows.
+        """
+        return self.stored.find_coefficients(candidate)
 
     # What is concluded (holdfast.tradeoff)
 

@@ -5,6 +5,7 @@ itself, are predicted together; others are cloned and fitted by scikit-learn one
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from holdfast.selection import Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
 from holdfast.study.collecting import without_collecting
 from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
+from holdfast.study.model_use import Coefficients, model_coefficients, standardize_coefficients
 from holdfast.study.scoring import Answers, coded, model_on, scores_of
 
 if TYPE_CHECKING:
@@ -39,13 +41,17 @@ class Cell(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What is stored of a cell: its scores, the predictions for held-out rows, or why there are none."""
+    """What is stored of a cell: its scores, the predictions for held-out rows, or why there are none.
+
+    ``coefficients`` are those of a linear model, see :mod:`~holdfast.study.model_use`.
+    """
 
     scores: Mapping[str, float] = NO_SCORES
     predictions: NDArray[Any] | None = None
     failure: Failure | None = None
     note: str = ""
     seconds: float = 0.0
+    coefficients: Coefficients | None = None
 
 
 NOT_SCORED = Scored()
@@ -80,7 +86,7 @@ def score_cells(context: "Context", splits: Sequence[Split], cells: Sequence[Cel
     batches += [_join_answers(answers) for answers in alone.values()]
     for batch in batches:
         with without_collecting():
-            scored |= _score_batch(context, [cells[number].split for number in batch.numbers], batch)
+            scored |= _score_batch(context, [cells[number] for number in batch.numbers], batch)
     return [scored.get(number, NOT_SCORED) for number in range(len(cells))]
 
 
@@ -88,12 +94,13 @@ def _has_model(context: "Context", cell: Cell) -> bool:
     return (context.estimator is not None and cell.selection.kind == "subset") or cell.selection.model is not None
 
 
-def _score_batch(context: "Context", splits: Sequence[Split], batch: Batch) -> dict[int, Scored]:
+def _score_batch(context: "Context", cells: Sequence[Cell], batch: Batch) -> dict[int, Scored]:
     """Every score of every cell of a batch."""
     begun, predictions = perf_counter(), batch.predictions
-    truth = context.codes[np.concatenate([split.test for split in splits])]
+    truth = context.codes[np.concatenate([cell.split.test for cell in cells])]
     scores = score_block(context.scorers, truth, predictions, context.classes)
-    share = (perf_counter() - begun) / len(splits)
+    coefficients = standardize_coefficients(context, cells, predictions.coefficients)
+    share = (perf_counter() - begun) / len(cells)
     kept = None if predictions.predict is None else _as_kept(predictions.predict, context.classes)
     scored = {}
     for place, (number, values) in enumerate(zip(batch.numbers, scores.by_cell(), strict=True)):
@@ -106,6 +113,7 @@ def _score_batch(context: "Context", splits: Sequence[Split], batch: Batch) -> d
             None if error is None else Failure.from_exception("score", error),
             _join_notes(batch, number, scores.warnings.get(place, ())),
             batch.seconds[place] + share,
+            coefficients[place],
         )
     return scored
 
@@ -135,7 +143,10 @@ def _predict_own(context: "Context", splits: Sequence[Split], cells: Mapping[int
         return None
     begun = perf_counter()
     tests = [cells[number].split.test for number in own]
-    predictions = predict_rules(list(own.values()), context.numbers, tests, wanted)
+    predictions = replace(
+        predict_rules(list(own.values()), context.numbers, tests, wanted),
+        coefficients=[model_coefficients(context, cells[number].selection, model) for number, model in own.items()],
+    )
     return Batch(list(own), predictions, [(perf_counter() - begun) / len(own)] * len(own))
 
 
@@ -218,9 +229,12 @@ def _predict_alone(context: "Context", cell: Cell) -> Answered | Scored:
             model, X = fitted
             wanted = _wanted_answers(context, model)
             predictions = None if wanted is None else ask_model(model, X, wanted, context.classes)
+            coef = [model_coefficients(context, cell.selection, model)]
             if predictions is not None:
-                return Answered(predictions, join_warnings(caught), perf_counter() - begun)
+                answered = replace(predictions, coefficients=coef)
+                return Answered(answered, join_warnings(caught), perf_counter() - begun)
             score = _score_alone(context, cell, model, X)
+            score = score._replace(coefficients=standardize_coefficients(context, [cell], coef)[0])
         except Exception as error:
             score = Scored(failure=Failure.from_exception("score", error))
     return score._replace(note=join_warnings(caught), seconds=perf_counter() - begun)

@@ -15,6 +15,7 @@ from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.effects import best_features
+from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.orders import StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, read_own_tables, read_sound_tables, unpack_rows
 
@@ -200,6 +201,13 @@ class Stored:
             for split, kind, blob in zip(others["split"], others["kind"], others["preference"], strict=True):
                 selected[split].append(best_features(kind, np.frombuffer(blob, dtype="<f8")))
         return selected
+
+    def find_coefficients(self, candidate: str) -> list[SplitCoefficients]:
+        """The coefficients of the selected features in each linear model of a candidate."""
+        outcomes = self.find_outcomes(candidate)
+        outcomes = outcomes[outcomes["coefficients"].notna()]
+        rows = zip(outcomes["split"], self._read_sets(candidate, outcomes, None), outcomes["coefficients"], strict=True)
+        return [SplitCoefficients(split, columns, np.frombuffer(blob, dtype="<f4")) for split, columns, blob in rows]
 
     def rows_by_split(self) -> dict[str, Any]:
         """The row numbers of every split: those trained on, how often each was taken, and those held out."""

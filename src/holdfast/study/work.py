@@ -22,6 +22,7 @@ from holdfast.study.collecting import without_collecting
 from holdfast.study.effects import SplitEffects, block_effects, effect_table
 from holdfast.study.families import Family, FittedSplit, Order, as_numbers
 from holdfast.study.incidents import Failure, join_notes, join_warnings, record_warnings
+from holdfast.study.model_use import Coefficients
 from holdfast.study.predicting import NO_SCORES, Cell, Scored, score_cells
 
 FastModels: TypeAlias = Literal[True, "identical", False]
@@ -49,6 +50,7 @@ class Outcome(NamedTuple):
     values: NDArray[Any] | None = None
     scores: Mapping[str, float] = NO_SCORES
     predictions: NDArray[Any] | None = None
+    coefficients: Coefficients | None = None
     seconds: float = 0.0
     score_seconds: float = 0.0
     note: str = ""
@@ -245,6 +247,7 @@ def _make_outcome(
         values=_own_values(context.families[task.family], candidate, selection, results.orders),
         scores=score.scores,
         predictions=score.predictions,
+        coefficients=score.coefficients,
         seconds=seconds,
         score_seconds=score.seconds,
         note=_join(note, selection.note, score.note),

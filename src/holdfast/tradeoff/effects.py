@@ -70,7 +70,7 @@ def mean_effects(result: StudyResult, candidate: str, runs: Preferences, level: 
     whole = WholeSample.of(result, group, spread)
     tests = len(classes) if several else 1
     p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral))) * tests, 1.0)
-    shown, share = _find_shown(p_values, 1 - level, len(result.feature_names))
+    shown, share = find_shown(p_values, 1 - level, len(result.feature_names))
     low, high = _intervals(mean, error, n, share / tests, whole)
     second = np.full(used.size, np.nan) if several else moments[1][0]
     rows = [mean, low, high, n.astype(np.int64), agreement, second]
@@ -168,8 +168,8 @@ def _p_values(away: Floats, error: Floats) -> Floats:
     return np.where(np.isfinite(p_values), p_values, 1.0)
 
 
-def _find_shown(p_values: Floats, alpha: float, n_features: int) -> tuple[NDArray[np.bool_], float]:
-    """Which effects are shown among all features (Benjamini and Hochberg), and the level that is left to each."""
+def find_shown(p_values: Floats, alpha: float, n_features: int) -> tuple[NDArray[np.bool_], float]:
+    """Return which effects are shown among all features (Benjamini and Hochberg), and the level left to each."""
     ordered = np.sort(p_values)
     passed = np.flatnonzero(ordered <= alpha * np.arange(1, ordered.size + 1) / n_features)
     stated = int(passed[-1]) + 1 if passed.size else 0

@@ -13,6 +13,8 @@ from holdfast.study.common_measure import take_best
 from holdfast.study.result import StudyResult
 from holdfast.tradeoff.checked import check_features
 from holdfast.tradeoff.effects import COLUMNS, mean_effects
+from holdfast.tradeoff.information import compare_with_guessing
+from holdfast.tradeoff.model_use import model_use
 from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 if TYPE_CHECKING:
@@ -24,6 +26,11 @@ SCOPE = (
     "overlapping resamples (Nadeau and Bengio, 2003) and for looking at the strongest of {n_features:,} features "
     "(Benjamini and Yekutieli, 2005); a direction is stated where the interval excludes no effect. They describe this "
     "data set: in new samples, effects of features that were singled out tend to be weaker."
+)
+
+MODEL_SCOPE = (
+    "What models do with a feature is the sign of its coefficient beside the other features, in the linear models of "
+    "the resamples that selected it: it describes models of this data set."
 )
 
 
@@ -39,13 +46,18 @@ class SelectedFeatures(ResultMixin):
         One row per feature that was ever selected, the most frequent first: ``count``, ``frequency`` with ``low`` and
         ``high``, ``verdict``, ``direction`` in words, the mean ``effect`` on held-out rows with ``effect_low`` and
         ``effect_high``, the number of ``splits`` behind it, the share of them that point the same way (``agreement``),
-        a ``second_effect``, ``stand_ins`` and the share of the resamples that selected it or one of them.
+        a ``second_effect``; what linear models do with it beside the other features, in words (``model_use``), with
+        the share of its models that agree on the sign (``model_agreement``) and its mean ``coefficient``, that of the
+        feature in units of its standard deviation; ``stand_ins`` and the share of the resamples that selected it or one
+        of them.
     effect, second_effect : str or None
         What the effects are: for two classes the probability that a row of the second class has the higher value (AUC,
         no effect at 0.5) and the difference of means in units of the pooled deviation; for several classes the AUC of
         the class that differs most from all others; for numbers the correlations of ranks and of values.
     missing : str or None
         Why there are no effects; None if there are.
+    no_model_use : str or None
+        Why it is not said what models do with a feature; None if it is.
     level, threshold : float
         Level of the intervals; selection frequency that the interval of a feature that holds must exceed.
     top : int or None
@@ -78,12 +90,18 @@ class SelectedFeatures(ResultMixin):
     effect: str | None
     second_effect: str | None
     missing: str | None
+    no_model_use: str | None
     level: float
     threshold: float
     top: int | None
     n_runs: int
     n_features: int
     scope: str
+
+    @property
+    def has_model_use(self) -> bool:
+        """Whether it is said what models do with a feature."""
+        return bool(self.frame["model_use"].notna().any())
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per feature (see :attr:`frame`).
@@ -130,10 +148,12 @@ class SelectedFeatures(ResultMixin):
         head = f"Features of {self.candidate}: {len(self.frame)} were selected{cut} in {self.n_runs} resamples"
         first = self.frame.head(SHOWN_ROWS)
         shown = first.assign(stand_ins=[", ".join(map(str, names)) for names in first["stand_ins"]])
-        shown = shown.drop(columns=["with_stand_ins", *(() if self.second_effect else ["second_effect"])])
+        left_out = {"second_effect": self.second_effect is None, "model_use": not self.has_model_use}
+        unknown = [column for column, missing in left_out.items() if missing]
+        shown = shown.drop(columns=["with_stand_ins", "model_agreement", "coefficient", *unknown])
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
         effect = f"No effects: {self.missing}." if self.missing else f"Effect: {self.effect}. {self.scope}"
-        return f"{head}\n{table}\n{effect}"
+        return f"{head}\n{table}\n{effect}" + (f"\n{MODEL_SCOPE}" if self.has_model_use else "")
 
 
 def selected_features(
@@ -184,18 +204,22 @@ def selected_features(
         table["feature"], result, name, X=X, level=level, threshold=threshold, top=top, metric=metric
     )
     effects = mean_effects(result, name, subsets, level)
+    used = model_use(result, name, subsets, compare_with_guessing(result, name, metric), level)
     column = {feature: place for place, feature in enumerate(subsets.features)}
-    strengths = effects.frame.reindex([column[feature] for feature in table["feature"]])
+    places = [column[feature] for feature in table["feature"]]
+    strengths, uses = effects.frame.reindex(places), used.frame.reindex(places)
     parts = checked.reset_index()[["feature", "count", "frequency", "low", "high", "verdict"]]
     frame = parts.assign(
         direction=strengths["direction"].where(strengths["direction"].notna(), None).to_numpy(),
         **{column: strengths[column].to_numpy(dtype=float) for column in COLUMNS if column != "direction"},
+        model_use=uses["model_use"].where(uses["model_use"].notna(), None).to_numpy(),
+        **{column: uses[column].to_numpy(dtype=float) for column in ("model_agreement", "coefficient")},
         stand_ins=checked["stand_ins"].to_numpy(),
         with_stand_ins=checked["with_stand_ins"].to_numpy(),
     )
     frame["splits"] = frame["splits"].fillna(0).astype(int)
     return SelectedFeatures(
         candidate=name, frame=frame, effect=effects.name, second_effect=effects.second_name, missing=effects.missing,
-        level=level, threshold=threshold, top=top, n_runs=subsets.n_runs, n_features=subsets.n_features,
-        scope=SCOPE.format(n_features=subsets.n_features),
+        no_model_use=used.missing, level=level, threshold=threshold, top=top, n_runs=subsets.n_runs,
+        n_features=subsets.n_features, scope=SCOPE.format(n_features=subsets.n_features),
     )  # fmt: skip

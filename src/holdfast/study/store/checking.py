@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, get_args
 
@@ -95,7 +95,7 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
         for name, find in CROSS_CHECKS.items():
             checks[name] = checks[name].without(find(checks[name].rows, facts))
             if name == "orders":
-                facts = replace(facts, orders=frozenset((row[0], row[1]) for row in checks[name].rows))
+                facts = replace(facts, orders={(row[0], row[1]): len(row[4]) // 4 for row in checks[name].rows})
     return checks
 
 
@@ -165,7 +165,8 @@ class Facts:
     n_splits: int
     n_tests: Mapping[int, int]  # of sound splits
     cuts: Mapping[int, int]  # the ordering of each candidate that is a cut of one
-    orders: frozenset[tuple[int, int]] = frozenset()  # orderings and splits of sound orders
+    sizes: Mapping[int, int]  # and how many features it cuts
+    orders: Mapping[tuple[int, int], int] = field(default_factory=dict)  # of sound orders, their number of features
 
 
 def _facts(checks: Checks) -> Facts | None:
@@ -186,6 +187,7 @@ def _facts(checks: Checks) -> Facts | None:
         n_splits=len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED),
         n_tests={row[0]: row[place] for row in splits.rows},
         cuts={row[0]: row[4] for row in checks["candidates"].rows if row[4] is not None and row[5] is not None},
+        sizes={row[0]: row[5] for row in checks["candidates"].rows if row[4] is not None and row[5] is not None},
     )
 
 
@@ -240,7 +242,7 @@ def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
     faulty = _faulty_keys(rows, facts)
     subsets = [place for place, row in enumerate(rows) if row[2] == "subset" and row[3] is not None]
     faulty[subsets] |= _faulty_columns([rows[place][3] for place in subsets], facts.n_features, ascending=True)
-    for place, (candidate, split, kind, preference, predictions, scores, *_) in enumerate(rows):
+    for place, (candidate, split, kind, preference, predictions, scores, coefficients, *_) in enumerate(rows):
         if scores is not None and len(scores) != 8 * facts.n_metrics:
             faulty[place] = True
         if preference is None:  # then it is a cut of an order
@@ -249,6 +251,10 @@ def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> NDArray[np.bool_]:
             faulty[place] = True
         if predictions is not None and split in facts.n_tests:
             faulty[place] |= not _are_predictions(predictions, facts.n_tests[split], facts.n_classes)
+        if coefficients is not None:
+            cut = min(facts.sizes.get(candidate, 0), facts.orders.get((facts.cuts.get(candidate, -1), split), 0))
+            n_selected = cut if preference is None else len(preference) // 4
+            faulty[place] |= kind != "subset" or len(coefficients) != 4 * n_selected
     return faulty
 
 

@@ -58,7 +58,8 @@ def outcome_row(outcome: Outcome) -> Row:
     predictions = None if outcome.predictions is None else outcome.predictions.tobytes()
     blob = None if values is None else (values if outcome.kind == "subset" else values.astype("<f8")).tobytes()
     scores = np.fromiter(outcome.scores.values(), "<f8").tobytes() if outcome.scores else None
-    return outcome.kind, blob, predictions, scores, outcome.seconds, outcome.score_seconds, outcome.note
+    weights = None if outcome.coefficients is None else outcome.coefficients.astype("<f4", copy=False).tobytes()
+    return outcome.kind, blob, predictions, scores, weights, outcome.seconds, outcome.score_seconds, outcome.note
 
 
 def order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:

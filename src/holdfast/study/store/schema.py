@@ -190,10 +190,10 @@ OUTCOMES = Table(
     "outcomes",
     {
         "candidate": "INTEGER", "split": "INTEGER", "kind": "TEXT", "preference": "BLOB", "predictions": "BLOB",
-        "scores": "BLOB", "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
+        "scores": "BLOB", "coefficients": "BLOB", "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
     },
     ("candidate", "split"),
-    optional=("preference", "predictions", "scores"),
+    optional=("preference", "predictions", "scores", "coefficients"),
 )  # fmt: skip
 BASELINES = Table(
     "baselines",
