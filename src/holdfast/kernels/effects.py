@@ -15,23 +15,27 @@ from holdfast.kernels.jit import exact_step, frozen, kernel
 
 Floats = NDArray[np.float64]
 FEW = 48
-"""Up to so many rows are sorted by insertion."""
+"""Up to so many rows are sorted by insertion alone."""
 MANY = 200
 """From so many rows on, held-out rows are taken from the order of all rows, which a block sorts once."""
 
 
 @exact_step
 def _sort(values, order, n):  # type: ignore[no-untyped-def]
-    """The order of the first ``n`` values."""
-    if n > FEW:
-        order[:n] = np.argsort(values[:n])
-        return
+    """The order of the first ``n`` values, by insertion, over gaps first (Shell); NumPy's takes seconds to compile."""
+    gap = 1
+    while n > FEW and gap < n // 9:
+        gap = 3 * gap + 1
     for place in range(n):
-        value, hole = values[place], place
-        while hole > 0 and values[order[hole - 1]] > value:
-            order[hole] = order[hole - 1]
-            hole -= 1
-        order[hole] = place
+        order[place] = place
+    while gap > 0:
+        for place in range(gap, n):
+            row, hole = order[place], place
+            while hole >= gap and values[order[hole - gap]] > values[row]:
+                order[hole] = order[hole - gap]
+                hole -= gap
+            order[hole] = row
+        gap //= 3
 
 
 @exact_step
@@ -94,7 +98,7 @@ def _hedges(values, labels, n):  # type: ignore[no-untyped-def]
     for place in range(n):
         size[labels[place]] += 1
         mean[labels[place]] += values[place]
-    if size.min() < 1 or n < 3:
+    if min(size[0], size[1]) < 1 or n < 3:
         return math.nan
     mean /= size
     for place in range(n):
@@ -106,8 +110,7 @@ def _hedges(values, labels, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _class_effects(columns, sorted_rows, codes, n_classes, tests, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    most = np.diff(starts).max()
+def _class_effects(columns, sorted_rows, codes, n_classes, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
     place_of = np.full(codes.size, -1)
     values, ranks = np.empty(most), np.empty(most)
     kept, order, labels = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
@@ -135,8 +138,7 @@ def _class_effects(columns, sorted_rows, codes, n_classes, tests, starts, splits
 
 
 @kernel
-def _number_effects(columns, sorted_rows, target, tests, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    most = np.diff(starts).max()
+def _number_effects(columns, sorted_rows, target, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
     place_of = np.full(target.size, -1)
     values, wanted, ranks, target_ranks = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     kept, order = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -199,11 +201,12 @@ def held_out_effects(
     rows = frozen(np.concatenate(tests), np.int64)
     places = [frozen(array, np.int64) for array in (starts, splits, features)]
     values = frozen(columns, np.float64)
+    most = max(one.size for one in tests)
     known = frozen(_sort_all(values, target, tests), np.int64)
     if n_classes:
-        _class_effects(values, known, frozen(target, np.int64), n_classes, rows, *places, effects)
+        _class_effects(values, known, frozen(target, np.int64), n_classes, rows, most, *places, effects)
     else:
-        _number_effects(values, known, frozen(target, np.float64), rows, *places, effects)
+        _number_effects(values, known, frozen(target, np.float64), rows, most, *places, effects)
     return effects
 
 
