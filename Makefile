@@ -11,7 +11,7 @@ demo: .venv/app
 
 test: .venv/dev
 	$(BIN)/python -m holdfast.kernels
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 test-app: .venv/dev
 	$(BIN)/python -m pytest -m browser -rs tests $(ARGS)

@@ -3,6 +3,9 @@
 import os
 import sys
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # else threads of two workers wait for each other, longer than they compute
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 import sklearn
 from hypothesis import settings

@@ -590,10 +590,8 @@ def test_a_misspelled_command_line_shows_the_right_one(folder, monkeypatch, caps
     ],
     ids=["missing file", "misspelled measure", "top of subsets"],
 )
-def test_errors_of_the_command_itself(folder, arguments, message):
-    command = [sys.executable, "-m", "holdfast", "measure", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+def test_errors_of_the_command(folder, arguments, message, printed_by):
+    assert printed_by("measure", *arguments) == ("", message)
 
 
 def test_the_command_itself(folder):
@@ -601,3 +599,9 @@ def test_the_command_itself(folder):
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
     assert json.loads(done.stdout)["estimates"] == as_dicts(RUNS, ["nogueira"])
     assert done.stderr == ""
+
+
+def test_an_error_of_the_command_itself(folder):
+    command = [sys.executable, "-m", "holdfast", "measure", "nothing.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "holdfast: No such file or directory: nothing.csv\n")

@@ -233,11 +233,28 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkey
     assert "Traceback" not in told
 
 
+WAITING = """
+import time
+from sklearn.feature_selection import SelectKBest
+
+class Waiting(SelectKBest):
+    def fit(self, X, y):
+        time.sleep(0.1)
+        return super().fit(X, y)
+"""
+"""A selector that takes long however fast the machine is, so that a signal always comes in time."""
+
+
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
-    arguments = [*STUDY[:-1], "-s", "forest:n_estimators=200", "-n", "300", "--store", "s.db"]
+    (folder / "patient.py").write_text(WAITING)
+    arguments = [*STUDY[:-1], "-s", "patient.Waiting:k=2", "-n", "600", "--store", "s.db"]  # a minute of waiting
     process = subprocess.Popen(
-        [sys.executable, "-m", "holdfast", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "holdfast", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     while not (folder / "s.db").exists() or hf_fits("s.db") < 2:
         assert process.poll() is None

@@ -14,6 +14,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import holdfast as hf
 from holdfast.study import child
@@ -297,16 +298,19 @@ def test_one_thread_of_blas_wherever_a_fit_runs():
     wide = rng.normal(size=(300, 300))
     labels = (wide[:, 0] > 0).astype(int)
     study = hf.Study(selectors={"threads": Threads()}, perturbation=hf.Bootstrap(2))
-    for how in ({}, {"n_jobs": 2}, {"time_limit": 60}):
-        result = study.run(wide, labels, **how)
-        assert set(result.notes["note"]) == {"UserWarning: 1 threads"}
+    with threadpool_limits(2, user_api="blas"):
+        assert blas_threads() == 2
+        for how in ({}, {"n_jobs": 2}, {"time_limit": 60}):
+            result = study.run(wide, labels, **how)
+            assert set(result.notes["note"]) == {"UserWarning: 1 threads"}
+
+
+def blas_threads():
+    return max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
 
 
 class Threads(Slow):
     """Tells how many threads linear algebra may use."""
 
     def beside(self, values):
-        from threadpoolctl import threadpool_info
-
-        most = max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
-        warnings.warn(f"{most} threads", UserWarning, stacklevel=1)
+        warnings.warn(f"{blas_threads()} threads", UserWarning, stacklevel=1)

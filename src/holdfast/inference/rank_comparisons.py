@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr
-from scipy.stats import studentized_range
 
 from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.declared import About, Registry
@@ -67,6 +66,8 @@ def _normal(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats
 
 
 def _nemenyi(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
+    from scipy.stats import studentized_range  # here: the import takes longer than measuring does
+
     z = _rank_differences(ranks, pairs)
     return z, np.clip(studentized_range.sf(np.abs(z) * math.sqrt(2), ranks.shape[1], np.inf), 0.0, 1.0)
 
@@ -326,5 +327,7 @@ def critical_difference(n_datasets: int, n_candidates: int, alpha: float = 0.05)
 
     :math:`q_\alpha` is the quantile of the studentized range of k values, over √2.
     """
+    from scipy.stats import studentized_range  # here: the import takes longer than measuring does
+
     q = float(studentized_range.ppf(1 - alpha, n_candidates, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_candidates * (n_candidates + 1) / (6 * n_datasets))

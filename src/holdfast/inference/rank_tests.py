@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
-from scipy.stats import rankdata
 
 from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.inference.intervals import check_level
@@ -61,6 +60,8 @@ class Blocks:
     @property
     def ranks(self) -> Floats:
         """Ranks inside of each data set: 1 is best, equals share the average of their ranks."""
+        from scipy.stats import rankdata  # here: the import takes longer than measuring does
+
         if not self.values.size:
             return np.empty(self.values.shape)
         return np.asarray(rankdata(-self.values, axis=1))

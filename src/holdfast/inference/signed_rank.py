@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from holdfast.inference.rank_tests import DIGITS, Floats
 
@@ -27,6 +26,8 @@ def signed_rank_test(differences: Floats) -> SignedRanks:
 
     The distribution of the rank sum over all signs is counted, on doubled ranks, which are whole numbers.
     """
+    from scipy.stats import rankdata  # here: the import takes longer than measuring does
+
     moved = differences.round(DIGITS)
     moved = moved[moved != 0]
     if not moved.size:

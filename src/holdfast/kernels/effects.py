@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import exact_step, frozen, kernel
 
 Floats = NDArray[np.float64]
+FEW = 48
+"""Up to so many rows are sorted by insertion alone."""
 MANY = 200
 """From so many rows on, held-out rows are taken from the order of all rows, which a block sorts once."""
 
 
 @exact_step
 def _sort(values, order, n):  # type: ignore[no-untyped-def]
-    """The order of the first ``n`` values, by Shell's sort: half the time to compile of NumPy's."""
+    """The order of the first ``n`` values, by insertion, over gaps first (Shell); NumPy's takes seconds to compile."""
+    gap = 1
+    while n > FEW and gap < n // 9:
+        gap = 3 * gap + 1
     for place in range(n):
         order[place] = place
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
     while gap > 0:
         for place in range(gap, n):
             row, hole = order[place], place
@@ -98,7 +100,7 @@ def _hedges(values, labels, n):  # type: ignore[no-untyped-def]
     for place in range(n):
         size[labels[place]] += 1
         mean[labels[place]] += values[place]
-    if size.min() < 1 or n < 3:
+    if min(size[0], size[1]) < 1 or n < 3:
         return math.nan
     mean /= size
     for place in range(n):
@@ -110,8 +112,7 @@ def _hedges(values, labels, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _class_effects(columns, sorted_rows, codes, n_classes, tests, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    most = np.diff(starts).max()
+def _class_effects(columns, sorted_rows, codes, n_classes, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
     place_of = np.full(codes.size, -1)
     values, ranks = np.empty(most), np.empty(most)
     kept, order, labels = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
@@ -139,8 +140,7 @@ def _class_effects(columns, sorted_rows, codes, n_classes, tests, starts, splits
 
 
 @kernel
-def _number_effects(columns, sorted_rows, target, tests, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    most = np.diff(starts).max()
+def _number_effects(columns, sorted_rows, target, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
     place_of = np.full(target.size, -1)
     values, wanted, ranks, target_ranks = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     kept, order = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -203,11 +203,12 @@ def held_out_effects(
     rows = frozen(np.concatenate(tests), np.int64)
     places = [frozen(array, np.int64) for array in (starts, splits, features)]
     values = frozen(columns, np.float64)
+    most = max(one.size for one in tests)
     known = frozen(_sort_all(values, target, tests), np.int64)
     if n_classes:
-        _class_effects(values, known, frozen(target, np.int64), n_classes, rows, *places, effects)
+        _class_effects(values, known, frozen(target, np.int64), n_classes, rows, most, *places, effects)
     else:
-        _number_effects(values, known, frozen(target, np.float64), rows, *places, effects)
+        _number_effects(values, known, frozen(target, np.float64), rows, most, *places, effects)
     return effects
 
 

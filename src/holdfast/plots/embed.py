@@ -126,7 +126,7 @@ def figure(
 
 
 def _spec(chart: "AnyChart", own_theme: bool) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=own_theme)  # without one it is a chart of holdfast, which tests check
     if not own_theme:
         spec.pop("config", None)
     return spec

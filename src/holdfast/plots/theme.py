@@ -5,7 +5,9 @@ are those of Okabe and Ito, which people with any kind of color vision can tell 
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -130,8 +132,21 @@ def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
         raise ValueError(f"Expected theme 'light', 'dark' or None, got {theme!r}.")
     alt = altair()
     changed = chart.copy(deep=False)
-    changed.config = alt.Undefined if theme is None else alt.Config.from_dict(THEMES[theme])
+    changed.config = alt.Undefined if theme is None else _config_of(theme).copy()  # a copy: a user may change it
     return changed
+
+
+@cache
+def _config_of(theme: Theme) -> Any:
+    """The theme as altair has it; made once, as altair compares every part of it with its schema."""
+    return altair().Config.from_dict(THEMES[theme])
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Let charts of holdfast, which the tests check, be drawn without altair's check of every part: twice as fast."""
+    with altair().utils.schemapi.debug_mode(False):
+        yield
 
 
 def inline_data(frame: pd.DataFrame) -> Any:

@@ -11,6 +11,7 @@ from holdfast.plots import embed
 from holdfast.plots.critical_difference import critical_difference_data, draw_critical_difference
 from holdfast.plots.embed import figure
 from holdfast.plots.rank_tradeoff import draw_rank_tradeoff, rank_tradeoff_data
+from holdfast.plots.theme import unchecked
 from holdfast.report.benchmark_records import BenchmarkSummary, Question
 from holdfast.report.render import ENDINGS, FORMATS, Format, _environment
 from holdfast.serialization import to_json
@@ -100,7 +101,9 @@ def _page_parts(summary: BenchmarkSummary) -> dict[str, Any]:
     from markupsafe import Markup
 
     css = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "benchmark.css")]
-    figures = {name: Markup(figure(chart, f"figure-{name}")) for name, chart in draw_benchmark(summary).items()}
+    with unchecked():
+        charts = draw_benchmark(summary)
+    figures = {name: Markup(figure(chart, f"figure-{name}")) for name, chart in charts.items()}
     return {
         "head": Markup(embed.head("".join([embed.STYLE, *css]))),
         "scripts": Markup(embed.scripts()),

@@ -9,6 +9,7 @@ from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.map_data import SelectionMap
 from holdfast.plots.pareto import draw_pareto, pareto_data
 from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.theme import unchecked
 from holdfast.report.feature_records import Features
 from holdfast.report.feature_records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
@@ -34,7 +35,8 @@ COLUMNS_OF_FIGURES = {
 
 def draw_figures(summary: Summary) -> dict[str, str]:
     """Return the figures that a summary has data for, by their name, as HTML."""
-    wide, narrow = draw_charts(summary), draw_charts(summary, narrow=True)
+    with unchecked():
+        wide, narrow = draw_charts(summary), draw_charts(summary, narrow=True)
     return {
         name: figure(chart, f"figure-{name}", narrow=narrow[name], columns=COLUMNS_OF_FIGURES[name])
         for name, chart in wide.items()
