@@ -111,3 +111,13 @@ def test_noise_features_never_make_a_list_that_holds():
     study = hf.Study(selectors={"anova": anova(k=3)}, perturbation=hf.Bootstrap(20), estimator=KNeighborsClassifier(3))
     found = study.run(noise, Y[:60]).features()
     assert not (found.frame["verdict"] == "holds").any()
+
+
+def test_the_card_of_features_tells_what_is_printed(folder):
+    found = hf.load_study(folder / "s.db").features("anova(k=4)")
+    card = found._card()
+    stated = found.frame["direction"].notna() & (found.frame["direction"] != "direction not shown")
+    assert (card.frame.loc[stated, "AUC"] > 0.5).all()
+    assert card.frame["feature"].tolist() == found.frame["feature"].tolist()
+    assert card.note == found.scope
+    assert "AUC low" in found._repr_html_()
