@@ -183,7 +183,7 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
     )
     if effect is None:
         return None
-    name = shorten(str(effect.to), 40)
+    name = shorten(findings.labels.candidate(str(effect.to)), 40)
     worse = effect.score is not None and effect.score.high < 0
     return Cause(
         kind="more stable",
