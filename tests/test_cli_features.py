@@ -113,3 +113,13 @@ def test_noise_features_never_make_a_list_that_holds(tmp_path):
     assert not (found.frame["verdict"] == "holds").any()
     told = run("check", ",".join(found.frame["feature"].head(3)), "--store", tmp_path / "noise.db").stdout
     assert "The list as a whole does not hold" in told
+
+
+def test_the_card_of_features_tells_what_is_printed(folder):
+    found = hf.load_study(folder / "s.db").features("anova(k=4)")
+    card = found._card()
+    stated = found.frame["direction"].notna() & (found.frame["direction"] != "direction not shown")
+    assert (card.frame.loc[stated, "AUC"] > 0.5).all()
+    assert card.frame["feature"].tolist() == found.frame["feature"].tolist()
+    assert card.note == found.scope
+    assert "AUC low" in found._repr_html_()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from holdfast.cards import SHOWN_ROWS as CARD_ROWS
 from holdfast.cards import Card, draw_bars, make_bar
 from holdfast.inference.features import feature_table
 from holdfast.inference.intervals import check_level
@@ -131,17 +132,27 @@ class SelectedFeatures(ResultMixin):
         return plots.plot_effects(self, most=most)
 
     def _card(self) -> Card:
+        """The table as it is printed: an AUC is that of the class in which the feature is higher."""
+        from holdfast.tradeoff.effects import toward_direction
+
+        name, first = self.effect or "effect", self.frame[["feature", "frequency", "low", "high", "verdict"]]
+        rows = [{str(key): value for key, value in row.items()} for row in self.frame.to_dict(orient="records")]
+        told = pd.DataFrame(
+            [toward_direction(row, self.effect) for row in rows], columns=[name, f"{name} low", f"{name} high"]
+        )
+        shown = first.assign(direction=self.frame["direction"]).join(told)
         bars = [
-            make_bar(
-                row["feature"], row["frequency"], row["low"], row["high"], f" · {row['direction'] or ''}".rstrip(" ·")
-            )
-            for row in self.frame.head(SHOWN_ROWS).to_dict(orient="records")
+            make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=row["verdict"] == "holds")
+            for row in rows[:CARD_ROWS]
         ]
+        cut = "" if self.top is None else f" among the best {self.top}"
         return Card(
-            title=f"Features of {self.candidate}", verdict=self._title, picture=draw_bars(bars, mark=self.threshold),
-            frame=self.frame[["feature", "frequency", "low", "high", "direction", "effect", "stand_ins", "verdict"]],
-            note=f"No effects: {self.missing}." if self.missing else f"Effect: {self.effect}. {self.scope}",
-        )  # fmt: skip
+            title=f"Features of {self.candidate}",
+            verdict=f"{len(self.frame)} of {self.n_features:,} were selected{cut} in {self.n_runs} resamples",
+            frame=shown.drop(columns=told.columns) if self.missing else shown,
+            picture=draw_bars(bars, mark=self.threshold),
+            note=f"No effects: {self.missing}." if self.missing else self.scope,
+        )
 
     def __repr__(self) -> str:
         cut = "" if self.top is None else f" among the best {self.top}"
