@@ -235,3 +235,13 @@ def test_the_command_s_help_needs_no_heavy_library():
     program = f"import sys, holdfast.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_measuring_needs_no_library_that_takes_longer_to_import():
+    heavy = "sklearn", "scipy.stats", "altair"
+    program = (
+        "import sys, holdfast; holdfast.stability([[1, 0, 1], [1, 1, 0], [1, 0, 0]]);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
