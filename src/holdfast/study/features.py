@@ -71,12 +71,17 @@ class StudyFeatures(StudyStabilities):
         return {feature: np.frombuffer(blob, dtype="<f8").reshape(-1, len(QUANTILES)) for feature, blob in blobs}
 
     def no_model_use(self, candidate: str) -> str | None:
-        """Why it is not known what models do with the features of a candidate, in words; None if it is.
+        """Return why it is not known what models do with the features of a candidate.
 
         Parameters
         ----------
         candidate : str
             Name of a candidate.
+
+        Returns
+        -------
+        str or None
+            The reason in words; None if it is known.
         """
         outcomes = self.stored.find_outcomes(candidate)
         if not outcomes["scores"].notna().any():
