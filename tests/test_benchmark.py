@@ -478,6 +478,9 @@ def test_bars_join_exactly_neighbors_of_which_no_two_differ():
     assert "c has the best mean rank in accuracy: 1.00" in str(
         plot_critical_difference(compare_ranks(values, "nemenyi"), what="accuracy").title.text
     )
+    values["d"] = values["c"]
+    title = plot_critical_difference(compare_ranks(values, "nemenyi"), what="accuracy").title.text
+    assert "c and d share the best mean rank in accuracy: 1.50" in str(title)
     with pytest.raises(ValueError, match="Expected comparisons of all pairs, got those with the control 'a'"):
         critical_difference_data(compare_ranks(values, control="a"))
 

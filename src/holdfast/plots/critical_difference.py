@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from holdfast.inference.rank_comparisons import POST_HOC_TESTS, RankComparisons
-from holdfast.plots.text import display_names, format_count, format_percent, shorten
+from holdfast.plots.text import display_names, format_count, format_percent, join_names, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 
 if TYPE_CHECKING:
@@ -269,10 +269,13 @@ def _finding(data: CriticalDifference, what: str) -> str:
     if len(data.bars) and int(data.bars["size"].iloc[0]) == k:
         return f"No two of {format_count(k, 'candidate')} were shown to differ in {what}"
     best = data.candidates.iloc[0]
+    tied = [str(row["name"]) for _, row in data.candidates.iterrows() if abs(row["rank"] - best["rank"]) < 1e-9]
     joined = data.bars[data.bars["first"] == best["name"]]
     others = int(joined["size"].iloc[0]) - 1 if len(joined) else 0
     was = "was" if others == 1 else "were"
     not_shown = f"; {others} of {k - 1} others {was} not shown to differ from it" if others else ""
+    if len(tied) > 1:
+        return f"{join_names(tied, 3)} share the best mean rank in {what}: {best['rank']:.2f}"
     return f"{shorten(best['name'])} has the best mean rank in {what}: {best['rank']:.2f}{not_shown}"
 
 
