@@ -99,6 +99,7 @@ def test_tables_data_sets_and_groups_are_taken():
     assert found.failures == {}
     assert found.stabilities.loc["pair"].to_dict() == found.stabilities.loc["table"].to_dict()
     assert found.results["groups"].plan["data"]["groups"] is not None
+    assert found.results["table"].data == given["table"].record
     numbers = make_table(X, y.astype(float), "regression", target="y")
     found = hf.benchmark({"numbers": numbers}, make_study(selectors=SELECTORS["variance"], estimator=None))
     assert found.results["numbers"].task == "regression"
@@ -381,7 +382,9 @@ def test_the_summary_reads_back_and_renders_the_same(summary):
 
 def test_the_json_follows_its_schema(summary):
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(summary.to_dict(), BenchmarkSummary.json_schema())
+    schema, record = BenchmarkSummary.json_schema(), summary.to_dict()
+    assert jsonschema.Draft202012Validator(schema).is_valid(record)
+    assert not jsonschema.Draft202012Validator(schema).is_valid({**record, "level": "high"})
 
 
 def test_a_page_holds_words_tables_and_pictures_and_no_foreign_code(summary):

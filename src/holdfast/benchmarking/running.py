@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from holdfast.benchmarking.folder import Contents, Entry, make_folder, read_list, store_names, write_list
 from holdfast.benchmarking.result import BenchmarkResult
 from holdfast.inference.intervals import check_level
+from holdfast.io import Table
 from holdfast.measures import Measure, find_measure
 from holdfast.study import StoreError, Study, StudyInterrupted, StudyResult, load_study
 from holdfast.study.progress import Line, Progress, Report
@@ -222,7 +223,9 @@ def _check_name(name: Any) -> str:
 
 
 def _read_data(name: str, given: Any) -> tuple[Any, Any, Any, Any]:
-    """Return features, target, groups and task of a data set; a table or known data set tells its task."""
+    """Return features, target, groups and task of a data set; a table brings all of them, and its record."""
+    if isinstance(given, Table):
+        return given, None, None, given.task
     if hasattr(given, "X") and hasattr(given, "y"):
         task = getattr(given, "task", None) or getattr(getattr(given, "info", None), "task", None)
         return given.X, given.y, getattr(given, "groups", None), task

@@ -67,7 +67,7 @@ LOADER = """
   dark.addEventListener("change", () => charts.forEach(draw));
   window.addEventListener("resize", () => charts.filter(place => place.dataset.shape !== shape(place)).forEach(draw));
   charts.forEach(draw);
-  window.holdfastCharts = {embed, read};
+  window.holdfastPage = {embed, read};
 })();
 """.replace("NARROW_BELOW", str(NARROW_BELOW))
 """Draws all charts of a page, in their narrow form where there is no room; other scripts find what it uses."""

@@ -188,12 +188,12 @@
       const kind = event.target.dataset.kind;
       if (!kind) return;
       const theme = place.dataset.theme === "own" ? "own" : "light";
-      const result = await holdfastCharts.embed(make("div"), place, theme, "wide");
+      const result = await holdfastPage.embed(make("div"), place, theme, "wide");
       const name = `${menu.dataset.file}.${kind}`;
       if (kind === "svg") save(name, "image/svg+xml", await result.view.toSVG());
       if (kind === "png") (await result.view.toCanvas(3)).toBlob(blob => save(name, "image/png", blob));
       if (kind === "csv") {
-        const columns = holdfastCharts.read(place.dataset.holdfastChart).usermeta.columns;
+        const columns = holdfastPage.read(place.dataset.holdfastChart).usermeta.columns;
         save(name, "text/csv", csv(tableOf(result.view, columns)));
       }
       result.finalize();
