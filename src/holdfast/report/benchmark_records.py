@@ -1,15 +1,13 @@
 """What the report of a benchmark says, as plain typed data: one summary, from which page, text and tables are made."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 import pandas as pd
 
 from holdfast.cards.ranks import Card, draw_mean_ranks
 from holdfast.report.records import Fact, Reference
-from holdfast.results import ResultMixin
-from holdfast.serialization import from_plain, json_schema
+from holdfast.report.versioned import VersionedSummary
 
 SCHEMA = "holdfast.benchmark/1"
 """Name and version of the JSON form; the version grows when a reader of the old form would fail."""
@@ -211,7 +209,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BenchmarkSummary(ResultMixin):
+class BenchmarkSummary(VersionedSummary):
     """Summary of a benchmark, as its report shows it: words, tables and the data of its pictures.
 
     Attributes
@@ -273,6 +271,9 @@ class BenchmarkSummary(ResultMixin):
     (1.0, 2.0)
     """
 
+    schema: ClassVar[str] = SCHEMA
+    schema_title: ClassVar[str] = "Summary of a holdfast benchmark"
+
     title: str
     version: str
     level: float
@@ -323,49 +324,3 @@ class BenchmarkSummary(ResultMixin):
 
     def __repr__(self) -> str:
         return "\n".join([self.stability.headline, self.score.headline])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
-
-        Returns
-        -------
-        dict
-            What :meth:`from_dict` reads and :meth:`json_schema` describes.
-        """
-        return {"schema": SCHEMA, **super().to_dict()}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> "BenchmarkSummary":
-        """Return the summary that :meth:`to_dict` wrote, with every value checked.
-
-        Parameters
-        ----------
-        record : dict
-            What :meth:`to_dict` returned, or a JSON reader read.
-
-        Returns
-        -------
-        BenchmarkSummary
-            The same summary.
-
-        Raises
-        ------
-        ValueError
-            If it has another schema, or a value of the wrong type; the message names its place.
-        """
-        fields = dict(record)
-        schema = fields.pop("schema", None)
-        if schema != SCHEMA:
-            raise ValueError(f"Expected a summary with the schema {SCHEMA!r}, got {schema!r}.")
-        return from_plain(cls, fields)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of :meth:`to_dict`, with a description of every field.
-
-        Returns
-        -------
-        dict
-            A JSON Schema, draft 2020-12.
-        """
-        return json_schema(cls, title="Summary of a holdfast benchmark", schema=SCHEMA)

@@ -13,7 +13,7 @@ from holdfast.plots.embed import figure
 from holdfast.plots.rank_tradeoff import draw_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.theme import unchecked
 from holdfast.report.benchmark_records import BenchmarkSummary, Question
-from holdfast.report.render import ENDINGS, FORMATS, Format, _environment
+from holdfast.report.render import FORMATS, Format, make_environment, write_rendered
 from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
@@ -50,12 +50,7 @@ def write_benchmark(summary: BenchmarkSummary, path: str | Path, *, format: Form
     --------
     summarize_benchmark : The summary of a benchmark.
     """
-    path = as_path(path)
-    format = format or ENDINGS.get(path.suffix.lower())
-    if format is None:
-        raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")
-    path.write_text(render_benchmark(summary, format), encoding="utf-8")
-    return path
+    return write_rendered(path, format, lambda format: render_benchmark(summary, format))
 
 
 def render_benchmark(summary: BenchmarkSummary, format: Format = "html") -> str:
@@ -90,7 +85,7 @@ def render_benchmark(summary: BenchmarkSummary, format: Format = "html") -> str:
     values: dict[str, Any] = {"summary": summary, "questions": questions}
     if format == "html":
         values |= _page_parts(summary)
-    return _environment(format).get_template(f"benchmark.{format}.j2").render(values)
+    return make_environment(format).get_template(f"benchmark.{format}.j2").render(values)
 
 
 def _asked(summary: BenchmarkSummary, question: Question) -> bool:

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -76,11 +76,16 @@ def write_report(summary: Summary, path: str | Path, *, format: Format | None = 
     >>> summary = Summary.from_dict(json.load(open("report.json")))  # doctest: +SKIP
     >>> write_report(summary, "report.html")  # doctest: +SKIP
     """
+    return write_rendered(path, format, lambda format: render(summary, format))
+
+
+def write_rendered(path: str | Path, format: Format | None, render_as: Callable[[Format], str]) -> Path:
+    """Write what is rendered in a format, or in that of the file's ending, and return the file."""
     path = as_path(path)
     format = format or ENDINGS.get(path.suffix.lower())
     if format is None:
         raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")
-    path.write_text(render(summary, format), encoding="utf-8")
+    path.write_text(render_as(format), encoding="utf-8")
     return path
 
 
@@ -113,7 +118,7 @@ def render(summary: Summary, format: Format = "html") -> str:
     if format == "json":
         return to_json(summary.to_dict()) + "\n"
     if format == "md":
-        return _environment("md").get_template("report.md.j2").render(summary=summary, most=MOST_CANDIDATES)
+        return make_environment("md").get_template("report.md.j2").render(summary=summary, most=MOST_CANDIDATES)
     return _render_page(summary)
 
 
@@ -123,7 +128,7 @@ def _render_page(summary: Summary) -> str:
     style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     return (
-        _environment("html")
+        make_environment("html")
         .get_template("page.html.j2")
         .render(
             summary=summary,
@@ -139,7 +144,7 @@ def _render_page(summary: Summary) -> str:
 
 
 @cache
-def _environment(format: str) -> "Environment":
+def make_environment(format: str) -> "Environment":
     """Return the templates, in which every expression is escaped for its format, unless it is marked as safe."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -1,9 +1,8 @@
 """What a report says, as plain typed data: one summary, from which every rendering is made."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
@@ -11,8 +10,7 @@ from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.io.record import DataRecord
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Cause, Labels, Method, Reference, Stability, Tradeoff, Verdict
-from holdfast.results import ResultMixin
-from holdfast.serialization import from_plain, json_schema
+from holdfast.report.versioned import VersionedSummary
 from holdfast.tradeoff.information import Information
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ SCHEMA = "holdfast.summary/1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary(ResultMixin):
+class Summary(VersionedSummary):
     """Summary of a study, as a report shows it: its words, its tables and the data of its pictures.
 
     Attributes
@@ -85,6 +83,9 @@ class Summary(ResultMixin):
     >>> Summary.from_dict(summary.to_dict()).candidate
     'anova'
     """
+
+    schema: ClassVar[str] = SCHEMA
+    schema_title: ClassVar[str] = "Summary of a holdfast study"
 
     title: str
     version: str
@@ -186,49 +187,3 @@ class Summary(ResultMixin):
         about = "" if self.candidate is None else f"{self.candidate}: "
         lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences]
         return "\n".join(filter(None, lines))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
-
-        Returns
-        -------
-        dict
-            What :meth:`from_dict` reads and :meth:`json_schema` describes.
-        """
-        return {"schema": SCHEMA, **super().to_dict()}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> "Summary":
-        """Return the summary that :meth:`to_dict` wrote, with every value checked.
-
-        Parameters
-        ----------
-        record : dict
-            What :meth:`to_dict` returned, or a JSON reader read.
-
-        Returns
-        -------
-        Summary
-            The same summary.
-
-        Raises
-        ------
-        ValueError
-            If it has another schema, or a value of the wrong type; the message names its place.
-        """
-        fields = dict(record)
-        schema = fields.pop("schema", None)
-        if schema != SCHEMA:
-            raise ValueError(f"Expected a summary with the schema {SCHEMA!r}, got {schema!r}.")
-        return from_plain(cls, fields)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of :meth:`to_dict`, with a description of every field.
-
-        Returns
-        -------
-        dict
-            A JSON Schema, draft 2020-12.
-        """
-        return json_schema(cls, title="Summary of a holdfast study", schema=SCHEMA)
