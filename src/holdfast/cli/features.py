@@ -148,7 +148,10 @@ def read_list(names: str, column: str | None) -> list[str]:
         found = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     kept = list(dict.fromkeys(name for name in found if name))
     if not kept:
-        raise ValueError(f"Expected names of features in {names}, got none.")
+        raise ValueError(
+            f"Expected names of features, got {names!r} with none; give names separated by commas, or a file with one "
+            "name per line."
+        )
     return kept
 
 
