@@ -1,5 +1,6 @@
 """One writer at a time, by whatever name; a store that is taken away during a run is noticed and saved."""
 
+import importlib
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import holdfast as hf
-from holdfast.study.store import open_to_write
+from holdfast.study.store import find_writer, open_to_write
 from holdfast.study.store.schema import BASELINES
 from study_parts import X, Y, anova, assert_same, n_stored, quietly, robust_study, script, wait_until
 
@@ -24,6 +25,7 @@ from study_parts import X, Y, robust_study
 store, n_jobs = sys.argv[1], int(sys.argv[2])
 robust_study(60, 0.02).run(X, Y, store=store, n_jobs=n_jobs)
 """
+fcntl = importlib.import_module("fcntl") if os.name == "posix" else None
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="symbolic links and open files that can be deleted")
 
 
@@ -232,3 +234,68 @@ def test_sigterm_stops_a_study_in_memory_too():
     with pytest.raises(hf.study.StudyInterrupted, match=r"stopped after \d+ of 5 fits. It was in memory only") as told:
         small_study().run(X, Y, progress=stop)
     assert told.value.signal == signal.SIGTERM
+
+
+# Who writes
+
+
+def test_the_writer_is_known_while_it_writes_and_not_after(tmp_path):
+    store, lock = tmp_path / "s.db", tmp_path / "s.db.holdfast-lock"
+    assert find_writer(store) is None
+    with script(RUN, store, 1) as process:
+        assert wait_until(lambda: n_stored(store) > 0, 60)
+        assert find_writer(store) == process.pid
+        process.kill()
+        process.communicate()
+    assert lock.read_text() == f"{process.pid}\n"  # it left its number, but holds nothing
+    assert find_writer(store) is None
+    with open_to_write(store):
+        assert find_writer(store) == os.getpid()
+    assert find_writer(store) is None
+    assert not lock.exists()
+
+
+@linux
+def test_a_writer_waits_for_those_who_only_look(tmp_path):
+    store, lock = tmp_path / "s.db", tmp_path / "s.db.holdfast-lock"
+    lock.touch()
+    looking = os.open(lock, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    assert find_writer(store) is None  # those who look do not take each other for writers
+    threading.Timer(0.2, os.close, [looking]).start()
+    with open_to_write(store):
+        assert find_writer(store) == os.getpid()
+
+
+def test_looking_never_keeps_a_writer_out(tmp_path):
+    store, seen, ended = tmp_path / "s.db", set(), threading.Event()
+
+    def look():
+        while not ended.is_set():
+            seen.add(find_writer(store))
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(40):
+            with open_to_write(store):
+                pass
+    finally:
+        ended.set()
+        for looker in lookers:
+            looker.join()
+    assert seen == {None, os.getpid()}
+
+
+@linux
+def test_the_number_of_a_killed_writer_is_not_taken_for_that_of_the_next(tmp_path):
+    store, lock = tmp_path / "s.db", tmp_path / "s.db.holdfast-lock"
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    lock.write_text(f"{gone.pid}\n")
+    holder = os.open(lock, os.O_RDWR)
+    fcntl.flock(holder, fcntl.LOCK_EX)  # it has the lock, and will leave its number in a moment
+    threading.Timer(0.02, lock.write_text, [f"{os.getpid()}\n"]).start()
+    assert find_writer(store) == os.getpid()
+    os.close(holder)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from holdfast.io.files import as_path
 from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
+from holdfast.study.store.locking import find_holder, only_writer
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
-from holdfast.study.store.store import LockedStoreError, Store, StoreError, UnwritableStoreError
+from holdfast.study.store.store import Store, StoreError
 
 Identity = tuple[int, int] | None
 
@@ -31,7 +32,7 @@ def open_to_write(path: str | Path | None) -> Iterator[Store]:
     real = path.resolve()  # SQLite's own files and the lock go by name: all names must lead to one
     if not real.parent.is_dir():
         raise StoreError(f"Expected a folder for the store {path}, got none at {real.parent}; make it first.")
-    with _only_writer(real, path), explain_errors(path):
+    with only_writer(real, path), explain_errors(path):
         _refuse_hard_links(path)
         connection = sqlite3.connect(real, isolation_level=None, timeout=30)
         guard = _Guard(connection, path)
@@ -184,14 +185,28 @@ def is_database(path: Path) -> bool:
 @contextmanager
 def open_to_read(path: str | Path) -> Iterator[Store]:
     """Open a store to read, also while a study writes it, or where nothing may be written."""
-    store = _connect_to_read(check_path(path))
-    try:
-        yield store
-    finally:
-        store.connection.close()
+    path = check_path(path)
+    with _connected(path) as connection:
+        with explain_errors(path):
+            fault = _check(connection, path)
+        yield Store(connection, path, fault=fault)
 
 
-def _connect_to_read(path: Path) -> Store:
+@contextmanager
+def open_to_count(path: str | Path) -> Iterator[Store | None]:
+    """Open a store to count its rows, without looking for damage; None while a study only begins to make it."""
+    path = check_path(path)
+    with _connected(path) as connection:
+        with explain_errors(path):
+            new = not read_schema(connection) and _is_blank(connection, path)
+            if not new:
+                _check_tables(connection, path)
+        yield None if new else Store(connection, path)
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that only reads."""
     if not path.is_file():
         raise StoreError(f"Expected a study's store, got no file at {path}.")
     _refuse_hard_links(path)
@@ -202,12 +217,8 @@ def _connect_to_read(path: Path) -> Store:
             if "locked" in str(error):
                 raise
             connection = _connect(path, "immutable=1")  # a folder that cannot be written has no room for -shm
-        try:
-            fault = _check(connection, path)
-        except BaseException:
-            connection.close()
-            raise
-    return Store(connection, path, fault=fault)
+    with closing(connection):
+        yield connection
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
@@ -223,6 +234,15 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 def _check(connection: sqlite3.Connection, path: Path) -> str:
     """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
+    _check_tables(connection, path)
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    if path.stat().st_size % page:
+        raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
+    return _structural_fault(connection)
+
+
+def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise if the tables of a file are not those of a store."""
     schema = read_schema(connection)
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
@@ -231,10 +251,6 @@ def _check(connection: sqlite3.Connection, path: Path) -> str:
         if version not in (None, str(FORMAT)):
             raise wrong_format(version, path)
         raise sqlite3.DatabaseError("its tables are not those of a study")
-    (page,) = connection.execute("PRAGMA page_size").fetchone()
-    if path.stat().st_size % page:
-        raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
-    return _structural_fault(connection)
 
 
 def _structural_fault(connection: sqlite3.Connection) -> str:
@@ -286,61 +302,9 @@ def explain_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error
 
 
-# One writer
+# Who writes
 
 
-@contextmanager
-def _only_writer(real: Path, path: Path) -> Iterator[None]:
-    """Hold the right to write: a lock that ends with the process, however that ends."""
-    place = real.with_name(real.name + ".holdfast-lock")
-    handle = _take_lock(place, path)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            place.unlink()
-        os.close(handle)
-
-
-def _take_lock(place: Path, path: Path) -> int:
-    while True:
-        try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise UnwritableStoreError(
-                f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
-                "that can be written."
-            ) from None
-        try:
-            _lock(handle)
-        except OSError:
-            holder = os.read(handle, 20).decode(errors="replace").strip()
-            os.close(handle)
-            raise LockedStoreError(
-                f"Another process ({holder or 'number unknown'}) is writing {path}, and a store has one writer at a "
-                "time; wait for it, or read with hf.load_study() (holdfast show) meanwhile."
-            ) from None
-        if _is_at(handle, place):
-            with suppress(OSError):  # the number only serves the message to others
-                os.truncate(handle, 0)
-                os.write(handle, f"{os.getpid()}\n".encode())
-            return handle
-        os.close(handle)  # its last holder took the file away: try again
-
-
-def _is_at(handle: int, place: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), place.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _lock(handle: int) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def find_writer(path: str | Path) -> int | None:
+    """Return the number of the process that is writing a store; None if nobody is. A writer is never hindered."""
+    return find_holder(check_path(path).resolve())

@@ -1,5 +1,7 @@
 """Reading a store: all tables of one moment, with what is damaged in them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +13,22 @@ from holdfast.study.store.checking import (
     take_tables,
 )  # fmt: skip
 from holdfast.study.store.meta import parse_meta
-from holdfast.study.store.opening import explain_errors, open_to_read
+from holdfast.study.store.opening import explain_errors, open_to_count, open_to_read
 from holdfast.study.store.store import Store, StoreError
 
 
 def read_tables(store: Store) -> Checks:
     """Read all tables of one moment, with what is damaged in them."""
+    with one_moment(store):
+        return check_tables(store.connection)
+
+
+@contextmanager
+def one_moment(store: Store) -> Iterator[None]:
+    """Read a store as it is now, whatever is written meanwhile."""
     store.connection.execute("BEGIN")
     try:
-        return check_tables(store.connection)
+        yield
     finally:
         if store.connection.in_transaction:
             store.connection.execute("ROLLBACK")  # nothing was written, and a damaged file cannot commit even that
@@ -74,6 +83,38 @@ def read_plan(path: str | Path) -> StoredPlan | None:
             candidates.setdefault(family, []).append(name)
         plan = _meta_of_study(checks, store.path)["plan"]
         return StoredPlan(plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits)
+
+
+class Progress(NamedTuple):
+    """How far the study in a store has come.
+
+    Of ``total`` fits, ``n_splits`` of each of ``n_candidates``, ``done`` have ended, ``failed`` of them with an error.
+    The last session ``started`` and ``ended`` at these times (UTC, ISO 8601); one that runs, or was cut short, has no
+    end.
+    """
+
+    done: int
+    failed: int
+    total: int
+    n_splits: int
+    n_candidates: int
+    started: str | None
+    ended: str | None
+
+
+def read_progress(path: str | Path) -> Progress:
+    """Count how far a study has come, also while it is written, without reading or checking what it found.
+
+    All numbers are of one moment. A file that a study only began to make has none of anything.
+    """
+    with open_to_count(path) as store, explain_errors(Path(path)):
+        if store is None:
+            return Progress(0, 0, 0, 0, 0, None, None)
+        with one_moment(store):
+            counts, (done, total) = store.counts(), store.progress()
+            return Progress(
+                done, counts["failures"], total, counts["splits"], counts["candidates"], *store.last_session()
+            )
 
 
 def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:

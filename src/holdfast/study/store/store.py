@@ -287,19 +287,31 @@ class Store:
         return done
 
     def progress(self) -> tuple[int, int]:
-        """How many fits ended, well or not, and how many there are to be."""
-        (done,) = self.connection.execute(
-            "SELECT count(*) FROM (SELECT candidate, split FROM outcomes UNION SELECT candidate, split FROM failures)"
-        ).fetchone()
-        (total,) = self.connection.execute(
-            "SELECT (SELECT count(*) FROM candidates) * (SELECT count(*) FROM splits)"
-        ).fetchone()
-        return done, total
+        """How many fits ended, well or not, and how many there are to be; counted without reading the tables."""
+        counts = self.counts()
+        # fits that were stored before their model failed
+        both = self._count("SELECT count(*) FROM failures CROSS JOIN outcomes USING (candidate, split)")
+        done = counts["outcomes"] + counts["failures"] - both
+        return done, counts["candidates"] * counts["splits"]
+
+    def counts(self) -> dict[str, int]:
+        """How many rows each table has, from their totals; where these are damaged, from the table."""
+        known = {row[0]: row[1] for row in self.connection.execute(TOTALS.select) if TOTALS.is_sound(row)}
+        return {name: known[name] if name in known else self._count(f"SELECT count(*) FROM {name}") for name in TABLES}
+
+    def _count(self, statement: str) -> int:
+        (number,) = self.connection.execute(statement).fetchone()
+        return int(number)
+
+    def last_session(self) -> tuple[str | None, str | None]:
+        """When the last session started and ended; None if there was none, or if it was cut short or still runs."""
+        last = self.connection.execute("SELECT started, ended FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
+        return last or (None, None)
 
     @property
     def n_failures(self) -> int:
         """How many fits failed."""
-        return self.connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+        return self._count("SELECT count(*) FROM failures")
 
     def forget_failures(self, candidates: Sequence[str]) -> None:
         """Make room for another try of what failed of these candidates."""
