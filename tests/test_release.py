@@ -16,7 +16,7 @@ from holdfast.references import REFERENCES
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-LOWEST = ("app", "anndata", "r", "dask", "search", "test")
+LOWEST = ("app", "web", "anndata", "r", "dask", "search", "test")
 """Extras that ``make test-lowest`` installs."""
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from holdfast.cli import (
     nesting,
     records,
     reports,
+    serving,
     studies,
     tradeoffs,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "records",
     "reports",
     "run",
+    "serving",
     "studies",
     "tradeoffs",
 ]

@@ -48,7 +48,7 @@ LOADER = """
 (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const charts = [...document.querySelectorAll("[data-holdfast-chart]")];
+  const find = (inside = document) => [...inside.querySelectorAll("[data-holdfast-chart]")];
   const shape = place => place.clientWidth < NARROW_BELOW ? "narrow" : "wide";
   const embed = (target, place, theme, wanted) => {
     const spec = read(place.dataset.holdfastChart), narrow = spec.usermeta && spec.usermeta.narrow;
@@ -64,10 +64,10 @@ LOADER = """
       .then(() => { place.dataset.drawn = "yes"; })
       .catch(error => { place.textContent = "This chart could not be drawn: " + error; });
   };
-  dark.addEventListener("change", () => charts.forEach(draw));
-  window.addEventListener("resize", () => charts.filter(place => place.dataset.shape !== shape(place)).forEach(draw));
-  charts.forEach(draw);
-  window.holdfastPage = {embed, read};
+  dark.addEventListener("change", () => find().forEach(draw));
+  window.addEventListener("resize", () => find().filter(place => place.dataset.shape !== shape(place)).forEach(draw));
+  find().forEach(draw);
+  window.holdfastPage = {embed, read, draw: inside => find(inside).forEach(draw)};
 })();
 """.replace("NARROW_BELOW", str(NARROW_BELOW))
 """Draws all charts of a page, in their narrow form where there is no room; other scripts find what it uses."""

@@ -144,14 +144,17 @@ def _render_page(summary: Summary) -> str:
 
 
 @cache
-def make_environment(format: str) -> "Environment":
-    """Return the templates, in which every expression is escaped for its format, unless it is marked as safe."""
+def make_environment(format: str, *packages: str) -> "Environment":
+    """Return the templates, in which every expression is escaped for its format, unless it is marked as safe.
+
+    ``packages`` may have templates of their own, which are looked for first.
+    """
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     except ImportError:
         raise ImportError("Reports need Jinja2: pip install 'holdfast[app]'") from None
     environment = Environment(
-        loader=PackageLoader("holdfast.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "holdfast.report")]),
         autoescape=format == "html",
         finalize=_clean_for_page if format == "html" else _escape_for_markdown,
         undefined=StrictUndefined,

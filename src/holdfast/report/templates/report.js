@@ -165,13 +165,12 @@
     update();
 
   };
-  all("[data-table]").forEach(setUpTable);
-  all("[data-csv]").forEach(link => link.addEventListener("click", event => {
+  const setUpCsv = link => link.addEventListener("click", event => {
     event.preventDefault();
     const {columns, names, counts, of_count: numbers} = block(link.dataset.csv);
     const rows = names.map((name, place) => [name, counts[place], ...numbers[counts[place]]]);
     save(link.download, "text/csv", csv([columns, ...rows]));
-  }));
+  });
 
   // Figures: save as SVG, PNG or data
 
@@ -181,7 +180,7 @@
     const rows = sets.map(set => view.data(set)).find(set => set.length && fields.every(field => field in set[0]));
     return [Object.values(columns), ...(rows || []).map(row => fields.map(field => row[field]))];
   };
-  all(".save").forEach(menu => {
+  const setUpSaving = menu => {
     const place = document.querySelector(`#${menu.dataset.figure} [data-holdfast-chart]`);
     menu.hidden = false;
     menu.addEventListener("click", async event => {
@@ -198,7 +197,15 @@
       }
       result.finalize();
     });
-  });
+  };
+
+  const setUp = inside => {
+    all("[data-table]", inside).forEach(setUpTable);
+    all("[data-csv]", inside).forEach(setUpCsv);
+    all(".save", inside).forEach(setUpSaving);
+  };
+  setUp(document);
+  holdfastPage.setUp = setUp;
 
   // Words: an explanation on hover, on focus and on tap
 

@@ -1,0 +1,49 @@
+"""The command that opens the page: serve."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.cli.app import START, app
+from holdfast.cli.terminal import say
+
+
+@app.command(rich_help_panel=START)
+def serve(
+    folder: Annotated[Path, typer.Argument(help="Where studies are read and written; it is made if missing.")] = Path(
+        "."
+    ),
+    port: Annotated[
+        int | None, typer.Option(metavar="PORT", min=0, max=65535, help="Port (default: the first free one from 8730).")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="Address to listen at; the default is reached from this machine only.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser too.")] = True,
+    studies: Annotated[int, typer.Option(metavar="N", min=1, help="How many studies run at a time; others wait.")] = 1,
+    upload_limit: Annotated[int, typer.Option(metavar="MB", min=1, help="Size of the largest upload.")] = 200,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Replace the token in the address; open pages must be opened again.")
+    ] = False,
+) -> None:
+    """Open a page in the browser: measure selections, run and watch studies, choose, look at features.
+
+    The page is for you alone: it listens on this machine only, and its address holds a token that every request
+    needs. Studies run in processes of their own; closing the page or this command loses nothing.
+
+    **Examples**
+
+    `holdfast serve`
+
+    `holdfast serve studies --port 8800 --no-browser`
+    """
+    try:
+        from holdfast.web import serve as serve_folder
+        from holdfast.web.guard import MEGABYTE
+    except ImportError as error:
+        raise ValueError(f"The page needs {error.name}: pip install 'holdfast[app]'") from None
+    serve_folder(
+        folder, host=host, port=port, open_browser=browser, most_uploaded=upload_limit * MEGABYTE, at_once=studies,
+        new_token=new_token, say=say,
+    )  # fmt: skip

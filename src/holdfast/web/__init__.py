@@ -1,0 +1,27 @@
+"""The page: stability in the browser, on this machine, for its owner only.
+
+Everything that the page offers is a *route*, declared once (:mod:`holdfast.web.routing`): an address, a function with
+typed arguments, and the typed record that it returns. From that follow the page (the record in a template), the same as
+JSON under ``/api/v1`` and its entry in the OpenAPI description, so that they cannot differ::
+
+    routes = Routes()
+
+    @routes.page("/studies/{study}", "study.html.j2")
+    def show_study(site: Site, study: str, query: StudyQuery) -> StudyPage: ...
+
+    @routes.action("POST", "/studies")
+    def start_study(site: Site, body: StudyRequest) -> StartedStudy: ...
+
+A request meets, in this order: the guard (:mod:`.guard`: host, token, origin, size, headers), the route, the page's
+function. Functions that are not coroutines run in a thread. What touches a file that somebody uploaded runs as a *task*
+(:mod:`.tasks`) in a worker process with limits (:mod:`.worker`); its answer comes back as JSON.
+
+A study runs in a process of its own, as the command ``holdfast study`` with its store in the folder (:mod:`.launcher`).
+Its store is the only truth about it: a page that was closed or a server that was killed loses nothing, and studies that
+were started on the command line are listed and watched just as well.
+"""
+
+from holdfast.web.app import create_app
+from holdfast.web.server import serve
+
+__all__ = ["create_app", "serve"]

@@ -1,0 +1,88 @@
+"""The application: all routes behind the guard, with the queue of studies looked after while it runs."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.routing import Route as StarletteRoute
+
+from holdfast.web import rendering, worker
+from holdfast.web.guard import MEGABYTE, Guard, allowed_hosts
+from holdfast.web.openapi import describe_routes
+from holdfast.web.pages import ROUTES
+from holdfast.web.routing import API, Routes, make_handlers, make_routes
+from holdfast.web.site import Site
+
+MOST_UPLOADED = 200 * MEGABYTE
+
+
+def create_app(
+    folder: str | Path,
+    *,
+    token: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8730,
+    most_uploaded: int = MOST_UPLOADED,
+    at_once: int = 1,
+    warm: bool = True,
+) -> Guard:
+    """Return the page of a folder as an ASGI application.
+
+    Parameters
+    ----------
+    folder : path
+        Where studies are read and written.
+    token : str, optional
+        What every request must bring; by default the one that the folder keeps.
+    host, port : str, int
+        Where it will listen: only requests to this host are answered, and its cookie is named after the port.
+    most_uploaded : int
+        Bytes of the largest upload.
+    at_once : int
+        How many studies run at a time.
+    warm : bool
+        Whether to load charts and start the workers' parent at once rather than when they are first needed.
+
+    Returns
+    -------
+    Guard
+        The application.
+
+    See Also
+    --------
+    holdfast.web.serve : Runs it.
+    """
+    site = Site.open(folder, at_once=at_once)
+    routes = [
+        StarletteRoute("/static/{digest}/{name}", rendering.send_static),
+        *make_routes(site, Routes([*ROUTES, *describe_routes(ROUTES)])),
+    ]
+    app = Starlette(routes=routes, lifespan=_look_after(site, warm), exception_handlers=make_handlers(site))
+    app.state.site = site
+    return Guard(
+        app, token=token or site.folder.token(), hosts=allowed_hosts(host), cookie=f"holdfast-{port}",
+        most_bytes=most_uploaded,
+    )  # fmt: skip
+
+
+def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
+    """Look after the queue while the server runs; studies go on when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(site.launcher.run)
+            if warm:
+                tasks.start_soon(anyio.to_thread.run_sync, rendering.bundle)
+                tasks.start_soon(anyio.to_thread.run_sync, worker.warm)
+            yield
+            tasks.cancel_scope.cancel()
+
+    return lifespan
+
+
+__all__ = ["API", "create_app"]

@@ -1,0 +1,228 @@
+"""What every request must pass before anything answers it: host, token, origin and size; and the headers of answers.
+
+A page on this machine can be reached by every web site that its owner visits, and on a shared machine by every user.
+So the token is asked of every request; names of hosts are checked, as a site can give its own name this machine's
+address (DNS rebinding); and what changes something must come from the page itself.
+"""
+
+import hmac
+import ipaddress
+import json
+import socket
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+MEGABYTE = 1_000_000
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+"""Headers of every answer; one that a route sets itself stays."""
+LOGIN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>holdfast</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main><h1>holdfast</h1>
+<p>This page is for its owner only. Open the address that <code>holdfast serve</code> printed, or give its token:</p>
+<form method="get" action="/"><label>Token <input name="token" type="password" autocomplete="off" required></label>
+<button>Open</button></form></main></body></html>"""
+
+
+class RefusedError(Exception):
+    """A request that is not answered: the status, and one sentence that says why and what to do."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence = status, sentence
+
+
+class Guard:
+    """Lets requests through that come with the token, to a known host, from the page itself.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers.
+    token : str
+        The token.
+    hosts : iterable of str
+        Names by which this server may be addressed, without ports; addresses in numbers are always allowed, as no
+        name leads to them.
+    cookie : str
+        Name of the cookie: cookies are shared by all servers on one host, so each has its own.
+    most_bytes : int
+        Largest body.
+    """
+
+    def __init__(self, app: App, *, token: str, hosts: Iterable[str], cookie: str, most_bytes: int) -> None:
+        self.app, self.token, self.cookie, self.most_bytes = app, token, cookie, most_bytes
+        self.hosts = {host.lower().rstrip(".") for host in hosts}
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        guarded = _with_headers(send)
+        try:
+            self._check_host(headers)
+            if (place := self._signed_in(scope)) is not None:
+                await _redirect(guarded, place, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax")
+                return
+            self._check_token(scope, headers)
+            self._check_origin(scope, headers)
+            self._check_size(headers)
+            await self.app(scope, self._counted(receive), guarded)
+        except RefusedError as refusal:
+            await _refuse(guarded, refusal, wants_page=scope["method"] == "GET" and not is_api(scope["path"]))
+
+    def _check_host(self, headers: dict[str, str]) -> None:
+        name = _host_name(headers.get("host", ""))
+        if name not in self.hosts and not _is_address(name):
+            raise RefusedError(403, "This server does not answer under that name; open the address that it printed.")
+
+    def _signed_in(self, scope: Message) -> str | None:
+        """Where to go on after an address with the right token, so that the token does not stay in the address."""
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for key, value in query if key == "token"]
+        if scope["method"] != "GET" or is_api(scope["path"]) or not given or not self._is_token(given[-1]):
+            return None
+        rest = urlencode([(key, value) for key, value in query if key != "token"])
+        path = "/" + scope.get("raw_path", scope["path"].encode()).decode("latin-1").lstrip("/\\")
+        return f"{path}?{rest}" if rest else path
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self.token.encode())
+
+    def _check_token(self, scope: Message, headers: dict[str, str]) -> None:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() in ("bearer", "token") and self._is_token(given.strip()):
+            return
+        if not self._is_token(_read_cookie(headers.get("cookie", ""), self.cookie)):
+            raise RefusedError(
+                401, "Open the address that holdfast serve printed: it holds the token that this page needs."
+            )
+
+    def _check_origin(self, scope: Message, headers: dict[str, str]) -> None:
+        """Refuse what another site asks a browser to send."""
+        origin, host = headers.get("origin"), headers.get("host", "")
+        same = origin is None or (origin != "null" and urlsplit(origin).netloc == host)
+        needs_origin = scope["method"] not in SAFE_METHODS and "authorization" not in headers
+        site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
+        foreign = site not in ("none", "same-origin") and (mode != "navigate" or scope["method"] not in SAFE_METHODS)
+        if not same or foreign or (needs_origin and origin is None):
+            raise RefusedError(
+                403, "This request came from another site than the page itself, and was not carried out."
+            )
+
+    def _check_size(self, headers: dict[str, str]) -> None:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self.most_bytes:
+            raise self._too_large()
+
+    def _too_large(self) -> RefusedError:
+        most = f"{self.most_bytes / MEGABYTE:,.0f} MB"
+        return RefusedError(
+            413, f"Expected at most {most}, got more; start holdfast serve with --upload-limit to allow it."
+        )
+
+    def _counted(self, receive: Receive) -> Receive:
+        """Receive no more of a body than may be sent, whatever its header says."""
+        received = 0
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self.most_bytes:
+                raise self._too_large()
+            return message
+
+        return counted
+
+
+def is_api(path: str) -> bool:
+    """Whether an address answers programs, with JSON."""
+    return path.startswith("/api/")
+
+
+def allowed_hosts(address: str) -> set[str]:
+    """Names under which a server that listens at an address may be asked."""
+    names = {"localhost", address}
+    if address not in ("127.0.0.1", "::1", "localhost"):
+        names |= {socket.gethostname(), socket.getfqdn()}
+    return names
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port; empty if it is no name."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_cookie(header: str, name: str) -> str:
+    try:
+        morsel = SimpleCookie(header).get(name)
+    except CookieError:
+        return ""
+    return "" if morsel is None else morsel.value
+
+
+def _with_headers(send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = {name.lower() for name, _ in message.get("headers", [])}
+            more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in own]
+            message = {**message, "headers": [*message.get("headers", []), *more]}
+        await send(message)
+
+    return with_headers
+
+
+async def _redirect(send: Send, place: str, cookie: str) -> None:
+    headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode())]
+    await send({"type": "http.response.start", "status": 303, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _refuse(send: Send, refusal: RefusedError, *, wants_page: bool) -> None:
+    if refusal.status == 401 and wants_page:
+        body, kind = LOGIN.encode(), b"text/html; charset=utf-8"
+    elif wants_page:
+        body, kind = f"{refusal.sentence}\n".encode(), b"text/plain; charset=utf-8"
+    else:
+        body, kind = json.dumps({"error": refusal.sentence}).encode(), b"application/json"
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    if refusal.status == 413:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

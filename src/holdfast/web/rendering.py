@@ -1,0 +1,82 @@
+"""Pages from records: the report's templates and components, and files that the browser keeps."""
+
+import hashlib
+import importlib.metadata
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from holdfast import __version__
+from holdfast.plots import embed
+from holdfast.plots.theme import THEMES
+from holdfast.report.glossary import Glossary
+from holdfast.report.render import STYLES, TEMPLATES, make_environment
+from holdfast.serialization import to_plain
+from holdfast.web.guard import RefusedError
+
+STATIC = Path(__file__).parent / "static"
+KINDS = {".css": "text/css", ".js": "text/javascript"}
+BUNDLE = "vega.js"
+FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+
+
+def render_page(template: str, page: Any, status: int = 200) -> Response:
+    """Return a page: a record in its template, which finds it as ``page``."""
+    from markupsafe import Markup
+
+    environment = make_environment("html", "holdfast.web")
+    text = environment.get_template(template).render(
+        page=page, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
+        themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
+    )  # fmt: skip
+    return HTMLResponse(text, status)
+
+
+@cache
+def own_files() -> dict[str, tuple[str, bytes]]:
+    """What pages load beside the chart bundle, by name: type and content."""
+    style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
+    texts = {
+        "page.css": style + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
+        "charts.js": embed.LOADER,
+        "report.js": (TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        **{path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))},
+    }
+    return {name: (KINDS[Path(name).suffix], text.encode()) for name, text in texts.items()}
+
+
+def bundle() -> bytes:
+    """The chart bundle; the first call takes seconds (see :func:`holdfast.web.app.create_app`)."""
+    return embed.bundle().encode()
+
+
+@cache
+def _digest() -> str:
+    """What the addresses of files change with; one for all, so that scripts find each other by relative addresses."""
+    content = b"".join(content for _, content in own_files().values())
+    return hashlib.sha256(content + vl_convert_version().encode()).hexdigest()[:12]
+
+
+def static_address(name: str) -> str:
+    """Return the address of a file that pages load."""
+    return f"/static/{_digest()}/{name}"
+
+
+async def send_static(request: Request) -> Response:
+    """Answer with a file, which the browser then keeps."""
+    name = request.path_params["name"]
+    if name not in (*own_files(), BUNDLE) or request.url.path != static_address(name):
+        raise RefusedError(404, "There is no such file.")
+    if name == BUNDLE:
+        return Response(await anyio.to_thread.run_sync(bundle), media_type=KINDS[".js"], headers=FOREVER)
+    kind, content = own_files()[name]
+    return Response(content, media_type=kind, headers=FOREVER)
+
+
+def vl_convert_version() -> str:
+    """Version of the package that carries the chart bundle."""
+    return importlib.metadata.version("vl-convert-python")

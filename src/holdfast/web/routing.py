@@ -1,0 +1,250 @@
+"""Routes, declared once: from a function with typed arguments follow its page, its JSON and its description.
+
+Names in the path are arguments of the function; ``query: SomeRecord`` and ``body: SomeRecord`` are read from the
+address and from the JSON that was sent, every value checked against the type of its field; the record that is returned
+becomes a page by a template, and JSON under ``/api/v1``.
+"""
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+import anyio.to_thread
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route as StarletteRoute
+
+from holdfast.serialization import from_plain, to_plain
+from holdfast.web.guard import RefusedError, is_api
+from holdfast.web.rendering import render_page
+
+if TYPE_CHECKING:
+    from holdfast.web.site import Site
+
+Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+API = "/api/v1"
+MOST_JSON = 2_000_000
+UNEXPECTED = "Something went wrong inside holdfast; the terminal in which holdfast serve runs says what."
+logger = logging.getLogger("holdfast.web")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One thing that the page offers.
+
+    Attributes
+    ----------
+    method, path : str
+        How it is asked for; names in braces are arguments.
+    answer : callable
+        Takes the site, the names in the path, and ``query``, ``body`` or ``request`` if it has such arguments.
+    template : str or None
+        The template of its page; None for what only programs and the page's script ask for.
+    status : int
+        Status of the answer.
+    """
+
+    method: Method
+    path: str
+    answer: Callable[..., Any]
+    template: str | None = None
+    status: int = 200
+
+    @property
+    def hints(self) -> dict[str, Any]:
+        """Types of the arguments and of what is returned."""
+        return get_type_hints(self.answer)
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        return (inspect.getdoc(self.answer) or "").partition("\n")[0]
+
+
+class Routes(list[Route]):
+    """Routes of one part of the page, collected by decorators."""
+
+    def page(self, path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare a page, with the same as JSON."""
+        return self._declare(method="GET", path=path, template=template)
+
+    def data(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare something to read, as JSON or as a file."""
+        return self._declare(method="GET", path=path)
+
+    def action(
+        self, method: Method, path: str, status: int = 200
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare something that changes the state of the server."""
+        return self._declare(method=method, path=path, status=status)
+
+    def _declare(self, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def declare(answer: Callable[..., Any]) -> Callable[..., Any]:
+            self.append(Route(answer=answer, **facts))
+            return answer
+
+        return declare
+
+
+def make_routes(site: "Site", routes: Routes) -> list[StarletteRoute]:
+    """Return the routes as Starlette takes them: pages at their path, JSON under :data:`API`."""
+    made = [StarletteRoute(API + route.path, _answer_json(site, route), methods=[route.method]) for route in routes]
+    pages = [route for route in routes if route.template is not None]
+    return made + [StarletteRoute(route.path, _answer_page(site, route), methods=["GET"]) for route in pages]
+
+
+def _answer_json(site: "Site", route: Route) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        found = await _call(site, route, request)
+        return found if isinstance(found, Response) else JSONResponse(to_plain(found), route.status)
+
+    return answer
+
+
+def _answer_page(site: "Site", route: Route) -> Callable[[Request], Any]:
+    template = str(route.template)
+
+    async def answer(request: Request) -> Response:
+        found = await _call(site, route, request)
+        if isinstance(found, Response):
+            return found
+        return await anyio.to_thread.run_sync(lambda: render_page(template, found), limiter=site.threads)
+
+    return answer
+
+
+async def _call(site: "Site", route: Route, request: Request) -> Any:
+    """Call the function of a route with what the request gives."""
+    arguments: dict[str, Any] = dict(request.path_params)
+    hints = route.hints
+    if "query" in hints:
+        arguments["query"] = read_query(hints["query"], request.query_params.multi_items())
+    if "body" in hints:
+        arguments["body"] = from_plain(hints["body"], await read_json(request))
+    if "request" in hints:
+        arguments["request"] = request
+    if inspect.iscoroutinefunction(route.answer):
+        return await route.answer(site, **arguments)
+    return await anyio.to_thread.run_sync(lambda: route.answer(site, **arguments), limiter=site.threads)
+
+
+# What comes in
+
+
+async def read_json(request: Request) -> Any:
+    """Read the body of a request as JSON; only what says that it is JSON, as forms of other sites cannot say so."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind != "application/json":
+        raise RefusedError(415, f"Expected JSON (content-type: application/json), got {kind or 'no content-type'!r}.")
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MOST_JSON:
+            raise RefusedError(413, f"Expected at most {MOST_JSON / 1e6:g} MB of JSON, got more.")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "Expected JSON in the body of the request, got something else.") from None
+
+
+def read_query(kind: type, given: list[tuple[str, str]]) -> Any:
+    """Read a record from the part of an address after the question mark; an empty text stands for the default."""
+    hints = get_type_hints(kind)
+    texts: dict[str, list[str]] = {}
+    for name, text in given:
+        if name not in hints:
+            raise ValueError(f"Expected only {', '.join(hints) or 'nothing'} in the address, got {name!r}.")
+        if text:
+            texts.setdefault(name, []).append(text)
+    return kind(**{name: _read_texts(hints[name], name, values) for name, values in texts.items()})
+
+
+def _read_texts(kind: Any, name: str, texts: list[str]) -> Any:
+    if get_origin(kind) is tuple:
+        return tuple(_read_text(get_args(kind)[0], name, text) for text in texts)
+    if len(texts) > 1:
+        raise ValueError(f"Expected {name} once in the address, got it {len(texts)} times.")
+    return _read_text(kind, name, texts[0])
+
+
+def _read_text(kind: Any, name: str, text: str) -> Any:
+    if get_origin(kind) in (Union, UnionType):
+        (kind,) = (other for other in get_args(kind) if other is not NoneType)
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise ValueError(f"Expected {name} to be one of {', '.join(map(str, get_args(kind)))}, got {text[:60]!r}.")
+        return text
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise ValueError(f"Expected true or false for {name}, got {text[:60]!r}.")
+        return text == "true"
+    try:
+        value = kind(text)
+    except ValueError:
+        words = {int: "a whole number", float: "a number"}
+        raise ValueError(f"Expected {words[kind]} for {name}, got {text[:60]!r}.") from None
+    if kind is float and value != value:
+        raise ValueError(f"Expected a number for {name}, got {text[:60]!r}.")
+    return value
+
+
+def required_fields(kind: Any) -> list[str]:
+    """The fields of a record that have no default."""
+    return [field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING]
+
+
+# What goes wrong
+
+
+def make_handlers(site: "Site") -> Mapping[Any, Any]:
+    """Return what answers a request that failed: one sentence, as a page or as JSON, never a traceback."""
+    from holdfast.web.worker import TaskError
+
+    def answer(request: Request, status: int, sentence: str, question: Any = None) -> Response:
+        sentence = site.folder.shown(sentence)
+        if is_api(request.url.path):
+            return JSONResponse({"error": sentence, "question": to_plain(question)}, status)
+        return render_page("error.html.j2", ErrorPage(sentence=sentence), status)
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return answer(request, error.status, error.sentence)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        return answer(request, 400, str(error), getattr(error, "question", None))
+
+    async def missing(request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        sentences = {404: "There is no such page.", 405: "This address cannot be asked for in this way."}
+        return answer(request, status, sentences.get(status, "This request cannot be answered."))
+
+    async def unexpected(request: Request, error: Exception) -> Response:
+        logger.error("A request failed: %s %s", request.method, request.url.path, exc_info=error)
+        return answer(request, 500, UNEXPECTED)
+
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=499)
+
+    from starlette.exceptions import HTTPException
+
+    return {
+        RefusedError: refused, TaskError: invalid, ValueError: invalid, ClientDisconnect: gone, HTTPException: missing,
+        Exception: unexpected,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorPage:
+    """Why a request was not answered.
+
+    Attributes
+    ----------
+    sentence : str
+        What was expected, what came, and what to do.
+    """
+
+    sentence: str

@@ -1,0 +1,64 @@
+"""Everything that the routes of the page share: its folder, uploads, studies, results and workers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from holdfast.web.events import Watch
+from holdfast.web.folder import Folder
+from holdfast.web.launcher import Launcher
+from holdfast.web.results import Results
+from holdfast.web.uploads import Uploads
+from holdfast.web.worker import Limits, run_task
+
+THREADS = 6
+WORKERS = 2
+
+
+@dataclass(kw_only=True)
+class Site:
+    """What routes share.
+
+    Attributes
+    ----------
+    folder : Folder
+        Where studies and uploads lie.
+    uploads : Uploads
+        Files that were uploaded.
+    launcher : Launcher
+        Starts and stops studies, as many at a time as allowed, and keeps the queue.
+    results : Results
+        What studies found, read from their stores and remembered.
+    watch : Watch
+        Looks how far studies have come, for everybody who watches.
+    limits : Limits
+        What a worker may use.
+    threads : anyio.CapacityLimiter
+        How many functions of routes run at a time.
+    """
+
+    folder: Folder
+    uploads: Uploads
+    launcher: Launcher
+    results: Results
+    watch: Watch
+    limits: Limits = field(default_factory=Limits)
+    threads: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(THREADS))
+    workers: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(WORKERS))
+
+    @classmethod
+    def open(cls, folder: str | Path, *, at_once: int = 1) -> "Site":
+        """Open the page of a folder, on which so many studies run at a time."""
+        place = Folder(folder)
+        launcher = Launcher(place, at_once)
+        return cls(
+            folder=place, uploads=Uploads(place), launcher=launcher, results=Results(place), watch=Watch(launcher)
+        )
+
+    async def run_task(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Run a task in a worker, after others that came first; see :func:`holdfast.web.worker.run_task`."""
+        return await anyio.to_thread.run_sync(run_task, name, arguments, self.limits, limiter=self.workers)
