@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,18 @@ BUNDLE = "vega.js"
 FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
-def render_page(template: str, page: Any, status: int = 200) -> Response:
-    """Return a page: a record in its template, which finds it as ``page``."""
+def render_page(
+    template: str, page: Any, status: int = 200, draw: Callable[[Any], Mapping[str, str]] | None = None
+) -> Response:
+    """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``."""
     from markupsafe import Markup
+
+    figures = {} if draw is None else {name: Markup(text) for name, text in draw(page).items()}
 
     environment = make_environment("html", "holdfast.web")
     text = environment.get_template(template).render(
-        page=page, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
+        page=page,
+        figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
         themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
     )  # fmt: skip
     return HTMLResponse(text, status)

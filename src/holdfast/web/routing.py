@@ -25,6 +25,7 @@ from holdfast.web.rendering import render_page
 if TYPE_CHECKING:
     from holdfast.web.site import Site
 
+Draw: TypeAlias = Callable[[Any], Mapping[str, str]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
 MOST_JSON = 2_000_000
@@ -44,6 +45,8 @@ class Route:
         Takes the site, the names in the path, and ``query``, ``body`` or ``request`` if it has such arguments.
     template : str or None
         The template of its page; None for what only programs and the page's script ask for.
+    draw : callable or None
+        Draws the figures of its page from the record, as HTML by their names, which the template finds as ``figures``.
     status : int
         Status of the answer.
     """
@@ -52,6 +55,7 @@ class Route:
     path: str
     answer: Callable[..., Any]
     template: str | None = None
+    draw: Draw | None = None
     status: int = 200
 
     @property
@@ -68,9 +72,11 @@ class Route:
 class Routes(list[Route]):
     """Routes of one part of the page, collected by decorators."""
 
-    def page(self, path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def page(
+        self, path: str, template: str, draw: Draw | None = None
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a page, with the same as JSON."""
-        return self._declare(method="GET", path=path, template=template)
+        return self._declare(method="GET", path=path, template=template, draw=draw)
 
     def data(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare something to read, as JSON or as a file."""
@@ -112,7 +118,9 @@ def _answer_page(site: "Site", route: Route) -> Callable[[Request], Any]:
         found = await _call(site, route, request)
         if isinstance(found, Response):
             return found
-        return await anyio.to_thread.run_sync(lambda: render_page(template, found), limiter=site.threads)
+        return await anyio.to_thread.run_sync(
+            lambda: render_page(template, found, draw=route.draw), limiter=site.threads
+        )
 
     return answer
 
