@@ -83,7 +83,8 @@ def find_suspects(
         At most one for each column.
     """
     numbers = X.select_dtypes("number")
-    values, names = numbers.to_numpy(dtype=np.float64, na_value=np.nan), [str(name) for name in numbers.columns]
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    names = [str(name) for name in numbers.columns.tolist()]
     if len(values) < 3 or not names:
         return []
     found: dict[str, Suspect] = {}
@@ -153,11 +154,11 @@ def _share_words(name: str, other: str | None) -> bool:
 
 def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Suspect]:
     n, found = len(values), []
-    for place, name in enumerate(names):
-        if not (_is_identifier(name) or _is_weak_identifier(name)):
-            continue
-        column = values[:, place]
-        if not (column % 1 == 0).all():
+    with np.errstate(invalid="ignore"):
+        whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
+    for place in whole:
+        name, column = names[place], values[:, place]
+        if not (_is_identifier(name) or _is_weak_identifier(name)) or not (column % 1 == 0).all():
             continue
         different = len(np.unique(column))
         if _is_identifier(name) and different >= 0.9 * n:
