@@ -333,3 +333,33 @@ def test_rows_of_arff_that_make_no_sense(tmp_path, row):
         assert inspect_table(tmp_path / "d.arff").rows >= 0
     except ValueError as error:
         assert "\n" not in str(error)  # noqa: PT017
+
+
+# Damage anywhere
+
+
+def damaged(whole, n_times, seed=0):
+    """The content of a file with two bytes changed, at places all over it."""
+    rng = np.random.default_rng(seed)
+    for place in rng.integers(0, len(whole), n_times):
+        yield whole[:place] + bytes(rng.integers(0, 256, 2, dtype=np.uint8)) + whole[place + 2 :]
+
+
+@pytest.mark.parametrize("name", ["d.h5ad", "d.xlsx"])
+def test_every_byte_of_a_file_may_be_wrong(tmp_path, book, name):
+    path = tmp_path / name
+    whole = book.read_bytes() if name == "d.xlsx" else write_h5ad(path).read_bytes()
+    for content in damaged(whole, 200):
+        path.write_bytes(content)
+        try:
+            assert inspect_table(path).rows >= 0
+        except ValueError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+
+
+def test_exported_selections_with_a_line_too_long(tmp_path):
+    path = tmp_path / "selections.csv"
+    path.write_text("candidate,run,feature,value,n_features\nlasso,1,a,1,9\nlasso,2,b,1,9,7\n")
+    for read in (hf.read_preferences, inspect_selections):
+        with pytest.raises(ValueError, match=r"^Expected a table in [^\n]*\.$"):
+            read(path)

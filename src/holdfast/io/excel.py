@@ -3,6 +3,7 @@
 import os
 import re
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def _check_size(path: Path) -> None:
                 content = _unpack(archive, member, most)
                 if b"sheetData" in content:
                     _check_extent(content, path)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
         raise _no_excel(path) from None
 
 

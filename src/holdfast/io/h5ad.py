@@ -23,7 +23,7 @@ def read_h5ad(path: Path) -> Loaded:
     try:
         with h5py.File(path, "r") as file:
             return _read(file, path)
-    except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError) as error:
+    except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError, RuntimeError) as error:
         raise ValueError(
             f"Expected an AnnData file, as {path} ends in .h5ad, got another or half of one ({_first_line(error)})."
         ) from None
