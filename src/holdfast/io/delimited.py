@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from holdfast.io.dialect import BLANKS, SEPARATORS, Dialect, detect_dialect
+from holdfast.io import limits
+from holdfast.io.dialect import BLANKS, SEPARATORS, Dialect, collapse_blanks, detect_dialect
 from holdfast.io.files import Loaded, Reading, as_number, decode, file_ending, is_text, read_bytes
 from holdfast.io.numerals import (
     DASHES,
@@ -23,6 +24,7 @@ from holdfast.io.numerals import (
     thousands_mark,
 )
 from holdfast.io.options import join_first, quote_names
+from holdfast.io.questions import ReadingError, ask_decimal, ask_decimal_mark, ask_separator, quoted
 
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""
@@ -52,7 +54,7 @@ class TextTable:
         """Yield the number of its last line and the cells of each line that is not empty."""
         text, sep = self.text[self.dialect.skip :], self.dialect.sep
         if sep == BLANKS:
-            text, sep = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", text)), " "
+            text, sep = collapse_blanks(text), " "
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
         first = self.text.count("\n", 0, self.dialect.skip)
         return ((first + reader.line_num, record) for record in reader if record)
@@ -62,6 +64,7 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
     """Open a text file, in the dialect that its first lines show except for what is given."""
     reading = _check_reading(reading or Reading())
     text, encoding = decode(read_bytes(path), path, reading.encoding)
+    _check_width(text, path)
     usual = USUAL_SEPARATORS.get(file_ending(path), ",")
     if text.lstrip('"').startswith(OWN_MARK):
         return TextTable(path, text, Dialect(sep=reading.sep or usual, decimal=reading.decimal or "."))
@@ -69,13 +72,30 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
     return TextTable(path, text, replace(dialect, encoding=encoding))
 
 
+def _check_width(text: str, path: Path) -> None:
+    """Raise if a line has more columns than any table; a column costs far more memory than its few characters."""
+    place = 0
+    while len(text) - place > limits.MOST_COLUMNS:
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        if end - place > limits.MOST_COLUMNS:
+            most = max(text.count(mark, place, end) for mark in ",;\t| ")
+            if most >= limits.MOST_COLUMNS:
+                raise ValueError(
+                    f"Expected at most {limits.MOST_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
+                    "the file lost its line ends?"
+                )
+        place = end + 1
+
+
 def _check_reading(reading: Reading) -> Reading:
     if reading.decimal not in (None, ".", ","):
-        raise ValueError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.")
+        raise ReadingError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask_decimal_mark())
     sep = None if reading.sep is None else NAMED_SEPARATORS.get(reading.sep, reading.sep)
     if sep is not None and sep not in SEPARATORS and (len(sep) != 1 or sep.isalnum() or sep in '".\r\n'):
-        raise ValueError(
-            f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}."
+        raise ReadingError(
+            f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}.",
+            ask_separator(f"{quoted(sep)} cannot separate columns."),
         )
     return replace(reading, sep=sep)
 
@@ -139,9 +159,14 @@ def _check_ragged(table: TextTable) -> None:
         (_, width), *below = [(line, len(record)) for line, record in table.records()]
         if len({length for _, length in below}) > 1:
             line, length = next((line, length) for line, length in below if length != width)
-            raise ValueError(
+            called = SEPARATORS.get(table.dialect.sep, table.dialect.sep)
+            raise ReadingError(
                 f"Expected {width} columns in every line of {table.path}, got {length} in line {line}; fix it, or name "
-                f"the separator with sep= if it is not {SEPARATORS.get(table.dialect.sep, table.dialect.sep)}."
+                f"the separator with sep= if it is not {called}.",
+                ask_separator(
+                    f"Read as text separated by {called}, the file has {width} columns in its first line and {length} "
+                    f"in line {line}."
+                ),
             )
 
 
@@ -213,7 +238,8 @@ def _places(frame: pd.DataFrame, *dtypes: str) -> list[int]:
 def _raw_evidence(table: TextTable, mark: str) -> Evidence:
     """What the cells of a file say of a mark, whatever column they stand in, until one is clear."""
     edge = re.escape(table.dialect.sep) if table.dialect.sep != BLANKS else " \t"
-    cells = re.compile(rf"[{edge}\n\"]([+-]?[\d.,]*{re.escape(mark)}[\d.,]*(?:[eE][+-]?\d+)?)(?=[{edge}\r\n\"]|$)")
+    number = rf"[+-]?[\d.,]{{0,99}}{re.escape(mark)}[\d.,]{{0,99}}(?:[eE][+-]?\d+)?"
+    cells = re.compile(rf"[{edge}\n\"]({number})(?=[{edge}\r\n\"]|$)")
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for match in cells.finditer(table.text, table.dialect.skip):
         said = read_mark(match[1])
@@ -224,24 +250,27 @@ def _raw_evidence(table: TextTable, mark: str) -> Evidence:
     return Evidence(found)
 
 
-def _ambiguity(path: Path, column: str, cell: str) -> ValueError:
+def _ambiguity(path: Path, column: str, cell: str) -> ReadingError:
     where = f" in {column!r}" if column else ""
     fraction, whole = cell.replace(",", "."), re.sub("[.,]", "", cell)
-    return ValueError(
+    return ReadingError(
         f"Expected numbers that can be read in one way in {path}, got {cell!r}{where}, which may be {fraction} or "
-        f"{whole}, and no other number that tells; pass decimal=',' or decimal='.'."
+        f"{whole}, and no other number that tells; pass decimal=',' or decimal='.'.",
+        ask_decimal(cell, column),
     )
 
 
-def _contradiction(path: Path, said: Evidence, contrary: Evidence, mark: str) -> ValueError:
-    examples = []
+def _contradiction(path: Path, said: Evidence, contrary: Evidence, mark: str) -> ReadingError:
+    examples, cells = [], []
     for evidence, sign in ((said, mark), (contrary, OTHER[mark])):
         place = next((key for key in ((sign, "decimal"), (OTHER[sign], "thousands")) if evidence.says(*key)), None)
         column, cell = evidence.examples[place] if place else ("", "")
         examples.append(f"{cell!r}" + (f" in {column!r}" if column else ""))
-    return ValueError(
+        cells.append(quoted(cell) + (f" in {quoted(column)}" if column else ""))
+    return ReadingError(
         f"Expected one decimal mark in {path}, got {join_first(examples)}; pass decimal=',' or decimal='.': columns "
-        "that do not fit are then texts."
+        "that do not fit are then texts.",
+        ask_decimal_mark(f": {' and '.join(cells)}"),
     )
 
 
