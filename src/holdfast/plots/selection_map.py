@@ -10,7 +10,7 @@ from holdfast.checks import Matrix
 from holdfast.plots.map_data import Order, SelectionMap, selection_map_data
 from holdfast.plots.sources import Source
 from holdfast.plots.text import display_names, format_count
-from holdfast.plots.theme import altair, finish_chart, inline_data, inline_records, text_chart, to_records
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart, to_records
 
 if TYPE_CHECKING:
     import altair as alt
@@ -146,7 +146,8 @@ def _row_lists(rows: pd.DataFrame, cells: pd.DataFrame) -> Any:
     by_row = {
         row: {name: parts[place].tolist() for name, parts in lists.items()} for place, row in enumerate(filled.tolist())
     }
-    return inline_records({**record, **by_row[record["row"]]} for record in to_records(rows) if record["row"] in by_row)
+    values = [{**record, **by_row[record["row"]]} for record in to_records(rows) if record["row"] in by_row]
+    return altair().InlineData(values=values)
 
 
 def _shares(cells: pd.DataFrame) -> Any:

@@ -5,7 +5,7 @@ are those of Okabe and Ito, which people with any kind of color vision can tell 
 """
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -151,12 +151,7 @@ def unchecked() -> Iterator[None]:
 
 def inline_data(frame: pd.DataFrame) -> Any:
     """Return the rows of a frame as data inside a chart; names are values, and nothing in them is read as code."""
-    return inline_records(to_records(frame))
-
-
-def inline_records(records: Iterable[Mapping[str, Any]]) -> Any:
-    """Return records as data inside a chart: a tuple, which altair does not copy each time it copies the chart."""
-    return altair().InlineData(values=tuple(records))
+    return altair().InlineData(values=to_records(frame))
 
 
 def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
