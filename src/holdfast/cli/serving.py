@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -41,15 +42,12 @@ def serve(
 
     `holdfast serve studies --port 8800 --no-browser`
     """
-    try:
-        import starlette
-        import uvicorn
+    missing = [name for name in ("anyio", "starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise ValueError(f"The page needs {', '.join(missing)}: pip install 'holdfast[app]'")
+    from holdfast.web.guard import MEGABYTE
+    from holdfast.web.server import serve as serve_folder
 
-        from holdfast.web.guard import MEGABYTE
-        from holdfast.web.server import serve as serve_folder
-    except ImportError as error:
-        raise ValueError(f"The page needs {error.name}: pip install 'holdfast[app]'") from None
-    del starlette, uvicorn
     serve_folder(
         folder, host=host, port=port, open_browser=browser, most_uploaded=upload_limit * MEGABYTE, at_once=studies,
         new_token=new_token, say=say,
