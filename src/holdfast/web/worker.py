@@ -11,6 +11,7 @@ import os
 import re
 import resource
 import signal
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -187,6 +188,7 @@ def _separate() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1, 2):  # what a library prints is nobody's
         os.dup2(nowhere, handle)
+    sys.stdout = sys.stderr = open(nowhere, "w")  # noqa: SIM115
     for variable in list(os.environ):
         if not KEPT_VARIABLES.fullmatch(variable):
             del os.environ[variable]
