@@ -15,7 +15,7 @@ from holdfast import __version__
 from holdfast.plots import embed
 from holdfast.plots.theme import THEMES
 from holdfast.report.glossary import Glossary
-from holdfast.report.render import STYLES, TEMPLATES, make_environment
+from holdfast.report.render import make_environment, page_script, page_style
 from holdfast.serialization import to_plain
 from holdfast.web.guard import RefusedError
 
@@ -45,11 +45,10 @@ def render_page(
 @cache
 def own_files() -> dict[str, tuple[str, bytes]]:
     """What pages load beside the chart bundle, by name: type and content."""
-    style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
     texts = {
-        "page.css": style + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
+        "page.css": page_style() + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
         "charts.js": embed.LOADER,
-        "report.js": (TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        "report.js": page_script(),
         **{path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))},
     }
     return {name: (KINDS[Path(name).suffix], text.encode()) for name, text in texts.items()}
