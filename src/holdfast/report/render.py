@@ -177,14 +177,16 @@ def page_parts(summary: Summary) -> dict[str, Any]:
 def make_environment(format: str, *packages: str) -> "Environment":
     """Return the templates, in which every expression is escaped for its format, unless it is marked as safe.
 
-    ``packages`` may have templates of their own, which are looked for first.
+    ``packages`` may have templates of their own, which are looked for first; those of the report are also found as
+    ``report/NAME``.
     """
     try:
-        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
     except ImportError:
         raise ImportError("Reports need Jinja2: pip install 'holdfast[app]'") from None
+    own = PackageLoader("holdfast.report")
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "holdfast.report")]),
+        loader=ChoiceLoader([*map(PackageLoader, packages), own, PrefixLoader({"report": own})]),
         autoescape=format == "html",
         finalize=_clean_for_page if format == "html" else _escape_for_markdown,
         undefined=StrictUndefined,

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -30,6 +31,8 @@ class Watch:
     launcher: Launcher
     _seen: dict[str, tuple[float, StudyState]] = field(default_factory=dict)
     _locks: dict[str, anyio.Lock] = field(default_factory=dict)
+    _all: tuple[float, dict[str, StudyState]] | None = None
+    _all_lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def state(self, study: str) -> StudyState:
         """How far a study has come, at most a second ago."""
@@ -41,13 +44,40 @@ class Watch:
             self._seen[study] = time.monotonic(), state
             return state
 
+    async def states(self) -> dict[str, StudyState]:
+        """How far all studies have come, at most a second ago."""
+        async with self._all_lock:
+            if self._all is None or time.monotonic() - self._all[0] >= EVERY:
+                states = await anyio.to_thread.run_sync(self.launcher.states)
+                self._all = time.monotonic(), states
+            return self._all[1]
+
+    async def follow_all(self) -> AsyncIterator[str]:
+        """How far all studies have come, as server-sent events, and which there are, whenever that changes."""
+        sent, last = time.monotonic(), await self.states()
+        yield "retry: 2000\n\n"
+        for state in filter(lambda state: state.active, last.values()):
+            yield _event("progress", to_plain(state))
+        while True:
+            await anyio.sleep(EVERY)
+            states = await self.states()
+            changed = [state for study, state in states.items() if state != last.get(study)]
+            if set(states) != set(last):
+                yield _event("studies", {"studies": list(states)})
+            for state in changed:
+                yield _event("progress", to_plain(state))
+            if changed or time.monotonic() - sent > HEARTBEAT:
+                yield ": still here\n\n"
+                sent = time.monotonic()
+            last = states
+
     async def follow(self, study: str) -> AsyncIterator[str]:
         """How far a study has come, as server-sent events, whenever that changes; ends with the study."""
         sent, last = 0.0, None
         while True:
             state = await self.state(study)
             if state != last:
-                yield f"event: progress\ndata: {json.dumps(to_plain(state))}\n\n"
+                yield _event("progress", to_plain(state))
                 sent, last = time.monotonic(), state
             elif time.monotonic() - sent > HEARTBEAT:
                 yield ": still here\n\n"
@@ -55,3 +85,7 @@ class Watch:
             if not state.active:
                 return
             await anyio.sleep(EVERY)
+
+
+def _event(kind: str, data: Any) -> str:
+    return f"event: {kind}\ndata: {json.dumps(data)}\n\n"

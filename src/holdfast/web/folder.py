@@ -5,16 +5,19 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from holdfast.io.files import as_path
 from holdfast.study.store import is_database
 
 PRIVATE = ".holdfast-page"
 OWNER_ONLY = 0o700
+A_MOMENT = 2.0
+"""Seconds during which a file may be written twice without its time showing it, on any file system."""
 TOKEN = re.compile(r"[\w-]{32,128}", re.ASCII)
 
 
@@ -54,9 +57,38 @@ class Folder:
 
     def stores(self) -> dict[str, Path]:
         """The stores in the folder by the name of their study, the newest first."""
-        found = [path for path in self.path.glob("*.db") if not path.is_symlink() and is_database(path)]
-        found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        return {path.stem: path for path in found}
+        found = []
+        for path in self.path.glob("*.db"):
+            if not path.is_symlink() and is_database(path):
+                with suppress(OSError):  # it may be taken away at this moment
+                    found.append((path.stat().st_mtime, path))
+        return {path.stem: path for _, path in sorted(found, reverse=True)}
+
+    def find(self, study: str) -> Path | None:
+        """The store of a study by its name, which may be any text; None if the folder has none."""
+        names = set(os.listdir(self.path)) if study else set()
+        path = self.path / f"{study}.db" if f"{study}.db" in names else None
+        return path if path is not None and not path.is_symlink() and is_database(path) else None
+
+    def put_away(self, study: str) -> Path | None:
+        """Move the store of a study, with the journal of one that was cut short, to where removed ones lie."""
+        store = self.find(study)
+        if store is None:
+            return None
+        removed, number = self._make("removed"), 1
+        while (place := removed / f"{study}{f'-{number}' if number > 1 else ''}.db").exists():
+            number += 1
+        for ending in ("-wal", "-shm", ""):
+            with suppress(FileNotFoundError):
+                store.with_name(f"{store.name}{ending}").rename(f"{place}{ending}")
+        return place
+
+    def find_removed(self, study: str) -> Path | None:
+        """Where the store of a study lies that was removed last under this name, which may be any text."""
+        removed = self.private / "removed"
+        names = os.listdir(removed) if study and removed.is_dir() else []
+        named = [removed / name for name in names if re.fullmatch(rf"{re.escape(study)}(-\d+)?\.db", name)]
+        return max(named, key=lambda path: path.stat().st_ctime, default=None)
 
     def new_name(self, data: str) -> str:
         """A name for a new study of these data that no study, file or place in the queue has."""
@@ -90,6 +122,22 @@ class Folder:
         """A message without the path of the folder and of uploads: files by their names."""
         uploaded = re.sub(re.escape(str(self.uploads)) + r"/\w+/", "", text)
         return uploaded.replace(f"{self.private}/", "").replace(f"{self.path}/", "")
+
+
+Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
+
+
+def stamp_file(path: Path) -> Stamp | None:
+    """What changes whenever a store is written or replaced; None if that cannot be told yet, or there is no store."""
+    try:
+        facts = [path.stat()]
+    except OSError:
+        return None
+    with suppress(OSError):
+        facts.append(path.with_name(f"{path.name}-wal").stat())
+    if time.time() - max(file.st_mtime for file in facts) < A_MOMENT:
+        return None
+    return tuple((file.st_ino, file.st_size, file.st_mtime_ns) for file in facts)
 
 
 def safe_name(name: str) -> str:

@@ -19,7 +19,7 @@ import anyio
 import anyio.to_thread
 
 from holdfast.study.store import StoreError, find_writer, read_progress
-from holdfast.web.folder import Folder, read_record, write_record
+from holdfast.web.folder import Folder, Stamp, read_record, stamp_file, write_record
 from holdfast.web.guard import RefusedError
 
 State: TypeAlias = Literal["queued", "starting", "running", "stopping", "stopped", "finished", "failed", "unreadable"]
@@ -82,6 +82,7 @@ class Launcher:
         self.folder, self.at_once = folder, at_once
         self._children: dict[str, int] = {}
         self._stopping: set[str] = set()
+        self._counted: dict[str, tuple[Stamp, StudyState]] = {}
         self._lock = threading.RLock()
 
     # The queue
@@ -92,7 +93,7 @@ class Launcher:
             state = self.states().get(study)
             if state is not None and state.active:
                 raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
-            (self.folder.logs / f"{study}.txt").unlink(missing_ok=True)
+            self._log(study).unlink(missing_ok=True)
             write_record(self._record(study), {"arguments": list(arguments), "submitted": time.time(), "pid": None})
             self.look()
             return self.state(study)
@@ -143,7 +144,7 @@ class Launcher:
         record = read_record(self._record(study))
         if record is None:
             return
-        log = str(self.folder.logs / f"{study}.txt")
+        log = str(self._log(study))
         process = os.posix_spawn(
             sys.executable,
             [sys.executable, "-m", "holdfast", *record["arguments"]],
@@ -172,6 +173,27 @@ class Launcher:
         self._stopping.add(study)
         return self.state(study)
 
+    def go_on(self, study: str) -> StudyState:
+        """Put a study that was stopped into the queue again; one that never began, as it was asked for."""
+        if self.folder.find(study) is not None:
+            return self.submit(study, ["resume", "--quiet", "--", str(self.folder.store_of(study))])
+        self.state(study)
+        arguments = (read_record(self._record(study)) or {}).get("arguments", [])
+        if not arguments:
+            raise RefusedError(409, f"How the study {study} was to be started is not known any more; start a new one.")
+        return self.submit(study, arguments)
+
+    def remove(self, study: str) -> Path | None:
+        """Take a study out of the folder, and return where its store lies now; None if it had none."""
+        with self._lock:
+            state = self.state(study)
+            if state.active:
+                raise RefusedError(409, f"The study {study} is {state.state}; stop it before it is removed.")
+            place = self.folder.put_away(study)
+            for file in (self._record(study), self._log(study)):
+                file.unlink(missing_ok=True)
+            return place
+
     # What studies are doing
 
     def states(self) -> dict[str, StudyState]:
@@ -183,7 +205,7 @@ class Launcher:
 
     def state(self, study: str) -> StudyState:
         """How far a study has come."""
-        if study not in self.folder.stores() and not self._is_queued(study):
+        if self.folder.find(study) is None and not self._is_queued(study):
             raise RefusedError(404, "There is no such study in this folder.")
         return self._state(study, self._started(), self._waiting())
 
@@ -193,7 +215,7 @@ class Launcher:
     def _state(self, study: str, started: dict[str, int], waiting: list[str]) -> StudyState:
         path = self.folder.store_of(study)
         try:
-            seen = _count(study, path)
+            seen = self._count(study, path)
         except StoreError as error:
             return StudyState(study=study, state="unreadable", message=self.folder.shown(str(error)))
         if study in waiting:
@@ -206,10 +228,23 @@ class Launcher:
             return replace(seen, state="finished")
         return replace(seen, state="stopped" if seen.total else "failed", message=self._last_words(study))
 
+    def _count(self, study: str, path: Path) -> StudyState:
+        """How far the store of a study has come; counted again when it has changed."""
+        stamp, known = stamp_file(path), self._counted.get(study)
+        if known is not None and stamp == known[0]:
+            return known[1]
+        seen = _count(study, path)
+        if stamp is not None:
+            self._counted[study] = stamp, seen
+        return seen
+
+    def _log(self, study: str) -> Path:
+        return self.folder.logs / f"{study}.txt"
+
     def _last_words(self, study: str) -> str:
         """The last sentence that the command of a study wrote."""
         try:
-            text = (self.folder.logs / f"{study}.txt").read_text(encoding="utf-8", errors="replace")[-4000:]
+            text = self._log(study).read_text(encoding="utf-8", errors="replace")[-4000:]
         except OSError:
             return ""
         lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -2,10 +2,12 @@
 
 import hashlib
 import importlib.metadata
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -26,17 +28,23 @@ FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 def render_page(
-    template: str, page: Any, status: int = 200, draw: Callable[[Any], Mapping[str, str]] | None = None
+    template: str,
+    page: Any,
+    status: int = 200,
+    draw: Callable[[Any], Mapping[str, str]] | None = None,
+    parts: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Response:
-    """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``."""
+    """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``.
+
+    ``parts`` makes of the record what templates of the report want beside, by their names.
+    """
     from markupsafe import Markup
 
     figures = {} if draw is None else {name: Markup(text) for name, text in draw(page).items()}
-
     environment = make_environment("html", "holdfast.web")
     text = environment.get_template(template).render(
-        page=page,
-        figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
+        **({} if parts is None else parts(page)),
+        page=page, figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
         themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
     )  # fmt: skip
     return HTMLResponse(text, status)
@@ -85,3 +93,26 @@ async def send_static(request: Request) -> Response:
 def vl_convert_version() -> str:
     """Version of the package that carries the chart bundle."""
     return importlib.metadata.version("vl-convert-python")
+
+
+Thing = TypeVar("Thing")
+Made = TypeVar("Made")
+
+
+def remember_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
+    """Remember what a function made of the last few things: of the same one, not of one that is equal."""
+    made: OrderedDict[int, tuple[Thing, Made]] = OrderedDict()
+    lock = threading.Lock()
+
+    def remembered(thing: Thing) -> Made:
+        with lock:
+            if id(thing) in made:
+                return made[id(thing)][1]
+        result = make(thing)
+        with lock:
+            made[id(thing)] = thing, result  # kept, so that no other thing gets its number
+            while len(made) > most:
+                made.popitem(last=False)
+        return result
+
+    return remembered
