@@ -67,10 +67,10 @@ def _describe(overview: Overview | None) -> StudyOverview | None:
         return None
     data = overview.data
     return StudyOverview(
-        data=shorten(data.source or "", 80),
+        data=shorten(data.source, 80) if data.source else "",
         rows=data.rows,
         features=data.features,
-        target=shorten(data.target or "", 60),
+        target=shorten(data.target, 60) if data.target else "",
         selectors=tuple(shorten(label_family(name, about), 60) for name, about in overview.selectors.items()),
         resumable=overview.command is not None,
     )

@@ -20,7 +20,7 @@ from holdfast.web.site import Site
 from holdfast.web.summaries import drawn_figures, named_parts, summary_of
 
 routes = Routes()
-AT_ONCE = 0.2
+AT_ONCE = 0.1
 """Seconds that a page may wait for results; with more to wait, it comes without and its script asks for them."""
 
 
