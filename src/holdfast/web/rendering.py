@@ -24,7 +24,7 @@ from holdfast.web.guard import RefusedError
 STATIC = Path(__file__).parent / "static"
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 BUNDLE = "vega.js"
-FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def render_page(
@@ -47,7 +47,7 @@ def render_page(
         page=page, figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
         themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
     )  # fmt: skip
-    return HTMLResponse(text, status)
+    return HTMLResponse(text.encode(errors="replace"), status)
 
 
 @cache

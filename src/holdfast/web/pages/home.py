@@ -105,4 +105,4 @@ def list_studies(site: Site) -> StudyList:
 @routes.data("/events")
 async def follow_studies(site: Site) -> StreamingResponse:
     """Tell how far all studies have come, and which there are, as server-sent events."""
-    return StreamingResponse(site.watch.follow_all(), media_type="text/event-stream")
+    return StreamingResponse(site.watch.follow(), media_type="text/event-stream")

@@ -211,11 +211,12 @@ let refreshed = Date.now();
 const before = new Map();
 const busy = () => document.activeElement?.matches("#live select") || !(getSelection()?.isCollapsed ?? true) || loading;
 const onProgress = study => {
-  all("[data-follow]").filter(place => place.dataset.follow === study.study).forEach(place => reportProgress(place, study));
+  const places = all("[data-follow]").filter(place => place.dataset.follow === study.study);
+  places.forEach(place => reportProgress(place, study));
   const known = before.get(study.study), active = ACTIVE.includes(study.state);
   before.set(study.study, study);
   const results = document.querySelector("[data-live-study]"), wait = 1000 * Number(results?.dataset.every || 3);
-  const turned = known ? study.state !== known.state : !active;
+  const turned = known ? study.state !== known.state : places.length > 0 && !active;
   const grown = results && known && study.done !== known.done;
   if (turned || (grown && Date.now() - refreshed > wait && !busy())) {
     refreshed = Date.now();
