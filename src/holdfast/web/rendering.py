@@ -64,7 +64,18 @@ def own_files() -> dict[str, tuple[str, bytes]]:
 
 def bundle() -> bytes:
     """The chart bundle; the first call takes seconds (see :func:`holdfast.web.app.create_app`)."""
-    return embed.bundle().encode()
+    return embed.bundle_elsewhere().encode()
+
+
+def warm() -> None:
+    """Load what pages and their charts are made with."""
+    environment = make_environment("html", "holdfast.web")
+    for name in environment.list_templates(extensions=["j2"]):
+        if name.endswith(".html.j2"):
+            environment.get_template(name)
+    own_files()
+    embed.altair()
+    bundle()
 
 
 @cache

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from holdfast.report import render
 from holdfast.report.render import csv_text, page_policy
 from holdfast.study.store import copy_store
+from holdfast.web import rendering
 from holdfast.web.folder import safe_name
 from holdfast.web.guard import RefusedError
 from holdfast.web.options import ResultQuery, address_of
@@ -111,6 +112,8 @@ def _write(snapshot: Snapshot, query: ResultQuery, file: str) -> tuple[str, str]
 
 def _render(snapshot: Snapshot, query: ResultQuery, format: Any) -> str:
     summary = summary_of(snapshot, query)
+    if format == "html":
+        rendering.bundle()  # by another process, so that others are answered meanwhile
     return snapshot.remember(("report", format, *query.arguments.items()), lambda result: render(summary, format))
 
 

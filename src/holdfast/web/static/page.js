@@ -1,6 +1,9 @@
 // What every page needs: asking the server, pages that change in place, progress, uploads.
 // Other modules import from here; forms and buttons say in their attributes what they do.
 
+// It does not wait for the scripts that draw, which are large, only for the page itself.
+if (document.readyState === "loading") await new Promise(go => document.addEventListener("readystatechange", go, {once: true}));
+
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 const number = value => new Intl.NumberFormat("en-US").format(value);
 
@@ -102,10 +105,10 @@ const restorePlace = (place, live) => {
     else {
       if (known) figure.style.minHeight = `${known.dataset.height}px`;
       setTimeout(() => { figure.style.minHeight = ""; }, 1500);
-      window.holdfastPage?.draw(figure);
+      window.holdfastPage?.draw?.(figure);
     }
   });
-  window.holdfastPage?.setUp(live);
+  window.holdfastPage?.setUp?.(live);
   all("details", live).forEach(details => {
     const open = place.details.get(keyOf(details.querySelector("summary")));
     if (open !== undefined) details.open = open;
