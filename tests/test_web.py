@@ -41,8 +41,8 @@ def test_studies_of_the_folder_are_listed_as_page_and_as_json(client):
 
 def test_a_study_is_a_page_and_the_summary_of_its_report(client):
     answer = client.get("/api/v1/studies/cancer-study").json()
-    assert answer["summary"]["schema"] == "holdfast.summary/1"
-    assert answer["summary"]["verdict"]["headline"] in client.get("/studies/cancer-study").text
+    assert answer["results"]["summary"]["schema"] == "holdfast.summary/1"
+    assert answer["results"]["summary"]["verdict"]["headline"] in client.get("/studies/cancer-study").text
 
 
 @pytest.mark.parametrize("study", ["missing", "..%2Fsecret", "%2Fetc%2Fpasswd", "cancer-study.db", "%00"])

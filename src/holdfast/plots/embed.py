@@ -14,6 +14,10 @@ import base64
 import hashlib
 import html
 import json
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -174,9 +178,32 @@ def _background(theme: str) -> str:
     return str(THEMES[theme]["background"])
 
 
-@cache
+_bundle: list[str] = []
+_bundle_lock = threading.Lock()
+
+
 def bundle() -> str:
     """Return Vega, Vega-Lite and their embedding as one script that needs nothing else."""
+    with _bundle_lock:
+        if not _bundle:
+            _bundle.append(_make_bundle())
+        return _bundle[0]
+
+
+def bundle_elsewhere() -> str:
+    """Return the same, made by another process: making it takes seconds in which no other thread of a process runs."""
+    with _bundle_lock:
+        if not _bundle:
+            command = f"import sys; from {__name__} import bundle; sys.stdout.buffer.write(bundle().encode())"
+            made = subprocess.run(
+                [sys.executable, "-c", command], env={**os.environ, "PYTHONSAFEPATH": "1"}, stdin=subprocess.DEVNULL,
+                capture_output=True, check=False,
+            )  # fmt: skip
+            _bundle.append(_make_bundle() if made.returncode else made.stdout.decode())
+        return _bundle[0]
+
+
+def _make_bundle() -> str:
     text: str = import_optional("vl_convert").javascript_bundle(vl_version=vegalite_version())
     return text.replace("</script", "<\\/script").replace("<!--", "\\x3c!--").replace("\r", "")
 

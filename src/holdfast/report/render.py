@@ -125,36 +125,68 @@ def render(summary: Summary, format: Format = "html") -> str:
 def _render_page(summary: Summary) -> str:
     from markupsafe import Markup
 
-    style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    style, script = page_style(), page_script()
     return (
         make_environment("html")
         .get_template("page.html.j2")
         .render(
-            summary=summary,
             head=Markup(embed.head(style, [script])),
             scripts=Markup(embed.scripts([script])),
             glossary=Glossary(),
             figures={name: Markup(text) for name, text in draw_figures(summary).items()},
-            scale=_scale(summary),
-            table=None if summary.features is None else pack_table(summary.features),
-            most=MOST_CANDIDATES,
+            **page_parts(summary),
         )
     )
+
+
+@cache
+def page_style() -> str:
+    """The style of a report."""
+    return embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
+
+
+@cache
+def page_script() -> str:
+    """The script of a report, beside those that draw."""
+    return (TEMPLATES / "report.js").read_text(encoding="utf-8")
+
+
+def page_policy() -> str:
+    """The Content-Security-Policy of a report, as it stands in its head."""
+    return embed.policy(page_style(), [page_script()])
+
+
+def page_parts(summary: Summary) -> dict[str, Any]:
+    """Return what the templates of a report's parts say, by the names that they use, beside figures and glossary."""
+    labels = summary.labels
+    return {
+        "summary": summary,
+        "level": format_percent(summary.level),
+        "stability": summary.stability,
+        "features": summary.features,
+        "tradeoff": summary.tradeoff,
+        "labels": labels,
+        "reported": shorten(labels.candidate(summary.candidate), 60) if summary.candidate else "",
+        "scale": _scale(summary),
+        "table": None if summary.features is None else pack_table(summary.features),
+        "most": MOST_CANDIDATES,
+    }
 
 
 @cache
 def make_environment(format: str, *packages: str) -> "Environment":
     """Return the templates, in which every expression is escaped for its format, unless it is marked as safe.
 
-    ``packages`` may have templates of their own, which are looked for first.
+    ``packages`` may have templates of their own, which are looked for first; those of the report are also found as
+    ``report/NAME``.
     """
     try:
-        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
     except ImportError:
         raise ImportError("Reports need Jinja2: pip install 'holdfast[app]'") from None
+    own = PackageLoader("holdfast.report")
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "holdfast.report")]),
+        loader=ChoiceLoader([*map(PackageLoader, packages), own, PrefixLoader({"report": own})]),
         autoescape=format == "html",
         finalize=_clean_for_page if format == "html" else _escape_for_markdown,
         undefined=StrictUndefined,

@@ -61,7 +61,8 @@ class Watch:
     async def follow(self, study: str | None = None) -> AsyncIterator[str]:
         """How far a study, or every study, has come, as server-sent events, whenever that changes.
 
-        The stream of one study ends with it; that of all ends when the client leaves, or the server.
+        The stream of one study ends with it; that of all ends when the client leaves, or the server, and tells too
+        which studies there are, when that changes.
         """
         yield RETRY
         sent, last = time.monotonic(), dict[str, StudyState]()
@@ -72,6 +73,8 @@ class Watch:
                 if state != last.get(name):
                     yield f"event: progress\ndata: {json.dumps(to_plain(state))}\n\n"
                     sent = time.monotonic()
+            if study is None and last and set(last) != set(wanted):
+                yield f"event: studies\ndata: {json.dumps({'studies': list(wanted)})}\n\n"
             last = wanted
             if study is not None and not any(state.active for state in wanted.values()):
                 return

@@ -90,6 +90,13 @@ class Folder:
                 store.with_name(f"{store.name}{ending}").rename(f"{place}{ending}")
         return place
 
+    def find_removed(self, study: str) -> Path | None:
+        """Where the store of a study lies that was removed last under this name, which may be any text."""
+        removed = self.private / "removed"
+        names = os.listdir(removed) if study and removed.is_dir() else []
+        named = [removed / name for name in names if re.fullmatch(rf"{re.escape(study)}(-\d+)?\.db", name)]
+        return max(named, key=lambda path: path.stat().st_ctime, default=None)
+
     def new_name(self, data: str) -> str:
         """A name for a new study of these data that no study, file or place in the queue has."""
         stem = safe_name(data).partition(".")[0] or "data"

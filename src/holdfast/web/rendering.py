@@ -2,10 +2,12 @@
 
 import hashlib
 import importlib.metadata
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -15,7 +17,7 @@ from holdfast import __version__
 from holdfast.plots import embed
 from holdfast.plots.theme import THEMES
 from holdfast.report.glossary import Glossary
-from holdfast.report.render import STYLES, TEMPLATES, make_environment
+from holdfast.report.render import make_environment, page_script, page_style
 from holdfast.serialization import to_plain
 from holdfast.web.guard import RefusedError
 
@@ -26,17 +28,23 @@ FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def render_page(
-    template: str, page: Any, status: int = 200, draw: Callable[[Any], Mapping[str, str]] | None = None
+    template: str,
+    page: Any,
+    status: int = 200,
+    draw: Callable[[Any], Mapping[str, str]] | None = None,
+    parts: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Response:
-    """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``."""
+    """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``.
+
+    ``parts`` makes of the record what templates of the report want beside, by their names.
+    """
     from markupsafe import Markup
 
     figures = {} if draw is None else {name: Markup(text) for name, text in draw(page).items()}
-
     environment = make_environment("html", "holdfast.web")
     text = environment.get_template(template).render(
-        page=page,
-        figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
+        **({} if parts is None else parts(page)),
+        page=page, figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
         themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
     )  # fmt: skip
     return HTMLResponse(text.encode(errors="replace"), status)
@@ -45,11 +53,10 @@ def render_page(
 @cache
 def own_files() -> dict[str, tuple[str, bytes]]:
     """What pages load beside the chart bundle, by name: type and content."""
-    style = embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
     texts = {
-        "page.css": style + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
+        "page.css": page_style() + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
         "charts.js": embed.LOADER,
-        "report.js": (TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        "report.js": page_script(),
         **{path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))},
     }
     return {name: (KINDS[Path(name).suffix], text.encode()) for name, text in texts.items()}
@@ -57,7 +64,18 @@ def own_files() -> dict[str, tuple[str, bytes]]:
 
 def bundle() -> bytes:
     """The chart bundle; the first call takes seconds (see :func:`holdfast.web.app.create_app`)."""
-    return embed.bundle().encode()
+    return embed.bundle_elsewhere().encode()
+
+
+def warm() -> None:
+    """Load what pages and their charts are made with."""
+    environment = make_environment("html", "holdfast.web")
+    for name in environment.list_templates(extensions=["j2"]):
+        if name.endswith(".html.j2"):
+            environment.get_template(name)
+    own_files()
+    embed.altair()
+    bundle()
 
 
 @cache
@@ -86,3 +104,26 @@ async def send_static(request: Request) -> Response:
 def vl_convert_version() -> str:
     """Version of the package that carries the chart bundle."""
     return importlib.metadata.version("vl-convert-python")
+
+
+Thing = TypeVar("Thing")
+Made = TypeVar("Made")
+
+
+def remember_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
+    """Remember what a function made of the last few things: of the same one, not of one that is equal."""
+    made: OrderedDict[int, tuple[Thing, Made]] = OrderedDict()
+    lock = threading.Lock()
+
+    def remembered(thing: Thing) -> Made:
+        with lock:
+            if id(thing) in made:
+                return made[id(thing)][1]
+        result = make(thing)
+        with lock:
+            made[id(thing)] = thing, result  # kept, so that no other thing gets its number
+            while len(made) > most:
+                made.popitem(last=False)
+        return result
+
+    return remembered

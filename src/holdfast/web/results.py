@@ -28,10 +28,17 @@ class Snapshot:
         What it found so far.
     progress : Progress
         How far it had come.
+    file : int
+        Which file it was read from.
+    begun : float
+        When it was read.
+    spent : float
+        Seconds that reading it and answering questions took.
     """
 
     result: StudyResult
     progress: Progress
+    file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0
     _answers: dict[Hashable, Any] = field(default_factory=dict)
@@ -41,6 +48,11 @@ class Snapshot:
     def is_due(self) -> bool:
         """Whether a newer one may be read, of a study that runs."""
         return time.monotonic() - self.begun > min(PATIENCE * self.spent, 60)
+
+    @property
+    def every(self) -> float:
+        """Seconds after which it is worth looking for a newer one, of a study that runs."""
+        return min(max(PATIENCE * self.spent, 3.0), 60.0)
 
     def remember(self, key: Hashable, work_out: Callable[[StudyResult], Answer]) -> Answer:
         """Return the answer to a question about the study, worked out once."""
@@ -69,18 +81,21 @@ class Results:
 
     def get(self, study: str) -> Snapshot:
         """The newest snapshot of a study; while it runs, one that may be some seconds old."""
-        path = self.folder.stores().get(study)
+        path = self.folder.find(study)
         if path is None:
             raise RefusedError(404, "There are no results of this study yet.")
         with self._lock:
             lock = self._locks.setdefault(study, threading.Lock())
         with lock:
             known, progress = self._snapshots.get(study), read_progress(path)
+            file = path.stat().st_ino
+            if known is not None and known.file != file:  # another study of the same name
+                known = None
             if not progress.done:
                 raise RefusedError(404, "There are no results of this study yet.")
             if known is None or (known.progress != progress and (find_writer(path) is None or known.is_due)):
                 start = time.monotonic()
-                known = Snapshot(load_study(path), progress)
+                known = Snapshot(load_study(path), progress, file)
                 known.spent = time.monotonic() - start
             with self._lock:
                 self._snapshots[study] = known

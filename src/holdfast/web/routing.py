@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.web.site import Site
 
 Draw: TypeAlias = Callable[[Any], Mapping[str, str]]
+Parts: TypeAlias = Callable[[Any], Mapping[str, Any]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
 MOST_JSON = 2_000_000
@@ -51,6 +52,8 @@ class Route:
         The template of its page; None for what only programs and the page's script ask for.
     draw : callable or None
         Draws the figures of its page from the record, as HTML by their names, which the template finds as ``figures``.
+    parts : callable or None
+        Makes of the record what templates of the report want beside, by their names.
     status : int
         Status of the answer.
     """
@@ -60,6 +63,7 @@ class Route:
     answer: Callable[..., Any]
     template: str | None = None
     draw: Draw | None = None
+    parts: Parts | None = None
     status: int = 200
 
     @property
@@ -77,10 +81,10 @@ class Routes(list[Route]):
     """Routes of one part of the page, collected by decorators."""
 
     def page(
-        self, path: str, template: str, draw: Draw | None = None
+        self, path: str, template: str, draw: Draw | None = None, parts: Parts | None = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a page, with the same as JSON."""
-        return self._declare(method="GET", path=path, template=template, draw=draw)
+        return self._declare(method="GET", path=path, template=template, draw=draw, parts=parts)
 
     def data(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare something to read, as JSON or as a file."""
@@ -125,7 +129,9 @@ def _answer_page(site: "Site", route: Route) -> Callable[[Request], Any]:
         if isinstance(found, Response):
             return found
         return await anyio.to_thread.run_sync(
-            lambda: render_page(template, found, draw=route.draw), limiter=site.threads, abandon_on_cancel=True
+            lambda: render_page(template, found, draw=route.draw, parts=route.parts),
+            limiter=site.threads,
+            abandon_on_cancel=True,
         )
 
     return answer

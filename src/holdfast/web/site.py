@@ -11,6 +11,7 @@ import anyio.to_thread
 from holdfast.web.events import Watch
 from holdfast.web.folder import Folder
 from holdfast.web.launcher import Launcher
+from holdfast.web.overviews import Overviews
 from holdfast.web.results import Results
 from holdfast.web.uploads import Uploads
 from holdfast.web.worker import Limits, run_task
@@ -33,6 +34,8 @@ class Site:
         Starts and stops studies, as many at a time as allowed, and keeps the queue.
     results : Results
         What studies found, read from their stores and remembered.
+    overviews : Overviews
+        What studies are about, in a line each.
     watch : Watch
         Looks how far studies have come, for everybody who watches.
     limits : Limits
@@ -45,6 +48,7 @@ class Site:
     uploads: Uploads
     launcher: Launcher
     results: Results
+    overviews: Overviews
     watch: Watch
     limits: Limits = field(default_factory=Limits)
     threads: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(THREADS))
@@ -56,8 +60,9 @@ class Site:
         place = Folder(folder)
         launcher = Launcher(place, at_once)
         return cls(
-            folder=place, uploads=Uploads(place), launcher=launcher, results=Results(place), watch=Watch(launcher)
-        )
+            folder=place, uploads=Uploads(place), launcher=launcher, results=Results(place), overviews=Overviews(place),
+            watch=Watch(launcher),
+        )  # fmt: skip
 
     async def run_task(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a task in a worker, after others that came first; see :func:`holdfast.web.worker.run_task`."""

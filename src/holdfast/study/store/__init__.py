@@ -7,12 +7,14 @@ drops what is damaged so that it is recomputed.
 
 from holdfast.study.store.checking import Checks, TableCheck
 from holdfast.study.store.mending import Verification, mend, verify
-from holdfast.study.store.opening import find_writer, is_database, open_to_read, open_to_write
+from holdfast.study.store.opening import copy_store, find_writer, is_database, open_to_read, open_to_write
 from holdfast.study.store.packing import estimate_bytes, pack_rows, unpack_rows, unpack_weights
 from holdfast.study.store.reading import (
+    Overview,
     Progress,
     StoredPlan,
     read_meta,
+    read_overview,
     read_own_tables,
     read_plan,
     read_progress,
@@ -24,6 +26,7 @@ __all__ = [
     "Checks",
     "LockedStoreError",
     "OtherStudyError",
+    "Overview",
     "Progress",
     "Store",
     "StoreError",
@@ -31,6 +34,7 @@ __all__ = [
     "TableCheck",
     "UnwritableStoreError",
     "Verification",
+    "copy_store",
     "estimate_bytes",
     "find_writer",
     "is_database",
@@ -39,6 +43,7 @@ __all__ = [
     "open_to_write",
     "pack_rows",
     "read_meta",
+    "read_overview",
     "read_own_tables",
     "read_plan",
     "read_progress",

@@ -145,14 +145,16 @@ class _Guard:
         for folder in (self.path.parent, Path(tempfile.gettempdir())):
             with suppress(OSError, sqlite3.Error):
                 place = _free_name(folder, self.path)
-                copy = sqlite3.connect(place, isolation_level=None)
-                try:
-                    self.connection.backup(copy)
-                    copy.execute("PRAGMA journal_mode = DELETE")
-                finally:
-                    copy.close()
+                _back_up(self.connection, place)
                 return place
         return None
+
+
+def _back_up(connection: sqlite3.Connection, place: Path) -> None:
+    """Write all rows of one moment into a file, which needs no journal beside it."""
+    with closing(sqlite3.connect(place, isolation_level=None)) as copy:
+        connection.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
 
 
 def _free_name(folder: Path, path: Path) -> Path:
@@ -202,6 +204,13 @@ def open_to_count(path: str | Path) -> Iterator[Store | None]:
             if not new:
                 _check_tables(connection, path)
         yield None if new else Store(connection, path)
+
+
+def copy_store(path: str | Path, place: str | Path) -> None:
+    """Copy a store as it is at one moment, also while a study writes it."""
+    path = check_path(path)
+    with _connected(path) as connection, explain_errors(path):
+        _back_up(connection, Path(place))
 
 
 @contextmanager

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from holdfast.declared import About
+from holdfast.io.record import DataRecord
+from holdfast.serialization import from_plain
 from holdfast.study.store.checking import (
     Checks,
     check_tables,
@@ -115,6 +118,31 @@ def read_progress(path: str | Path) -> Progress:
             return Progress(
                 done, counts["failures"], total, counts["splits"], counts["candidates"], *store.last_session()
             )
+
+
+class Overview(NamedTuple):
+    """What a study is about, from a few facts of its store.
+
+    ``selectors`` are what is told of each family by name, ``command`` how the command line began it.
+    """
+
+    data: DataRecord
+    selectors: dict[str, About | None]
+    command: dict[str, Any] | None
+
+
+def read_overview(path: str | Path) -> Overview | None:
+    """Read what a study is about, in a millisecond and also while it is written; None if that is not there yet."""
+    with open_to_count(path) as store, explain_errors(Path(path)):
+        if store is None:
+            return None
+        with one_moment(store):
+            facts, families = store.facts("data_record", "declared", "command"), store.families()
+    if not {"data_record", "declared"} <= set(facts):
+        return None
+    told = {name: About.from_dict(values) for name, values in facts["declared"]["selectors"].items()}
+    data = from_plain(DataRecord, facts["data_record"])
+    return Overview(data, {name: told.get(name) for name in families}, facts.get("command"))
 
 
 def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:

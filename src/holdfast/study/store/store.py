@@ -16,6 +16,7 @@ from holdfast.resampling import Split
 from holdfast.study.effects import SplitEffects, join_effects, pack_effects, unpack_effects
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
+from holdfast.study.store.meta import faulty_meta
 from holdfast.study.store.packing import Ids, order_rows, outcome_row, split_row
 from holdfast.study.store.schema import (
     BASELINES,
@@ -307,6 +308,19 @@ class Store:
         """When the last session started and ended; None if there was none, or if it was cut short or still runs."""
         last = self.connection.execute("SELECT started, ended FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
         return last or (None, None)
+
+    def facts(self, *keys: str) -> dict[str, Any]:
+        """Some of the facts that are kept by name; one that is damaged is left out, and all are without the plan."""
+        wanted = ("plan", *keys)
+        rows = self.connection.execute(f"SELECT * FROM meta WHERE key IN ({', '.join('?' * len(wanted))})", wanted)
+        sound = [row[:2] for row in rows if META.is_sound(row)]
+        read = {row[0]: json.loads(row[1]) for row, bad in zip(sound, faulty_meta(sound), strict=True) if not bad}
+        return read if "plan" in read else {}
+
+    def families(self) -> list[str]:
+        """Names of the families, in the order in which they were added."""
+        rows = self.connection.execute("SELECT family FROM candidates GROUP BY family ORDER BY min(candidate)")
+        return [family for (family,) in rows]
 
     @property
     def n_failures(self) -> int:

@@ -1,50 +1,156 @@
 """A study's own page: how far it has come, what it found so far, and what can be done with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import anyio
+import anyio.to_thread
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from holdfast.report import Summary, summarize
-from holdfast.web.guard import RefusedError
+from holdfast.report import Summary
+from holdfast.web.guard import RefusedError, is_api
 from holdfast.web.launcher import StudyState
+from holdfast.web.options import ResultOptions, ResultQuery, address_of, list_options
+from holdfast.web.overviews import StudyOverview
+from holdfast.web.pages.files import StudyFile, list_files
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
+from holdfast.web.summaries import drawn_figures, named_parts, summary_of
 
 routes = Routes()
+AT_ONCE = 0.1
+"""Seconds that a page may wait for results; with more to wait, it comes without and its script asks for them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyQuery(ResultQuery):
+    """How the results of a study are to be shown.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether to wait for the results however long they take; programs and the page's script always wait.
+    """
+
+    complete: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyResults:
+    """What a study found so far.
+
+    Attributes
+    ----------
+    summary : Summary
+        What a report would say.
+    fits, planned : int
+        Number of fits behind it, and that there were to be; the study may have come further since.
+    every : float
+        Seconds after which it is worth asking again while the study runs.
+    options : ResultOptions
+        What may be chosen.
+    """
+
+    summary: Summary
+    fits: int
+    planned: int
+    every: float
+    options: ResultOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPage:
-    """A study: how far it has come, and what it found so far.
+    """A study: how far it has come, what it is about, and what it found so far.
 
     Attributes
     ----------
     state : StudyState
         What it is doing.
-    measured : int
-        Number of fits behind the summary; the study may have come further.
-    summary : Summary or None
-        What a report would say now; None before the first results.
+    overview : StudyOverview or None
+        What it is about; None while that is not known.
+    results : StudyResults or None
+        What it found so far; None before the first results, and while they are not worked out yet.
+    missing : str
+        Why there are no results, in a sentence; empty if there are some, or they are being worked out.
+    files : tuple of StudyFile
+        What can be saved.
+    chosen : bool
+        Whether it is shown in another way than usual.
     """
 
     state: StudyState
-    measured: int
-    summary: Summary | None
+    overview: StudyOverview | None
+    results: StudyResults | None
+    missing: str
+    files: tuple[StudyFile, ...]
+    chosen: bool
+
+    @property
+    def pending(self) -> bool:
+        """Whether results are being worked out."""
+        return self.results is None and not self.missing
 
 
-@routes.page("/studies/{study}", "study.html.j2")
-def show_study(site: Site, study: str) -> StudyPage:
+def draw_study(page: StudyPage) -> Mapping[str, str]:
+    """Draw the figures of a report."""
+    return {} if page.results is None else drawn_figures(page.results.summary)
+
+
+def name_parts(page: StudyPage) -> Mapping[str, Any]:
+    """Name what the templates of a report say."""
+    return {} if page.results is None else named_parts(page.results.summary)
+
+
+@routes.page("/studies/{study}", "study.html.j2", draw=draw_study, parts=name_parts)
+async def show_study(site: Site, study: str, query: StudyQuery, request: Request) -> StudyPage:
     """Show what a study found so far."""
-    state = site.launcher.state(study)
-    try:
-        snapshot = site.results.get(study)
-    except RefusedError:
-        return StudyPage(state=state, measured=0, summary=None)
+    state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
+    overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
+    found: StudyResults | str | None = None
+    wait = query.complete or is_api(request.url.path) or request.headers.get("sec-fetch-mode") != "navigate"
+    with anyio.move_on_after(None if wait else AT_ONCE):
+        found = await anyio.to_thread.run_sync(
+            _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=not wait
+        )
+    results = found if isinstance(found, StudyResults) else None
     return StudyPage(
         state=state,
-        measured=snapshot.progress.done,
-        summary=snapshot.remember("summary", lambda result: summarize(result)),
+        overview=overview,
+        results=results,
+        missing=found if isinstance(found, str) else "",
+        files=list_files(study, query) if state.done and (results or found is None) else (),
+        chosen=bool(address_of(query)),
     )
+
+
+def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyResults | str:
+    """Work out what a study found; a sentence if it found nothing."""
+    if state.state == "unreadable" or not state.done:
+        return _say_why_nothing(state)
+    try:
+        snapshot = site.results.get(state.study)
+    except RefusedError as error:
+        return error.sentence
+    except ValueError as error:  # what it holds is damaged
+        return site.folder.shown(str(error))
+    summary = summary_of(snapshot, query)
+    return StudyResults(
+        summary=summary,
+        fits=snapshot.progress.done,
+        planned=snapshot.progress.total,
+        every=snapshot.every,
+        options=list_options(snapshot.result, summary, query),
+    )
+
+
+def _say_why_nothing(state: StudyState) -> str:
+    if state.state == "unreadable":
+        return "This study cannot be read, so there is nothing to show."
+    if state.active:
+        return "There are no results yet; they appear here as soon as the first fits have ended."
+    return "This study has no results: it ended before its first fit."
 
 
 @routes.data("/studies/{study}/state")
@@ -69,5 +175,28 @@ def stop_study(site: Site, study: str) -> StudyState:
 @routes.action("POST", "/studies/{study}/resume", status=202)
 def resume_study(site: Site, study: str) -> StudyState:
     """Go on with a study that was stopped."""
-    site.launcher.state(study)
-    return site.launcher.submit(study, ["resume", "--quiet", "--", str(site.folder.store_of(study))])
+    return site.launcher.go_on(study)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemovedStudy:
+    """A study that was removed.
+
+    Attributes
+    ----------
+    study : str
+        Its name.
+    place : str or None
+        Where its store lies now, in the folder of the page; moved back from there, it is as before. None if it had no
+        store.
+    """
+
+    study: str
+    place: str | None
+
+
+@routes.action("DELETE", "/studies/{study}")
+def remove_study(site: Site, study: str) -> RemovedStudy:
+    """Remove a study: its store is moved away, not deleted."""
+    place = site.launcher.remove(study)
+    return RemovedStudy(study=study, place=None if place is None else str(place.relative_to(site.folder.path)))

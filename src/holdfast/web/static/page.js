@@ -1,10 +1,15 @@
 // What every page needs: asking the server, pages that change in place, progress, uploads.
 // Other modules import from here; forms and buttons say in their attributes what they do.
 
+// It does not wait for the scripts that draw, which are large, only for the page itself.
+if (document.readyState === "loading") await new Promise(go => document.addEventListener("readystatechange", go, {once: true}));
+
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 const number = value => new Intl.NumberFormat("en-US").format(value);
 
 // Asking the server
+
+const LOST = "The server does not answer. Is holdfast serve still running?";
 
 export class Refused extends Error {
   constructor(answer, status) {
@@ -21,7 +26,7 @@ export async function ask(method, path, body, options = {}) {
     response = await fetch(`/api/v1${path}`, {method, body: sent, headers, ...options});
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused({error: "The server does not answer. Is holdfast serve still running?"}, 0);
+    throw new Refused({error: LOST}, 0);
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Refused(answer, response.status);
@@ -36,10 +41,87 @@ export function say(text, seconds = 8) {
   if (text) say.timer = setTimeout(() => { place.hidden = true; }, 1000 * seconds);
 }
 
+const found = () => { if (document.getElementById("message").textContent === LOST) say(""); };
+
 // Pages that change in place: the part #live of another address takes the place of this one's
 
 const listeners = [];
 export function onLive(setUp) { listeners.push(setUp); setUp(document.getElementById("live")); }
+
+// What a person did on the page, which a newer version of it must not undo
+
+const nameOf = element => element.getAttribute("aria-label") || (element.matches("summary, button, a") ? element.textContent : "");
+const keyOf = element => element.id || [
+  element.closest("section, [data-tools]")?.id || element.closest("[data-tools]")?.dataset.tools, element.tagName,
+  element.name, element.dataset.kind, element.dataset.filter, "search" in element.dataset, nameOf(element).trim(),
+].join("|");
+const find = (key, live, selector = "a, button, input, select, summary, textarea") =>
+  all(selector, live).find(element => keyOf(element) === key);
+
+const readTable = tools => {
+  const table = document.querySelector(`[data-table="${tools.dataset.tools}"]`);
+  const sorted = table?.querySelector("th[aria-sort]");
+  return {
+    name: tools.dataset.tools, search: tools.querySelector("[data-search]")?.value,
+    filters: all("[data-filter]", tools).map(filter => filter.type === "checkbox" ? filter.checked : filter.value),
+    key: sorted?.dataset.key, order: sorted?.getAttribute("aria-sort"), rows: table?.tBodies[0].rows.length,
+  };
+};
+const tell = (element, event) => element.dispatchEvent(new Event(event, {bubbles: true}));
+const restoreTable = (known, live) => {
+  const tools = live.querySelector(`[data-tools="${known.name}"]`), table = live.querySelector(`[data-table="${known.name}"]`);
+  if (!tools || !table) return;
+  const search = tools.querySelector("[data-search]");
+  if (known.search) { search.value = known.search; tell(search, "input"); }
+  all("[data-filter]", tools).forEach((filter, place) => {
+    const value = known.filters[place];
+    if (!value) return;
+    if (filter.type === "checkbox") filter.checked = value; else filter.value = value;
+    tell(filter, "change");
+  });
+  const head = known.key && table.querySelector(`th[data-key="${CSS.escape(known.key)}"]`);
+  for (let turns = 0; head && head.getAttribute("aria-sort") !== known.order && turns < 3; turns += 1) head.querySelector(".sort").click();
+  const more = live.querySelector(`[data-more="${known.name}"]`);
+  for (let turns = 0; more && !more.hidden && table.tBodies[0].rows.length < known.rows && turns < 50; turns += 1) more.click();
+};
+
+const readPlace = live => {
+  const focused = live.contains(document.activeElement) ? document.activeElement : null;
+  return {
+    focused: focused && focused !== live ? keyOf(focused) : document.activeElement?.id || null,
+    caret: focused?.matches("input[type=search], input[type=text], textarea") ? [focused.selectionStart, focused.selectionEnd] : null,
+    typed: focused?.matches("input, textarea") && !("search" in focused.dataset) ? focused.value : null,
+    scroll: [window.scrollX, window.scrollY],
+    details: new Map(all("details", live).map(details => [keyOf(details.querySelector("summary")), details.open])),
+    tables: all("[data-tools]", live).map(readTable),
+    figures: new Map(all("figure.holdfast", live).map(figure => [figure.id, figure])),
+  };
+};
+const chartData = figure => figure.querySelector("script")?.textContent;
+const restorePlace = (place, live) => {
+  all("figure.holdfast", live).forEach(figure => {  // one that is the same stays drawn; another keeps its room until it is
+    const known = place.figures.get(figure.id);
+    if (known && chartData(known) === chartData(figure)) figure.replaceWith(known);
+    else {
+      if (known) figure.style.minHeight = `${known.dataset.height}px`;
+      setTimeout(() => { figure.style.minHeight = ""; }, 1500);
+      window.holdfastPage?.draw?.(figure);
+    }
+  });
+  window.holdfastPage?.setUp?.(live);
+  all("details", live).forEach(details => {
+    const open = place.details.get(keyOf(details.querySelector("summary")));
+    if (open !== undefined) details.open = open;
+  });
+  place.tables.forEach(table => restoreTable(table, live));
+};
+const restoreFocus = (place, live, quiet) => {
+  const focused = place.focused && (document.getElementById(place.focused) || find(place.focused, live));
+  if (!focused) return;
+  if (quiet && place.typed !== null && "value" in focused) focused.value = place.typed;
+  focused.focus({preventScroll: true});
+  if (place.caret && focused.setSelectionRange) focused.setSelectionRange(...place.caret);
+};
 
 let loading = null;
 export async function load(address, {keep = false, quiet = false} = {}) {
@@ -52,21 +134,21 @@ export async function load(address, {keep = false, quiet = false} = {}) {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("live");
     if (!fresh) throw new Refused({error: "The server does not answer as expected; load this page again."}, 0);
-    const focused = document.activeElement?.id, place = [window.scrollX, window.scrollY];
-    const open = all("details[id][open]", live).map(details => details.id);
+    if (!response.ok && !keep) throw new Refused({error: fresh.querySelector("[role=alert]")?.textContent}, response.status);
+    const place = readPlace(live);
+    place.figures.forEach(figure => { figure.dataset.height = figure.offsetHeight; });
     live.replaceChildren(...fresh.childNodes);
-    open.forEach(id => document.getElementById(id)?.setAttribute("open", ""));
     document.title = page.title;
     if (!keep) history.pushState(null, "", address);
-    window.holdfastPage?.draw(live);
-    window.holdfastPage?.setUp(live);
+    restorePlace(place, live);
     listeners.forEach(setUp => setUp(live));
-    if (focused) document.getElementById(focused)?.focus({preventScroll: true});
-    window.scrollTo(...place);
+    restoreFocus(place, live, quiet);
+    window.scrollTo(...place.scroll);
+    found();
   } catch (error) {
-    if (error.name !== "AbortError") say(error instanceof Refused ? error.message : "The server does not answer. Is holdfast serve still running?");
+    if (error.name !== "AbortError") say(error instanceof Refused ? error.message : LOST);
   } finally {
-    if (loading === own) live.classList.remove("busy");
+    if (loading === own) { live.classList.remove("busy"); loading = null; }
   }
 }
 window.addEventListener("popstate", () => load(location.href, {keep: true}));
@@ -109,43 +191,63 @@ export async function upload(file, purpose) {
   return ask("PUT", `/uploads?${query}`, file instanceof Blob ? file : new Blob([file]));
 }
 
-// Progress: one stream of events for each study that is active
+// Results that come after the page itself
 
-const streams = new Map();
+onLive(live => { if (live.querySelector("[data-pending]")) load(location.href, {keep: true, quiet: true}); });
+
+// Progress: a stream of events for a study, or one for all; none while the page cannot be seen, as browsers allow few
+
+const ACTIVE = ["queued", "starting", "running", "stopping"];
 const reportProgress = (place, study) => {
-  place.querySelector("progress").max = Math.max(study.total, 1);
-  place.querySelector("progress").value = study.done;
+  const bar = place.querySelector("progress");
+  if (bar) { bar.max = Math.max(study.total, 1); bar.value = study.done; }
   const failed = study.failed ? `, ${number(study.failed)} failed` : "";
   place.querySelector("[data-said]").textContent = study.state === "queued"
     ? `number ${study.place} in the queue`
-    : `${study.total ? `${number(study.done)} of ${number(study.total)} fits${failed}` : ""} ${study.message}`.trim();
+    : study.total ? `${number(study.done)} of ${number(study.total)} fits${failed}` : "";
   const badge = place.querySelector(".state");
   badge.className = `state ${study.state}`;
   badge.textContent = study.state === "queued" ? "waiting" : study.state;
 };
 
-let refreshed = 0;
-const follow = name => {
-  const stream = new EventSource(`/api/v1/studies/${encodeURIComponent(name)}/events`);
-  let before = null;
-  stream.addEventListener("progress", event => {
-    const study = JSON.parse(event.data);
-    all("[data-follow]").filter(place => place.dataset.follow === name).forEach(place => reportProgress(place, study));
-    const active = ["queued", "starting", "running", "stopping"].includes(study.state);
-    if (!active) { stream.close(); streams.delete(name); }
-    const live = document.querySelector(`[data-live-study="${CSS.escape(name)}"]`);
-    const wait = 1000 * Number(live?.dataset.every || 5);
-    const changed = before && (study.state !== before.state || study.done !== before.done);
-    if (!active || (live && changed && Date.now() - refreshed > wait && !live.contains(document.activeElement))) {
-      refreshed = Date.now();
-      if (before || !active) load(location.href, {keep: true, quiet: true});
-    }
-    before = study;
-  });
-  return stream;
+let refreshed = Date.now();
+const before = new Map();
+const busy = () => document.activeElement?.matches("#live select") || !(getSelection()?.isCollapsed ?? true) || loading;
+const onProgress = study => {
+  const places = all("[data-follow]").filter(place => place.dataset.follow === study.study);
+  places.forEach(place => reportProgress(place, study));
+  const known = before.get(study.study), active = ACTIVE.includes(study.state);
+  before.set(study.study, study);
+  const results = document.querySelector("[data-live-study]"), wait = 1000 * Number(results?.dataset.every || 3);
+  const turned = known ? study.state !== known.state : places.length > 0 && !active;
+  const grown = results && known && study.done !== known.done;
+  if (turned || (grown && Date.now() - refreshed > wait && !busy())) {
+    refreshed = Date.now();
+    load(location.href, {keep: true, quiet: true});
+  }
 };
-onLive(() => {
-  const wanted = new Set(all("[data-follow]").map(place => place.dataset.follow));
-  [...streams.keys()].filter(name => !wanted.has(name)).forEach(name => { streams.get(name).close(); streams.delete(name); });
-  [...wanted].filter(name => !streams.has(name)).forEach(name => streams.set(name, follow(name)));
-});
+
+let stream = null;
+const follow = () => {
+  const everything = document.querySelector("[data-follow-all]"), one = document.querySelector("[data-follow]")?.dataset.follow;
+  const wanted = document.hidden ? "" : everything ? "/api/v1/events" : one ? `/api/v1/studies/${encodeURIComponent(one)}/events` : "";
+  if ((stream?.wanted || "") === wanted && stream?.source.readyState !== EventSource.CLOSED) return;
+  stream?.source.close();
+  stream = null;
+  if (!wanted) return;
+  const source = new EventSource(wanted);
+  stream = {wanted, source};
+  source.addEventListener("progress", event => {
+    const study = JSON.parse(event.data);
+    if (!everything && !ACTIVE.includes(study.state)) { source.close(); stream = null; }
+    onProgress(study);
+  });
+  source.addEventListener("studies", () => load(location.href, {keep: true, quiet: true}));
+  source.addEventListener("open", () => { found(); });
+  source.addEventListener("error", () => {
+    say(LOST, 3600);
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);  // a server that starts again may refuse at first
+  });
+};
+document.addEventListener("visibilitychange", follow);
+onLive(follow);

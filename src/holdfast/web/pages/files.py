@@ -1,0 +1,160 @@
+"""What can be saved of a study: its report, its tables and the study itself."""
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote, urlencode
+
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+
+from holdfast.report import render
+from holdfast.report.render import csv_text, page_policy
+from holdfast.study.store import copy_store
+from holdfast.web import rendering
+from holdfast.web.folder import safe_name
+from holdfast.web.guard import RefusedError
+from holdfast.web.options import ResultQuery, address_of
+from holdfast.web.results import Snapshot
+from holdfast.web.routing import Routes
+from holdfast.web.site import Site
+from holdfast.web.summaries import summary_of
+
+routes = Routes()
+CHUNK = 1 << 18
+EVERYTHING = 10**12
+FILES = {
+    "report.html": ("Report", "one page that works anywhere, for colleagues"),
+    "report.md": ("Report as Markdown", "text for a repository or a wiki"),
+    "report.json": ("Report as JSON", "everything that the report says, for programs"),
+    "features.csv": ("Features", "how often each was selected, for a spreadsheet"),
+    "candidates.tex": ("Candidates in LaTeX", "a table for a paper"),
+    "tables-csv.zip": ("Tables as CSV", "selections, scores, predictions, splits, …"),
+    "tables-parquet.zip": ("Tables as Parquet", "the same, for programs"),
+    "study.db": ("The study itself", "with it, the study goes on elsewhere"),
+}
+"""What can be saved: what it is called, and what it is for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFile:
+    """Something that can be saved of a study.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the address.
+    label, purpose : str
+        What it is, and what it is for.
+    address : str
+        Where to get it.
+    """
+
+    file: str
+    label: str
+    purpose: str
+    address: str
+
+
+def list_files(study: str, query: ResultQuery) -> tuple[StudyFile, ...]:
+    """Return what can be saved of a study, as it is shown now."""
+    options = urlencode(address_of(query))
+    return tuple(
+        StudyFile(file=file, label=label, purpose=purpose, address=_address(study, f"files/{file}", options))
+        for file, (label, purpose) in FILES.items()
+    )
+
+
+def _address(study: str, path: str, options: str) -> str:
+    return f"/studies/{quote(study, safe='')}/{path}" + (f"?{options}" if options else "")
+
+
+@routes.page("/studies/{study}/report", "error.html.j2")
+def open_report(site: Site, study: str, query: ResultQuery) -> HTMLResponse:
+    """Open the report of a study by itself, apart from the page: it may do nothing but draw and save."""
+    text = _render(site.results.get(study), query, "html")
+    policy = f"{page_policy()}; sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'none'"
+    # a sandboxed page cannot keep its opener's group as well, which the usual headers of the page ask for
+    return HTMLResponse(text, headers={"content-security-policy": policy, "cross-origin-opener-policy": "unsafe-none"})
+
+
+@routes.page("/studies/{study}/files/{file}", "error.html.j2")
+def save_file(site: Site, study: str, file: str, query: ResultQuery) -> Response:
+    """Save a part of a study as a file: its report, its tables, or its store as it is now."""
+    if file not in FILES:
+        raise RefusedError(404, f"Expected one of {', '.join(FILES)}, got {file[:60]!r}.")
+    name = safe_name(study.removesuffix("-study"))
+    if file == "study.db":
+        return _send_handle(_copy(site, study), f"{name}-study.db", "application/vnd.sqlite3")
+    snapshot = site.results.get(study)
+    if file.endswith(".zip"):
+        kind = "csv" if "csv" in file else "parquet"
+        return _send_handle(_zip_tables(snapshot, kind), f"{name}-{file}", "application/zip")
+    content, media = _write(snapshot, query, file)
+    return Response(content, media_type=media, headers=_attachment(f"{name}-{file}"))
+
+
+def _write(snapshot: Snapshot, query: ResultQuery, file: str) -> tuple[str, str]:
+    """The content of a file that is text, and its type."""
+    if file == "candidates.tex":
+        return snapshot.result.to_latex(query.measure or None, level=query.level), "application/x-tex"
+    if file == "features.csv":
+        features = summary_of(snapshot, query).features
+        if features is None:
+            raise RefusedError(404, "No fit of this study has succeeded, so there are no features to save.")
+        return "\ufeff" + csv_text(features, EVERYTHING)[0], "text/csv"
+    format = file.rpartition(".")[2]
+    kinds = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
+    return _render(snapshot, query, format), kinds[format]
+
+
+def _render(snapshot: Snapshot, query: ResultQuery, format: Any) -> str:
+    summary = summary_of(snapshot, query)
+    if format == "html":
+        rendering.bundle()  # by another process, so that others are answered meanwhile
+    return snapshot.remember(("report", format, *query.arguments.items()), lambda result: render(summary, format))
+
+
+# Files that are too long for the memory: an open file without a name, which is gone when it is closed
+
+
+def _copy(site: Site, study: str) -> IO[bytes]:
+    store = site.folder.find(study)
+    if store is None:
+        raise RefusedError(404, "There is nothing to save of this study yet.")
+    with tempfile.TemporaryDirectory(dir=site.folder.private) as folder:
+        place = Path(folder) / "copy.db"
+        copy_store(store, place)
+        return place.open("rb")
+
+
+def _zip_tables(snapshot: Snapshot, format: Any) -> IO[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        files = snapshot.result.export(folder, format)
+        place = Path(folder) / "tables.zip"
+        with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in files:
+                packed.write(path, path.name)
+        return place.open("rb")
+
+
+def _send_handle(handle: IO[bytes], name: str, media: str) -> StreamingResponse:
+    size = handle.seek(0, 2)
+    handle.seek(0)
+    return StreamingResponse(
+        _chunks(handle), media_type=media, headers={**_attachment(name), "content-length": str(size)}
+    )
+
+
+def _chunks(handle: IO[bytes]) -> Iterator[bytes]:
+    with handle:
+        while chunk := handle.read(CHUNK):
+            yield chunk
+
+
+def _attachment(name: str) -> dict[str, str]:
+    """The header that makes a browser save an answer, under a name of any letters."""
+    plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"}
