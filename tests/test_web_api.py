@@ -191,6 +191,7 @@ def described(folder):
     import schemathesis
 
     app = create_app(folder, token=TOKEN, warm=False)
+    app.app.state.site.watch.close()  # else the stream of all studies does not end
     with open_client(folder) as client:
         table = upload(client, b"a,b,target\n1,0,x\n0,1,y\n1,1,x\n0,0,y\n", "table.csv")
         selections = upload(client, b"a,b,c\n1,0,1\n1,1,0\n1,0,0\n", "runs.csv", "selections")
