@@ -431,10 +431,8 @@ def state_of(address, study):
 
 def slow_study(folder, name, n=4000):
     """Arguments of a study that takes a while."""
-    return [
-        "study", "--quiet", "-n", str(n), "-s", "mutual_info:k=2", "--store", str(folder / f"{name}.db"),
-        "breast_cancer",
-    ]  # fmt: skip
+    store = str(folder / f"{name}.db")
+    return ["study", "--quiet", "-n", str(n), "-s", "mutual_info:k=2", "--store", store, "breast_cancer"]
 
 
 def queue(folder, name, arguments):
