@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
 from holdfast.plots import embed
-from holdfast.plots.theme import THEMES
+from holdfast.plots.theme import THEMES, altair
 from holdfast.report.glossary import Glossary
 from holdfast.report.render import make_environment, page_script, page_style
 from holdfast.serialization import to_plain
@@ -74,7 +74,7 @@ def warm() -> None:
         if name.endswith(".html.j2"):
             environment.get_template(name)
     own_files()
-    embed.altair()
+    altair()
     bundle()
 
 
