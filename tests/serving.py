@@ -62,16 +62,17 @@ def wait_for_address(process):
     raise AssertionError("".join(seen))
 
 
-def answers(address, seconds=30):
+def answers(address, seconds=60):
     """Wait until a server answers."""
     host = re.match(r"http://([^/]+)", address)[1]
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            connection = http.client.HTTPConnection(host, timeout=5)
+        with (
+            contextlib.suppress(OSError, http.client.HTTPException),
+            contextlib.closing(http.client.HTTPConnection(host, timeout=seconds)) as connection,
+        ):
             connection.request("GET", "/")
             connection.getresponse().read()
-            connection.close()
             return
         time.sleep(0.1)
     raise AssertionError(f"{host} does not answer")
