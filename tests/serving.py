@@ -63,11 +63,19 @@ def wait_for_address(process):
 
 
 def answers(address, seconds=60):
-    """Wait until a server answers; it accepts connections before it does."""
+    """Wait until a server answers."""
     host = re.match(r"http://([^/]+)", address)[1]
-    with contextlib.closing(http.client.HTTPConnection(host, timeout=seconds)) as connection:
-        connection.request("GET", "/")
-        connection.getresponse().read()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with (
+            contextlib.suppress(OSError, http.client.HTTPException),
+            contextlib.closing(http.client.HTTPConnection(host, timeout=seconds)) as connection,
+        ):
+            connection.request("GET", "/")
+            connection.getresponse().read()
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{host} does not answer")
 
 
 def wait_for(condition, seconds=60):

@@ -60,14 +60,15 @@ class StudyFile:
 
 def list_files(study: str, query: ResultQuery) -> tuple[StudyFile, ...]:
     """Return what can be saved of a study, as it is shown now."""
-    options = urlencode(address_of(query))
     return tuple(
-        StudyFile(file=file, label=label, purpose=purpose, address=_address(study, f"files/{file}", options))
+        StudyFile(file=file, label=label, purpose=purpose, address=address_in(study, f"files/{file}", query))
         for file, (label, purpose) in FILES.items()
     )
 
 
-def _address(study: str, path: str, options: str) -> str:
+def address_in(study: str, path: str, query: ResultQuery) -> str:
+    """Return an address below that of a study, with what was asked for beside the usual."""
+    options = urlencode(address_of(query))
     return f"/studies/{quote(study, safe='')}/{path}" + (f"?{options}" if options else "")
 
 

@@ -14,7 +14,7 @@ from holdfast.web.guard import RefusedError, is_api
 from holdfast.web.launcher import StudyState
 from holdfast.web.options import ResultOptions, ResultQuery, address_of, list_options
 from holdfast.web.overviews import StudyOverview
-from holdfast.web.pages.files import StudyFile, list_files
+from holdfast.web.pages.files import StudyFile, address_in, list_files
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 from holdfast.web.summaries import drawn_figures, named_parts, summary_of
@@ -76,6 +76,8 @@ class StudyPage:
         Why there are no results, in a sentence; empty if there are some, or they are being worked out.
     files : tuple of StudyFile
         What can be saved.
+    report : str
+        Where its report opens by itself.
     chosen : bool
         Whether it is shown in another way than usual.
     """
@@ -85,6 +87,7 @@ class StudyPage:
     results: StudyResults | None
     missing: str
     files: tuple[StudyFile, ...]
+    report: str
     chosen: bool
 
     @property
@@ -121,6 +124,7 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
         results=results,
         missing=found if isinstance(found, str) else "",
         files=list_files(study, query) if state.done and (results or found is None) else (),
+        report=address_in(study, "report", query),
         chosen=bool(address_of(query)),
     )
 

@@ -1,0 +1,423 @@
+"""A study's own page and the first page: live results as the report says them, what can be done, files, odd stores."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import sqlite3
+import time
+import warnings
+import zipfile
+
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import holdfast as hf
+from holdfast.datasets import load
+from holdfast.measures import MEASURES
+from holdfast.report import render, summarize
+from holdfast.report.render import TEMPLATES, page_policy
+from holdfast.selectors import AnovaF, RandomSelector
+from holdfast.study.store import StoreError, copy_store, open_to_write, read_overview, read_progress
+from holdfast.tradeoff import RULES
+from holdfast.web.options import PARAMETER_LABELS, ResultQuery
+from holdfast.web.pages.files import FILES
+from holdfast.web.rendering import STATIC
+from serving import open_client, wait_for
+from study_parts import Raising
+
+DATA = load("breast_cancer")
+SMALL = ["study", "--quiet", "-n", "10", "-s", "anova:k=2", "--store"]
+LONG = ["study", "--quiet", "-n", "2000", "-s", "mutual_info:k=2", "--store"]
+
+
+def made(path, selectors, estimator=None, n=12):
+    study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), estimator=estimator, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study.run(DATA.X, DATA.y, store=path, progress=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """Finished studies: one with scores, one without, one of which every fit failed."""
+    folder = tmp_path_factory.mktemp("stores")
+    two = {"anova": hf.Candidates(AnovaF(), sizes=[2, 5]), "random": RandomSelector(3)}
+    made(folder / "scored-study.db", two, GaussianNB())
+    made(folder / "plain-study.db", {"anova": AnovaF(2)})
+    made(folder / "broken-study.db", {"failing": Raising(above=-1e9)})
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path, stores):
+    for path in stores.glob("*.db"):
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder):
+    with open_client(folder) as client:
+        yield client
+
+
+def plain(text):
+    """The words of a page."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
+
+
+# What the page says
+
+
+def test_the_page_says_what_the_report_says(client, folder):
+    page = client.get("/studies/scored-study").text
+    report = render(summarize(hf.load_study(folder / "scored-study.db")))
+    for section in ("verdict", "features", "selectors", "tradeoff", "causes", "method", "analyst"):
+        own, theirs = (re.search(rf'<section id="{section}".*?</section>', text, re.S)[0] for text in (page, report))
+        assert own == theirs
+
+
+def test_a_page_of_a_finished_study_does_not_say_after_how_many_fits(client):
+    assert "Results after" not in client.get("/studies/scored-study").text
+    assert "data-live-study" not in client.get("/studies/scored-study").text
+
+
+def test_the_way_of_looking_is_chosen_in_the_address(client):
+    asked = {"candidate": "random", "rule": "weighted", "weight": "0.9", "measure": "jaccard", "level": "0.9"}
+    answer = client.get("/api/v1/studies/scored-study", params=asked).json()["results"]
+    summary, options = answer["summary"], answer["options"]
+    assert (summary["candidate"], summary["level"]) == ("random", 0.9)
+    assert (summary["stability"]["measure"], summary["tradeoff"]["rule"]) == ("jaccard", "weighted")
+    chosen = {name: [option["value"] for option in options[name] if option["chosen"]] for name in ("rules", "levels")}
+    assert chosen == {"rules": ["weighted"], "levels": ["0.9"]}
+    assert [(parameter["name"], parameter["value"]) for parameter in options["parameters"]] == [("weight", "0.9")]
+    page = client.get("/studies/scored-study", params=asked).text
+    assert "files/report.html?candidate=random&amp;rule=weighted" in page
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
+    assert set(RULES[rule].parameters) - {"level"} <= set(PARAMETER_LABELS)
+    assert set(PARAMETER_LABELS) <= set(ResultQuery.__dataclass_fields__)
+    answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, "stability": 0.1})
+    assert answer.json()["results"]["summary"]["tradeoff"]["rule"] == rule
+    assert client.get("/studies/scored-study", params={"rule": rule}).status_code == 200
+
+
+def test_every_measure_that_is_offered_can_be_shown(client):
+    options = client.get("/api/v1/studies/plain-study").json()["results"]["options"]
+    offered = [option["value"] for option in options["measures"] if option["value"]]
+    assert "jaccard" in offered
+    assert {MEASURES[name].kind for name in offered} == {"subset"}
+    for name in offered:
+        assert client.get("/studies/plain-study", params={"measure": name}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"),
+    [
+        ({"candidate": "nobody"}, "nobody"),
+        ({"rule": "best"}, "best"),
+        ({"measure": "gulgezen"}, "gulgezen"),
+        ({"measure": "davis"}, "davis"),
+        ({"measure": "xx"}, "xx"),
+        ({"level": "2"}, "2"),
+        ({"level": "nan"}, "nan"),
+        ({"rule": "weighted", "weight": "inf"}, "weight"),
+        ({"weight": "much"}, "much"),
+    ],
+)
+def test_a_wrong_way_of_looking_is_one_sentence(client, asked, word):
+    for path in ("", "/files/report.json", "/report"):
+        answer = client.get(f"/api/v1/studies/scored-study{path}", params=asked)
+        assert answer.status_code == 400, path
+        assert word in answer.json()["error"]
+
+
+def test_a_browser_gets_the_page_at_once_and_the_results_when_they_are_there(client, monkeypatch):
+    from holdfast.web.pages import studies
+
+    def slow(*given):
+        time.sleep(0.5)
+        return found(*given)
+
+    found = studies._find_results
+    monkeypatch.setattr(studies, "_find_results", slow)
+    navigate = {"sec-fetch-mode": "navigate"}
+    first = client.get("/studies/scored-study", headers=navigate).text
+    assert "data-pending" in first
+    assert 'content="0; url=/studies/scored-study?complete=true"' in first
+    assert 'id="verdict"' in client.get("/studies/scored-study?complete=true", headers=navigate).text
+    assert 'id="verdict"' in client.get("/studies/scored-study", headers={"sec-fetch-mode": "cors"}).text
+    assert client.get("/api/v1/studies/scored-study", headers=navigate).json()["results"]
+
+
+def test_templates_of_the_page_do_not_stand_before_parts_of_the_report():
+    own = {path.name for path in (STATIC.parent / "templates").iterdir()}
+    texts = [path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.html.j2")]
+    imported = {name for text in texts for name in re.findall(r'{% import "([^"]+)"', text)}
+    assert {"macros.html.j2", "choice.html.j2"} <= imported
+    assert not own & imported
+
+
+# Files
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_file_is_saved_under_a_name_of_the_study(client, file):
+    answer = client.get(f"/studies/scored-study/files/{file}")
+    assert answer.status_code == 200
+    name = "scored-study.db" if file == "study.db" else f"scored-{file}"
+    assert f'attachment; filename="{name}"' in answer.headers["content-disposition"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert len(answer.content) > 100
+
+
+def test_files_hold_what_they_are_named_after(client, folder, tmp_path_factory):
+    result = hf.load_study(folder / "scored-study.db")
+    text = {file: client.get(f"/studies/scored-study/files/{file}").text for file in FILES if file.startswith("rep")}
+    assert text == {f"report.{format}": render(summarize(result), format) for format in ("html", "md", "json")}
+    assert client.get("/studies/scored-study/files/candidates.tex").text == result.to_latex()
+    rows = list(
+        csv.DictReader(io.StringIO(client.get("/studies/scored-study/files/features.csv").text.lstrip("\ufeff")))
+    )
+    assert len(rows) == len(summarize(result).features.table)
+    for format in ("csv", "parquet"):
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"/studies/scored-study/files/tables-{format}.zip").content))
+        assert f"summary.{format}" in packed.namelist()
+        assert packed.testzip() is None
+    copy = tmp_path_factory.mktemp("copy") / "s.db"
+    copy.write_bytes(client.get("/studies/scored-study/files/study.db").content)
+    assert hf.load_study(copy).summary().equals(result.summary())
+
+
+def test_names_of_files_are_safe(folder):
+    odd = 'a "study" ü\r\n;x'
+    shutil.copy(folder / "plain-study.db", folder / f"{odd}.db")
+    with open_client(folder) as client:
+        answer = client.get("/studies/a%20%22study%22%20%C3%BC%0D%0A%3Bx/files/report.md")
+        assert answer.status_code == 200
+        header = answer.headers["content-disposition"]
+        assert re.fullmatch(r"attachment; filename=\"[\w .()+-]+\"; filename\*=UTF-8''[\w.%~+-]+", header)
+
+
+@pytest.mark.parametrize("file", ["token", "..%2F..%2Ftoken", "study.db-wal", "report.exe", "%00"])
+def test_no_other_file_is_given(client, file):
+    assert client.get(f"/studies/scored-study/files/{file}").status_code == 404
+
+
+def test_the_report_by_itself_may_do_nothing_on_the_page(client):
+    answer = client.get("/studies/scored-study/report")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith(page_policy())
+    assert "sandbox allow-scripts allow-downloads allow-popups;" in policy
+    assert "allow-same-origin" not in policy
+    assert answer.headers["cross-origin-opener-policy"] == "unsafe-none"
+    assert "content-disposition" not in answer.headers
+
+
+# What can be done
+
+
+def test_a_removed_study_is_moved_and_can_be_moved_back(client, folder):
+    before = client.get("/api/v1/studies/plain-study").json()
+    answer = client.delete("/api/v1/studies/plain-study").json()
+    assert answer == {"study": "plain-study", "place": ".holdfast-page/removed/plain-study.db"}
+    assert client.get("/studies/plain-study").status_code == 404
+    assert answer["place"] in client.get("/", params={"removed": "plain-study"}).text
+    assert "was moved" not in client.get("/", params={"removed": "../../etc/passwd"}).text
+    shutil.copy(folder / "scored-study.db", folder / "plain-study.db")
+    assert len(client.get("/api/v1/studies/plain-study").json()["results"]["summary"]["candidates"]) == 3
+    assert client.delete("/api/v1/studies/plain-study").json()["place"].endswith("plain-study-2.db")
+    (folder / answer["place"]).rename(folder / "plain-study.db")
+    again = client.get("/api/v1/studies/plain-study").json()
+    assert again["results"]["summary"] == before["results"]["summary"]
+
+
+def test_buttons_are_there_where_they_can_be_used(client, folder):
+    site = client.app.app.state.site
+    site.launcher.submit("long-study", [*LONG, str(folder / "long-study.db"), "breast_cancer"])
+    site.launcher.submit("next-study", [*SMALL, str(folder / "next-study.db"), "breast_cancer"])
+
+    def state(study):
+        return client.get(f"/api/v1/studies/{study}/state").json()
+
+    def buttons(study):
+        page = client.get(f"/studies/{study}").text
+        return {path.rpartition("/")[2] for path in re.findall(r'data-(?:post|delete)="([^"]+)"', page)}
+
+    wait_for(lambda: state("long-study")["done"] > 0, 120)
+    assert buttons("long-study") == {"stop"}
+    page = client.get("/studies/long-study").text
+    assert 'data-live-study="long-study"' in page
+    assert re.search(r"Results after \d+ of 2,000 fits", plain(page))
+    assert "number 1 in the queue" in client.get("/").text
+    assert buttons("next-study") == {"stop"}
+    assert client.delete("/api/v1/studies/long-study").status_code == 409
+    assert client.get("/studies/long-study/files/study.db").content[:15] == b"SQLite format 3"
+    client.post("/api/v1/studies/next-study/stop")
+    assert "next-study" not in [listed["study"] for listed in client.get("/api/v1/studies").json()["studies"]] or (
+        state("next-study")["state"] == "stopped"
+    )
+    client.post("/api/v1/studies/long-study/stop")
+    stopped = wait_for(lambda: (seen := state("long-study"))["state"] == "stopped" and seen)
+    assert buttons("long-study") == {"resume", "long-study"}
+    client.post("/api/v1/studies/long-study/resume")
+    wait_for(lambda: state("long-study")["done"] > stopped["done"])
+    client.post("/api/v1/studies/long-study/stop")
+    wait_for(lambda: state("long-study")["state"] == "stopped")
+
+
+def test_a_study_that_could_not_begin_says_why_and_can_be_tried_again(client, folder):
+    site = client.app.app.state.site
+    site.launcher.submit("bad-study", [*SMALL, str(folder / "bad-study.db"), str(folder / "missing.csv")])
+    wait_for(lambda: client.get("/api/v1/studies/bad-study/state").json()["state"] == "failed")
+    page = plain(client.get("/studies/bad-study").text)
+    assert "missing.csv" in page
+    assert str(folder) not in page
+    assert "it ended before its first fit" in page
+    assert "Try again" in page
+    assert client.post("/api/v1/studies/bad-study/resume").status_code == 202
+    wait_for(lambda: client.get("/api/v1/studies/bad-study/state").json()["state"] == "failed")
+    assert client.delete("/api/v1/studies/bad-study").json()["place"] is None
+    assert client.get("/studies/bad-study").status_code == 404
+
+
+# The first page
+
+
+def test_the_first_page_says_what_each_study_is_about(client):
+    page = plain(client.get("/").text)
+    assert "data from a program: 569 rows × 30 features · ANOVA F, Random choice · 12 resamples" in page
+    listed = client.get("/api/v1/").json()["studies"]
+    assert {study["overview"]["selectors"][0] for study in listed} >= {"ANOVA F"}
+    assert all(not study["overview"]["resumable"] for study in listed)
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path):
+    with open_client(tmp_path) as client:
+        page = client.get("/").text
+    assert "There are none yet" in page
+    assert 'href="/new"' in page
+
+
+def test_the_folder_of_a_benchmark_is_shown_as_its_studies(client, folder):
+    (folder / "benchmark.json").write_text("{}")
+    assert "data sets of one benchmark" in client.get("/").text
+
+
+def test_many_studies_are_counted_once(folder, monkeypatch):
+    for number in range(20):
+        shutil.copy(folder / "plain-study.db", folder / f"copy-{number}.db")
+    for path in folder.glob("*.db"):
+        os.utime(path, (time.time() - 60, time.time() - 60))
+    with open_client(folder) as client:
+        first = client.get("/").text
+        for name in ("holdfast.web.launcher.read_progress", "holdfast.web.overviews.read_overview"):
+            monkeypatch.setattr(name, lambda path: pytest.fail(f"{path} was read again"))
+        assert client.get("/").text == first
+
+
+# Odd stores
+
+
+def damaged(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE outcomes SET seconds = seconds + 1 WHERE split = 0")
+    connection.close()
+
+
+def of_another_format(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE other (x)")
+        connection.execute("UPDATE meta SET value = '1' WHERE key = 'format'")
+    connection.close()
+
+
+def of_another_program(path):
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE addresses (name)")
+    connection.close()
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-5000])
+
+
+def without_meta(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = 'x' WHERE key IN ('plan', 'data_record')")
+    connection.close()
+
+
+def just_begun(path):
+    path.unlink()
+    with open_to_write(path):
+        pass
+
+
+@pytest.mark.parametrize("harm", [damaged, of_another_format, of_another_program, truncated, without_meta, just_begun])
+def test_a_store_that_cannot_be_read_is_one_sentence(folder, harm):
+    harm(folder / "plain-study.db")
+    with open_client(folder) as client:
+        page = client.get("/studies/plain-study")
+        assert page.status_code == 200
+        answer = client.get("/api/v1/studies/plain-study").json()
+        assert answer["results"] is None
+        assert answer["missing"].endswith(".")
+        assert str(folder) not in page.text
+        assert "plain-study" in client.get("/").text
+        saved = client.get("/studies/plain-study/files/report.html")
+        assert saved.status_code in (400, 404)
+        assert client.get("/studies/plain-study/report").status_code in (400, 404)
+        assert client.delete("/api/v1/studies/plain-study").status_code == 200
+
+
+def test_a_study_of_which_every_fit_failed_says_so(client):
+    page = client.get("/studies/broken-study")
+    assert page.status_code == 200
+    assert "fail" in plain(page.text)
+    assert client.get("/studies/broken-study/files/features.csv").status_code == 404
+    for file in set(FILES) - {"features.csv"}:
+        assert client.get(f"/studies/broken-study/files/{file}").status_code == 200, file
+
+
+def test_a_study_without_scores_has_a_page_and_files(client):
+    page = client.get("/studies/plain-study")
+    assert "There is no choice by accuracy and stability" in page.text
+    for file in FILES:
+        assert client.get(f"/studies/plain-study/files/{file}").status_code == 200, file
+
+
+# The store
+
+
+def test_an_overview_is_read_from_a_few_facts(folder, tmp_path_factory):
+    overview = read_overview(folder / "scored-study.db")
+    assert (overview.data.rows, overview.data.features, list(overview.selectors)) == (569, 30, ["anova", "random"])
+    assert overview.command is None
+    just_begun(folder / "plain-study.db")
+    assert read_overview(folder / "plain-study.db") is None
+    without_meta(folder / "scored-study.db")
+    assert read_overview(folder / "scored-study.db") is None
+
+
+def test_a_copy_is_the_store_of_one_moment(folder, tmp_path_factory):
+    place = tmp_path_factory.mktemp("copy") / "copy.db"
+    with open_to_write(folder / "scored-study.db"):
+        copy_store(folder / "scored-study.db", place)
+    assert read_progress(place) == read_progress(folder / "scored-study.db")
+    assert not list(place.parent.glob("copy.db-*"))
+    with pytest.raises(StoreError, match="got no file"):
+        copy_store(folder / "missing.db", place)
+
+
+def test_two_clients_see_the_same(client, folder):
+    with open_client(folder) as other:
+        pages = [one.get("/api/v1/studies/scored-study").json() for one in (client, other)]
+    assert json.dumps(pages[0]["results"]["summary"]) == json.dumps(pages[1]["results"]["summary"])
