@@ -100,8 +100,11 @@ def _table(table: pd.DataFrame) -> FeatureTable:
 
 def _map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
     data = plots.selection_map_data(source, candidate, order="frequency")
-    if data.cells.empty:
-        return None
+    return None if data.cells.empty else make_map(data)
+
+
+def make_map(data: plots.SelectionMap) -> SelectionMap:
+    """Return the record of a selection map."""
     cells: dict[Any, pd.DataFrame] = dict(iter(data.cells.groupby("row")))
     return SelectionMap(
         n_always=data.n_always,
