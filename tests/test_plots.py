@@ -357,7 +357,7 @@ def test_pdf(plain, hostile, tmp_path):
 DRAWN = {
     "frequencies": {"counts", "n_runs", "level"},
     "convergence": {"level"},
-    "profile": {"level"},
+    "profile": {"level", "narrow"},
     "pareto": {"score", "level", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
     "setting": {"setting", "level"},

@@ -65,7 +65,11 @@ LOADER = """
     const theme = place.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : place.dataset.theme;
     const wanted = place.dataset.shape = shape(place);
     embed(place, place, theme, wanted)
-      .then(() => { place.dataset.drawn = "yes"; })
+      .then(({view}) => {
+        place.dataset.drawn = "yes";
+        place.holdfastView = view;
+        place.dispatchEvent(new CustomEvent("holdfast-drawn", {bubbles: true}));
+      })
       .catch(error => { place.textContent = "This chart could not be drawn: " + error; });
   };
   dark.addEventListener("change", () => find().forEach(draw));

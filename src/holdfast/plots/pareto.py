@@ -29,6 +29,8 @@ OPTIONAL = {
     "family": "", "score_se": math.nan, "score_low": math.nan, "score_high": math.nan, "low": math.nan,
     "high": math.nan, "on_front": False, "chosen": False, "settings": "", "group": "",
 }  # fmt: skip
+OF_A_PAGE = {"picked": False, "key": ""}
+"""Columns that a page may add: the candidate that it shows, and by what it finds a point that was clicked."""
 
 
 def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
@@ -40,14 +42,15 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
         What ``result.pareto()`` returns, or a study, whose front is then found; or columns: ``candidate``, ``score``
         and ``stability``; and if known ``family`` (which selector it belongs to), ``score_se`` (standard error of the
         score), ``score_low`` and ``score_high`` (its interval), ``low`` and ``high`` (interval of the stability),
-        ``on_front``, ``chosen``, ``settings`` (text to show) and ``group`` (points of one group are linked).
+        ``on_front``, ``chosen``, ``settings`` (text to show), ``group`` (points of one group are linked), ``picked``
+        (drawn in a dashed ring) and ``key`` (by which a page finds a point that was clicked).
     level : float
         Level of the intervals of scores, which are made from ``score_se`` where they are not given.
 
     Returns
     -------
     DataFrame
-        All columns above.
+        All columns above; ``picked`` and ``key`` only if they were given.
 
     See Also
     --------
@@ -63,14 +66,16 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     1         b       0.76        0.84     False
     """
     check_level(level)
-    data = typed_table(_columns(candidates), NEEDED, OPTIONAL)
+    columns = _columns(candidates)
+    more = {name: default for name, default in OF_A_PAGE.items() if name in columns}
+    data = typed_table(columns, NEEDED, {**OPTIONAL, **more})
     reach = ndtri((1 + level) / 2) * data["score_se"]
     data = data.assign(
         score_low=data["score_low"].fillna(data["score"] - reach),
         score_high=data["score_high"].fillna(data["score"] + reach),
     )
     order = ["candidate", "family", "score", "score_se", "score_low", "score_high", "stability", "low", "high"]
-    data = data[[*order, "on_front", "chosen", "settings", "group"]]
+    data = data[[*order, "on_front", "chosen", "settings", "group", *more]]
     return data.sort_values(["chosen", "on_front"], kind="stable", ignore_index=True)
 
 
@@ -222,11 +227,20 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow
             alt.Tooltip("on_front:N", title="on the front"),
         ],
     )
+    marks = [points.add_params(pick), *_picked(base, data)]
     if not data["chosen"].any():
-        return [points.add_params(pick)]
+        return marks
     chosen = base.transform_filter("datum.chosen")
     ring = chosen.mark_point(style="ring", size=340, strokeWidth=2, filled=False)
-    return [points.add_params(pick), ring, _label(chosen, data, *(NARROW if narrow else (WIDTH, HEIGHT)))]
+    return [*marks, ring, _label(chosen, data, *(NARROW if narrow else (WIDTH, HEIGHT)))]
+
+
+def _picked(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
+    """Return a dashed ring around the candidate that a page shows."""
+    if "picked" not in data or not data["picked"].any():
+        return []
+    picked = base.transform_filter("datum.picked")
+    return [picked.mark_point(style="ring", size=520, strokeWidth=1.5, strokeDash=[3, 3], filled=False)]
 
 
 def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> "alt.Chart":

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 460, 260
+NARROW = 268
+"""Width on a narrow screen."""
 
 
 def profile_data(profile: Any) -> pd.DataFrame:
@@ -88,8 +90,8 @@ def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
     return draw_profile(profile_data(profile), level=level)
 
 
-def draw_profile(data: pd.DataFrame, *, level: float) -> "alt.LayerChart":
-    """Draw a size profile from the data of :func:`profile_data`; ``level`` is for the text."""
+def draw_profile(data: pd.DataFrame, *, level: float, narrow: bool = False) -> "alt.LayerChart":
+    """Draw a size profile from the data of :func:`profile_data`, also for a narrow screen; ``level`` is said in it."""
     if data["stability"].isna().all():
         return text_chart("There is no stability at any size to show")
     alt = altair()
@@ -100,12 +102,15 @@ def draw_profile(data: pd.DataFrame, *, level: float) -> "alt.LayerChart":
     base = alt.Chart(inline_data(data.assign(selector=data["selector"].map(names)))).encode(
         x=alt.X("size:Q", title="number of selected features", scale=scale, axis=axis)
     )
-    by = alt.Color("selector:N", title="selector", legend=alt.Legend(symbolType="circle") if several else None)
+    below: dict[str, Any] = {"orient": "bottom", "columns": 1, "labelLimit": 240} if narrow else {}
+    legend = alt.Legend(symbolType="circle", **below) if several else None
+    by = alt.Color("selector:N", title="selector", legend=legend)
     y = alt.Y("stability:Q", title="stability", scale=stability_scale(data, "stability", "low", "high", "baseline"))
     layers = [*_baseline(base, data), *line_with_band(base, data, y, by, _tooltip(several))]
     layers += _knots(base, several) if data["knot"].any() else []
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finish_chart(chart, _finding(data), [_note(data, level)], width=WIDTH + 60)
+    width = NARROW if narrow else WIDTH
+    chart = alt.layer(*layers).properties(width=width, height=HEIGHT)
+    return finish_chart(chart, _finding(data), [_note(data, level)], width=width + 60)
 
 
 def _tooltip(several: bool) -> "list[alt.Tooltip]":

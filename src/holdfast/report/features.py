@@ -101,8 +101,11 @@ def _table(table: pd.DataFrame) -> FeatureTable:
 
 def _map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
     data = plots.selection_map_data(source, candidate, order="frequency")
-    if data.cells.empty:
-        return None
+    return None if data.cells.empty else make_map(data)
+
+
+def make_map(data: plots.SelectionMap) -> SelectionMap:
+    """Return the record of a selection map."""
     return SelectionMap(
         n_always=data.n_always,
         n_sometimes=data.n_sometimes,

@@ -10,7 +10,6 @@ from holdfast.plots.map_data import SelectionMap
 from holdfast.plots.pareto import draw_pareto, pareto_data
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.theme import unchecked
-from holdfast.report.feature_records import Features
 from holdfast.report.feature_records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
@@ -47,7 +46,8 @@ def draw_charts(summary: Summary, *, narrow: bool = False) -> "dict[str, AnyChar
     """Return the charts that a summary has data for: ``map``, ``forest`` and ``front``."""
     charts: dict[str, AnyChart] = {}
     if summary.features is not None and summary.features.map is not None:
-        charts["map"] = draw_selection_map(map_frames(summary.features.map, summary.features), narrow=narrow)
+        frames = map_frames(summary.features.map, summary.features.n_runs, summary.features.n_features)
+        charts["map"] = draw_selection_map(frames, narrow=narrow)
     measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
     if len(measured) > 1 and len(summary.candidates) <= MOST_IN_FOREST:
         rows = forest_rows(summary)
@@ -86,7 +86,7 @@ def front_points(summary: Summary) -> pd.DataFrame:
     return pareto_data(pd.DataFrame(rows), level=summary.level)
 
 
-def map_frames(record: MapRecord, features: Features) -> SelectionMap:
+def map_frames(record: MapRecord, n_runs: int, n_features: int) -> SelectionMap:
     """Return the selection map of a summary, as :func:`holdfast.plots.selection_map_data` does."""
     columns = pd.DataFrame(
         {
@@ -105,8 +105,8 @@ def map_frames(record: MapRecord, features: Features) -> SelectionMap:
         columns=columns,
         rows=pd.DataFrame(rows, columns=["row", "resample", "first", "last", "block"]),
         order="frequency",
-        n_runs=features.n_runs,
-        n_features=features.n_features,
+        n_runs=n_runs,
+        n_features=n_features,
         n_always=record.n_always,
         n_sometimes=record.n_sometimes,
     )

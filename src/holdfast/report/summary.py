@@ -113,20 +113,7 @@ class Summary(VersionedSummary):
     @property
     def guessing(self) -> str:
         """How the candidate compares with guessing, in a sentence or two."""
-        test = self.information
-        if test.untested:
-            return f"Whether the features carry information was not tested: {self.labels.write(test.untested)}."
-        better = (
-            "is better"
-            if test.shown
-            else "is no better, as far as the resamples can tell"
-            if test.guesses
-            else "was not shown to be better"
-        )
-        return (
-            f"Guessing without any feature ({test.strategy}) reaches {self.labels.score(test.metric)} "
-            f"{test.baseline:.3f} on the same rows; the reported candidate reaches {test.score:.3f}, which {better}."
-        )
+        return describe_guessing(self.information, self.labels, "the reported candidate")
 
     @property
     def no_cause(self) -> str:
@@ -187,3 +174,20 @@ class Summary(VersionedSummary):
         about = "" if self.candidate is None else f"{self.candidate}: "
         lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences]
         return "\n".join(filter(None, lines))
+
+
+def describe_guessing(test: Information, labels: Labels, who: str) -> str:
+    """Say how a candidate compares with guessing, in a sentence."""
+    if test.untested:
+        return f"Whether the features carry information was not tested: {labels.write(test.untested)}."
+    better = (
+        "is better"
+        if test.shown
+        else "is no better, as far as the resamples can tell"
+        if test.guesses
+        else "was not shown to be better"
+    )
+    return (
+        f"Guessing without any feature ({test.strategy}) reaches {labels.score(test.metric)} {test.baseline:.3f} on "
+        f"the same rows; {who} reaches {test.score:.3f}, which {better}."
+    )

@@ -109,7 +109,7 @@ def find_better_size(
     for other in sizes:
         cut = _cut(result, candidate, other)
         change = None if cut is None else compare_stability(present, cut, common, 1 - (1 - level) / len(sizes), X)
-        score = _compare_scores(result, candidate, siblings.get(other), metric, level)
+        score = compare_scores(result, candidate, siblings.get(other), metric, level)
         if change is not None and change.low > 0 and not (score is not None and score.high < 0):
             effects.append(Effect(to=other, stability=change, score=score, n_looked=len(sizes)))
     return max(effects, key=lambda effect: effect.stability.low, default=None)
@@ -145,7 +145,7 @@ def find_more_stable(
         designed = common.cut(result.designed(other))
         change = compare_stability(present, designed, common, 1 - (1 - level) / len(others), X)
         if change is not None and change.low > 0:
-            score = _compare_scores(result, candidate, other, metric, level)
+            score = compare_scores(result, candidate, other, metric, level)
             effects.append(Effect(to=other, stability=change, score=score, n_looked=len(others)))
     return max(effects, key=lambda effect: effect.stability.low, default=None)
 
@@ -230,10 +230,13 @@ def _without_size(result: StudyResult, candidate: str) -> dict[str, object]:
     return {key: value for key, value in result.settings(candidate).items() if key not in ("size", "n_features", "k")}
 
 
-def _compare_scores(
+def compare_scores(
     result: StudyResult, candidate: str, other: str | None, metric: str | None, level: float
 ) -> Change | None:
-    """Compare the scores of two candidates split by split; None if they share fewer than two."""
+    """Compare the scores of two candidates split by split, other minus first; None if they share fewer than two.
+
+    The interval is that of the corrected resampled t-test (see :func:`holdfast.tradeoff.differences.resampled_t`).
+    """
     if other is None or metric is None:
         return None
     (before, splits), (after, _) = (result.split_scores(name, metric) for name in (candidate, other))

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr
 
+from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.points import Point, Points
@@ -81,11 +82,13 @@ def usual_test(points: Points) -> Test:
     """
     if points.metric != "accuracy" or points.result.classes is None:
         return "resampled-t"
-    return "mcnemar" if all(_predicts_rows_once(points.result, name) for name in points.names) else "resampled-t"
+    return "mcnemar" if all(_predicts_rows_once(points.result, point) for point in points.points) else "resampled-t"
 
 
-def _predicts_rows_once(result: StudyResult, candidate: str) -> bool:
-    rows = result.predictions(candidate)["row"]
+def _predicts_rows_once(result: StudyResult, point: Point) -> bool:
+    if point.splits["n_test"].sum() > result.data.rows:
+        return False  # more predictions than rows: there is no need to read them
+    rows = result.predictions(point.candidate)["row"]
     return len(rows) > 0 and rows.is_unique
 
 
@@ -105,10 +108,14 @@ def _is_right(result: StudyResult, candidate: str) -> "pd.Series[bool]":
     """Whether the one prediction of each row was right."""
     predictions = result.predictions(candidate)
     if predictions.empty:
-        raise ValueError(f"{candidate} has no stored predictions; run the study with keep_predictions=True.")
+        raise UnansweredError(
+            f"{candidate} has no stored predictions; run the study with keep_predictions=True.",
+            "McNemar's test needs predictions of held-out rows, which were not stored",
+        )
     if not predictions["row"].is_unique:
-        raise ValueError(
+        raise UnansweredError(
             "Expected one held-out prediction per row for McNemar's test, as single folds give it, got several; "
-            "pooling them makes the test find differences that are not there. Use test='resampled-t'."
+            "pooling them makes the test find differences that are not there. Use test='resampled-t'.",
+            "rows were predicted several times, and McNemar's test takes one prediction of each",
         )
     return (predictions["truth"] == predictions["predicted"]).set_axis(predictions["row"])

@@ -21,6 +21,7 @@ from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.results import ResultMixin
 from holdfast.study.common_measure import USUAL
+from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
 from holdfast.tradeoff.knots import entering, find_knots, mean_overlaps
@@ -184,7 +185,9 @@ def profile(
     check_level(level)
     if not 0 <= tolerance < 1:
         raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
-    by_size, scores = _cut_to_sizes(result, name, sizes, metric)
+    by_size, candidates = cut_to_sizes(result, name, sizes)
+    used = {size: candidate for size, candidate in candidates.items() if size in by_size}
+    scores = _read_scores(result, used, metric) if used else None
     chosen = find_measure(measure).bind(**parameters)
     if chosen.kind != "subset":
         raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
@@ -199,30 +202,90 @@ def profile(
     return SizeProfile(name=name, measure=chosen.label, frame=frame, knots=knots, tolerance=tolerance)
 
 
-def _cut_to_sizes(
-    result: StudyResult, name: str, sizes: Iterable[int] | None, metric: str | None
-) -> tuple[dict[int, DesignedRuns], pd.DataFrame | None]:
-    """Subsets of every size: cut from rankings or weights, or those of a selector's candidates."""
+def cut_to_sizes(
+    result: StudyResult, name: str, sizes: Iterable[int] | None = None
+) -> tuple[dict[int, DesignedRuns], dict[int, str]]:
+    """Cut subsets of every size from rankings, weights or orders, or take those of a selector's candidates.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    name : str
+        A candidate or a selector, as for :func:`profile`.
+    sizes : iterable of int, optional
+        Sizes, as for :func:`profile`.
+
+    Returns
+    -------
+    (dict, dict)
+        The subsets of each size, and the selector's candidates by their sizes.
+    """
     wanted = None if sizes is None else sorted(set(map(int, sizes)))
-    if name in result.kinds:
+    if gives_orders(result, name):
         whole = _whole_samples(result, name)
-        if whole.runs.kind != "subset":
-            d = whole.runs.n_features
-            return {
-                size: replace(whole, runs=whole.runs.top(size, ties="random", random_state=0))
-                for size in (_usual_sizes(d) if wanted is None else wanted)
-            }, None
-    candidates = dict(sorted(_sized_candidates(result, name).items()))
+        wanted = _usual_sizes(whole.runs.n_features) if wanted is None else wanted
+        cut = {size: whole.runs.top(size, ties="random", random_state=0) for size in wanted}
+        return {size: replace(whole, runs=runs) for size, runs in cut.items()}, {}
+    candidates = _sized_candidates(result, name)
     if not candidates:
-        raise ValueError(
+        raise UnansweredError(
             f"Expected a candidate that gives rankings or weights, or a selector whose candidates differ in size alone "
-            f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}."
+            f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}.",
+            _why_no_sizes(result, name),
         )
     if wanted is None:
         wanted = list(candidates) if len(candidates) > 1 else _stored_sizes(result, *candidates.values())
-    by_size = {size: _cut_to_size(result, candidates, size) for size in wanted}
-    used = {size: candidate for size, candidate in candidates.items() if size in by_size}
-    return by_size, _read_scores(result, used, metric) if used else None
+    return {size: _cut_to_size(result, candidates, size) for size in wanted}, candidates
+
+
+def gives_orders(result: StudyResult, name: str) -> bool:
+    """Whether this is a candidate that gives rankings or weights of all features."""
+    return result.kinds.get(name, "subset") != "subset"
+
+
+def find_sizes(result: StudyResult, name: str) -> range | list[int]:
+    """Return the sizes that a profile can be asked for: those that stored orders hold for, else those of candidates.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    name : str
+        A candidate or a selector, as for :func:`profile`.
+
+    Returns
+    -------
+    range or list of int
+        The sizes, ascending.
+
+    Raises
+    ------
+    UnansweredError
+        If there are not several of them; its ``plain`` says why.
+    """
+    if gives_orders(result, name):
+        return range(1, len(result.feature_names) + 1)
+    candidates = _sized_candidates(result, name)
+    if not candidates:
+        raise UnansweredError(f"{name} has no sizes to look at.", _why_no_sizes(result, name))
+    *_, largest = candidates.values()
+    try:
+        least, most = result.stored_sizes(largest)
+    except UnansweredError:
+        if len(candidates) < 2:
+            raise
+        return list(candidates)
+    return range(least, most + 1)
+
+
+def _why_no_sizes(result: StudyResult, family: str) -> str:
+    names = [name for name in result.candidates if result.family(name) == family]
+    if not any(name in result.kinds for name in names):
+        return "no fit has succeeded"
+    if len(names) > 1:
+        return "its candidates differ in more than the number of features"
+    return "it selects as many features as it finds, and has no number of features to change"
 
 
 def _stored_sizes(result: StudyResult, candidate: str) -> list[int]:
@@ -266,7 +329,7 @@ def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     others = {tuple(sorted((k, str(v)) for k, v in setting.items() if k != key)) for setting in settings.values()}
     if key is None or len(others) != 1:
         return {}
-    return {int(settings[name][key]): name for name in names if name in result.kinds}
+    return dict(sorted((int(settings[name][key]), name) for name in names if name in result.kinds))
 
 
 def _read_scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:

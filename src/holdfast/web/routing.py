@@ -190,15 +190,22 @@ def _read_body(kind: Any, content: Any) -> Any:
 
 
 def read_query(kind: type, given: list[tuple[str, str]]) -> Any:
-    """Read a record from the part of an address after the question mark; an empty text stands for the default."""
+    """Read a record from the part of an address after the question mark; an empty text stands for the default.
+
+    A field of type ``Mapping[str, str]`` takes all names that are not those of fields, such as parameters of a rule.
+    """
     hints = get_type_hints(kind)
+    rest = next((name for name, hint in hints.items() if get_origin(hint) is Mapping), None)
     texts: dict[str, list[str]] = {}
     for name, text in given:
-        if name not in hints:
-            raise ValueError(f"Expected only {', '.join(hints) or 'nothing'} in the address, got {name!r}.")
+        if rest is None and name not in hints:
+            raise ValueError(f"Expected only {', '.join(hints) or 'nothing'} in the address, got {name[:60]!r}.")
         if text:
             texts.setdefault(name, []).append(text)
-    return kind(**{name: _read_texts(hints[name], name, values) for name, values in texts.items()})
+    fields_given = {name: values for name, values in texts.items() if name in hints and name != rest}
+    others = {name: _read_texts(str, name, values) for name, values in texts.items() if name not in fields_given}
+    record = {name: _read_texts(hints[name], name, values) for name, values in fields_given.items()}
+    return kind(**record, **({} if rest is None else {rest: others}))
 
 
 def _read_texts(kind: Any, name: str, texts: list[str]) -> Any:

@@ -1,9 +1,10 @@
 """What the page offers: one module per part, each with its routes, records and tasks."""
 
-from holdfast.web.pages import files, home, studies, uploads
+from holdfast.web.pages import beside, files, home, profile, studies, tradeoff, uploads
 from holdfast.web.routing import Routes
 
-ROUTES = Routes([*home.routes, *uploads.routes, *studies.routes, *files.routes])
+PARTS = (home, uploads, studies, files, tradeoff, beside, profile)
+ROUTES = Routes(route for part in PARTS for route in part.routes)
 """All routes, in the order in which an address is matched."""
 
 __all__ = ["ROUTES"]

@@ -1,0 +1,359 @@
+"""Two candidates side by side: whether they differ in stability and score, and which features one gains or loses."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.inference.designs import DesignedRuns
+from holdfast.plots.embed import figure
+from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.text import format_percent
+from holdfast.plots.theme import unchecked
+from holdfast.report.candidates import describe_stability, estimate_stability
+from holdfast.report.feature_records import SelectionMap
+from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
+from holdfast.report.records import Labels, Score, Stability
+from holdfast.study import StudyResult
+from holdfast.study.common_measure import CommonMeasure, common_size
+from holdfast.study.score_intervals import mean_score_interval, score_range
+from holdfast.study.summary import corrected_error
+from holdfast.tradeoff.changes import compare_scores
+from holdfast.tradeoff.differences import differ, usual_test
+from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.rules import RULES
+from holdfast.web.candidates import (
+    CommonOptions,
+    check_candidate,
+    choose_options,
+    describe_unfinished,
+    find_labels,
+    format_p_value,
+    quietly,
+)
+from holdfast.web.feature_pairs import FeaturePair, describe_overlap, find_columns, map_columns, pair_features
+from holdfast.web.launcher import StudyState
+from holdfast.web.pages.tradeoff import choose_candidate, find_candidates
+from holdfast.web.results import Snapshot
+from holdfast.web.routing import Routes
+from holdfast.web.site import Site
+
+routes = Routes()
+TESTS = {
+    "mcnemar": "McNemar's test, row by row",
+    "resampled-t": "corrected resampled t-test, resample by resample",
+    "paired": "paired, resample by resample",
+    "independent": "as independent selections",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideQuery:
+    """Which candidates to set side by side.
+
+    Attributes
+    ----------
+    first, second : str
+        Their names; by default the chosen one, and the one that is chosen second most often.
+    metric, measure : str
+        The score and the measure of stability; the usual ones if they are left out.
+    level : float
+        Level of the intervals and tests.
+    """
+
+    first: str = ""
+    second: str = ""
+    metric: str = ""
+    measure: str = ""
+    level: float = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateSide:
+    """One of two candidates.
+
+    Attributes
+    ----------
+    candidate : str
+        Its name.
+    stability : Stability
+        Its stability with the interval.
+    score : Score or None
+        Its score with the interval; None if it has none.
+    size : float
+        Mean number of selected features.
+    map : SelectionMap or None
+        Which resample selected which feature, in the same columns for both; None if nothing was selected.
+    n_runs : int
+        Number of resamples.
+    """
+
+    candidate: str
+    stability: Stability
+    score: Score | None
+    size: float
+    map: SelectionMap | None
+    n_runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference:
+    """First minus second, with its test.
+
+    Attributes
+    ----------
+    difference, low, high : float
+        The difference and the ends of its interval; these are undefined if the test has none.
+    p_value : float
+        Two-sided p-value; undefined if there was nothing to test.
+    differs : bool
+        Whether the test finds a difference at the level of the page.
+    test : str
+        How it was tested.
+    sentence : str
+        The same in a sentence.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    differs: bool
+    test: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesidePage:
+    """Two candidates side by side.
+
+    Attributes
+    ----------
+    state : StudyState
+        What the study is doing.
+    labels : Labels
+        What candidates, selectors and scores are called.
+    options : CommonOptions
+        Measure, score and level.
+    candidates : tuple of str
+        All candidates, to choose from.
+    first, second : str
+        Those that were chosen.
+    sides : tuple of CandidateSide
+        The two; empty if they cannot be set side by side.
+    missing : str
+        Why they cannot; empty if they can.
+    stability, score : PairedDifference or None
+        The differences; None without two stabilities or scores.
+    overlap : str
+        How many features the two share on the same resample, in a sentence.
+    features : tuple of FeaturePair
+        Features that either candidate selected, those that differ most first.
+    n_features, n_selected : int
+        Number of all features, and of those that either candidate ever selected.
+    notes : tuple of str
+        What to keep in mind.
+    """
+
+    state: StudyState
+    labels: Labels
+    options: CommonOptions
+    candidates: tuple[str, ...]
+    first: str
+    second: str
+    sides: tuple[CandidateSide, ...] = ()
+    missing: str = ""
+    stability: PairedDifference | None = None
+    score: PairedDifference | None = None
+    overlap: str = ""
+    features: tuple[FeaturePair, ...] = ()
+    n_features: int = 0
+    n_selected: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def draw_maps(page: BesidePage) -> dict[str, str]:
+    """Draw the selection maps of both candidates, with the same columns."""
+    figures = {}
+    for name, side in zip(("first", "second"), page.sides, strict=False):
+        if side.map is not None:
+            frames = map_frames(side.map, side.n_runs, page.n_features)
+            with unchecked():
+                wide, narrow = (draw_selection_map(frames, narrow=small) for small in (False, True))
+            figures[name] = figure(wide, f"figure-{name}", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"])
+    return figures
+
+
+@routes.page("/studies/{study}/beside", "beside.html.j2", draw_maps)
+def show_beside(site: Site, study: str, query: BesideQuery) -> BesidePage:
+    """Set two candidates side by side: stability, score, and the features that one gains and loses."""
+    state, snapshot = site.launcher.state(study), site.results.get(study)
+    result, labels = snapshot.result, find_labels(snapshot)
+    options = choose_options(snapshot, query.measure, query.metric, query.level)
+    for name in filter(None, (query.first, query.second)):
+        check_candidate(result, name)
+    first, second = find_pair(snapshot, options, query)
+    page = BesidePage(
+        state=state, labels=labels, options=options, candidates=tuple(result.candidates), first=first, second=second,
+        n_features=len(result.feature_names), missing=_why_not(result, labels, first, second),
+    )  # fmt: skip
+    if page.missing:
+        return page
+    key = ("beside", first, second, options.metric, options.measure, options.level)
+    return replace(snapshot.remember(key, lambda result: quietly(lambda: _compare(result, page))), state=state)
+
+
+def find_pair(snapshot: Snapshot, options: CommonOptions, query: BesideQuery) -> tuple[str, str]:
+    """Return the names that were asked for; for those left out the chosen candidate, and the one after it."""
+    if query.first and query.second:
+        return query.first, query.second
+    choice, _ = choose_candidate(snapshot, RULES["one-se"], options, {})
+    rows = find_candidates(snapshot, options, choice, find_labels(snapshot))
+    often = sorted(rows, key=lambda row: -row.chosen_in if row.chosen_in == row.chosen_in else 0.0)
+    names = [choice.candidate] if choice else []
+    names += [row.candidate for row in often if row.candidate not in names]
+    others = iter([name for name in names if name not in (query.first, query.second)])
+    return query.first or next(others, ""), query.second or next(others, "")
+
+
+def _why_not(result: StudyResult, labels: Labels, first: str, second: str) -> str:
+    if len(result.candidates) < 2:
+        return "There is only one candidate, so there is nothing to set beside it."
+    if first == second:
+        return "These are the same candidate twice; choose another one to set beside it."
+    unfinished = [labels.candidate(name) for name in (first, second) if name not in result.kinds]
+    return f"{' and '.join(unfinished)} has no finished fit yet." if unfinished else ""
+
+
+def _compare(result: StudyResult, page: BesidePage) -> BesidePage:
+    names, options = [page.first, page.second], page.options
+    common = result.common_measure(names, options.measure)
+    subsets = [_as_subsets(result, name, common) for name in names]
+    columns = find_columns([designed.runs for designed in subsets])
+    features, n_selected = pair_features(*(designed.runs for designed in subsets), level=options.level)
+    return replace(
+        page, features=features, n_selected=n_selected,
+        sides=tuple(_make_side(result, name, designed, columns, common, options)
+                    for name, designed in zip(names, subsets, strict=True)),
+        stability=_compare_stability(result, page), score=_compare_score(result, page),
+        overlap=describe_overlap(*(designed.runs for designed in subsets)), notes=_notes(result, page, subsets),
+    )  # fmt: skip
+
+
+def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> DesignedRuns:
+    """What a candidate selected; of rankings and weights the best features, as many as the others select."""
+    top = common.top or common_size([], len(result.feature_names))
+    return CommonMeasure(common.measure, top).cut(result.designed(name))
+
+
+def _make_side(
+    result: StudyResult,
+    name: str,
+    designed: DesignedRuns,
+    columns: NDArray[np.int64],
+    common: CommonMeasure,
+    options: CommonOptions,
+) -> CandidateSide:
+    estimate = estimate_stability(result, name, common, None)
+    return CandidateSide(
+        candidate=name, stability=describe_stability(result, name, {name: estimate}, options.level),
+        score=_find_score(result, name, options), size=float(designed.runs.sizes.mean()),
+        map=map_columns(designed, columns), n_runs=designed.runs.n_runs,
+    )  # fmt: skip
+
+
+def _find_score(result: StudyResult, name: str, options: CommonOptions) -> Score | None:
+    if options.metric is None:
+        return None
+    scores, splits = result.split_scores(name, options.metric)
+    if scores.empty:
+        return None
+    low, high = mean_score_interval(scores, splits, score_range(result.plan["scoring"][options.metric]), options.level)
+    error = corrected_error(np.asarray(scores, dtype=np.float64), splits)
+    return Score(metric=options.metric, value=float(scores.mean()), error=error, low=low, high=high)
+
+
+# Differences
+
+
+def _compare_stability(result: StudyResult, page: BesidePage) -> PairedDifference | None:
+    try:
+        compared = result.compare([page.first, page.second], page.options.measure, level=page.options.level)
+    except ValueError:
+        return None
+    pair = compared.pairs.iloc[0]
+    return _make_difference(
+        page, "stability", float(pair["difference"]), float(pair["low"]), float(pair["high"]), float(pair["p_value"]),
+        str(pair["design"]),
+    )  # fmt: skip
+
+
+def _compare_score(result: StudyResult, page: BesidePage) -> PairedDifference | None:
+    options = page.options
+    if options.metric is None:
+        return None
+    try:
+        points = make_points(
+            result, options.metric, options.measure, candidates=[page.first, page.second], level=options.level
+        )
+        (first, second), test = points.points, usual_test(points)
+        tested = differ(points, first, second, test)
+    except ValueError:
+        return None
+    change = compare_scores(result, page.second, page.first, options.metric, options.level)
+    ends = (math.nan, math.nan) if change is None or test == "mcnemar" else (change.low, change.high)
+    name = page.labels.score(options.metric)
+    return _make_difference(page, name, tested.difference, *ends, tested.p_value, test)
+
+
+def _make_difference(
+    page: BesidePage, what: str, difference: float, low: float, high: float, p: float, test: str
+) -> PairedDifference | None:
+    if math.isnan(difference):
+        return None
+    differs = p <= 1 - page.options.level
+    return PairedDifference(
+        difference=difference, low=low, high=high, p_value=p, differs=differs, test=TESTS[test],
+        sentence=_describe_difference(page, what, difference, (low, high), p, test),
+    )  # fmt: skip
+
+
+def _describe_difference(
+    page: BesidePage, what: str, difference: float, ends: tuple[float, float], p: float, test: str
+) -> str:
+    """The difference in a sentence, of the one that has more; that they differ only if the test says so."""
+    if math.isnan(p):
+        return f"Whether the two differ in {what} could not be tested: too few resamples are shared by both."
+    more, less = (page.labels.candidate(name) for name in (page.first, page.second))
+    low, high = ends
+    if difference < 0:
+        more, less, low, high = less, more, -high, -low
+    interval = (
+        "" if math.isnan(low) else f"{format_percent(page.options.level)} interval {_signed(low)} to {_signed(high)}, "
+    )
+    figures = f"({interval}{format_p_value(p)}; {TESTS[test]})"
+    gap = f"{more} is {abs(difference):.3f} above {less}" if difference else "both have the same"
+    if p <= 1 - page.options.level:
+        return f"The two differ in {what}: {gap} {figures}."
+    return f"These resamples cannot tell the two apart in {what}: {gap} {figures}."
+
+
+def _signed(number: float) -> str:
+    return f"{number:.3f}".replace("-", "−")
+
+
+def _notes(result: StudyResult, page: BesidePage, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:
+    n, notes = len(result.candidates), [describe_unfinished(result)]
+    if n > 2:
+        notes.append(
+            f"The tests are of this pair alone. {n} candidates make {n * (n - 1) // 2:,} pairs, and of many pairs some "
+            "differ by chance."
+        )
+    ordering = [page.labels.candidate(name) for name in (page.first, page.second) if result.kinds[name] != "subset"]
+    if ordering:
+        best = max(designed.runs.sizes.max() for designed in subsets)
+        verb = "orders" if len(ordering) == 1 else "order"
+        notes.append(f"{' and '.join(ordering)} {verb} all features; the best {best} count as selected.")
+    return tuple(filter(None, notes))

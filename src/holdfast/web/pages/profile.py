@@ -1,0 +1,324 @@
+"""How many features: stability over the number of features, and what is selected at each, from the stored orders."""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from holdfast.inference.features import feature_table
+from holdfast.plots.embed import figure
+from holdfast.plots.profile import draw_profile, profile_data
+from holdfast.plots.text import format_count, format_number
+from holdfast.plots.theme import unchecked
+from holdfast.report.labels import make_labels
+from holdfast.report.records import Labels
+from holdfast.study import StudyResult
+from holdfast.study.orders import UnansweredError
+from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
+from holdfast.web.candidates import (
+    CommonOptions,
+    choose_options,
+    describe_unfinished,
+    find_labels,
+    format_interval,
+    quietly,
+)
+from holdfast.web.launcher import StudyState
+from holdfast.web.profile_records import ProfileLine, ProfilePoint, ProfileSource, SizedFeature, SizedSelection
+from holdfast.web.results import Snapshot
+from holdfast.web.routing import Routes
+from holdfast.web.site import Site
+
+routes = Routes()
+MOST_FEATURES = 100
+"""Features that are listed at a size."""
+MOST_LINES = 8
+"""Selectors in one picture, as many as there are colors."""
+COLUMNS = {
+    "selector": "selector", "size": "number of features", "stability": "stability", "low": "lower end of the interval",
+    "high": "upper end of the interval", "baseline": "random selection",
+}  # fmt: skip
+KNOTS = (
+    "A ring marks a number of features up to which the resamples agree on the features that are added, and after which "
+    "further ones enter almost at random (they agree on no more than {} of what is possible beyond chance)."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileQuery:
+    """Whose profile, by what measure.
+
+    Attributes
+    ----------
+    family : str
+        A selector, or a candidate that orders all features; the first that has orders if it is left out.
+    size : int or None
+        Number of features to look at.
+    metric, measure : str
+        The score, and the measure of stability, one of subsets; the usual ones if they are left out.
+    level : float
+        Level of the intervals.
+    together : bool
+        Whether to draw all selectors that have orders.
+    """
+
+    family: str = ""
+    size: int | None = None
+    metric: str = ""
+    measure: str = ""
+    level: float = 0.95
+    together: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeQuery:
+    """Whose selection of a number of features, by what measure.
+
+    Attributes
+    ----------
+    family : str
+        A selector, or a candidate that orders all features; the first that has orders if it is left out.
+    metric, measure : str
+        The score, and the measure of stability, one of subsets; the usual ones if they are left out.
+    level : float
+        Level of the intervals.
+    """
+
+    family: str = ""
+    metric: str = ""
+    measure: str = ""
+    level: float = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfilePage:
+    """Stability over the number of features.
+
+    Attributes
+    ----------
+    state : StudyState
+        What the study is doing.
+    labels : Labels
+        What candidates, selectors and scores are called.
+    options : CommonOptions
+        Measure, score and level.
+    sources : tuple of ProfileSource
+        All selectors, with why some have no profile.
+    source : ProfileSource or None
+        The one to look at; None if none has a profile.
+    together : bool
+        Whether all are drawn.
+    lines : tuple of ProfileLine
+        The profiles, that of the source first.
+    at : SizedSelection or None
+        What is selected at the size that was asked for.
+    knots : str
+        What a knot is, if there are any.
+    notes : tuple of str
+        What to keep in mind.
+    """
+
+    state: StudyState
+    labels: Labels
+    options: CommonOptions
+    sources: tuple[ProfileSource, ...]
+    source: ProfileSource | None
+    together: bool
+    lines: tuple[ProfileLine, ...]
+    at: SizedSelection | None
+    knots: str
+    notes: tuple[str, ...]
+
+
+def draw_lines(page: ProfilePage) -> dict[str, str]:
+    """Draw stability over the number of features."""
+    labels = {source.name: source.label for source in page.sources}
+    rows = [
+        {
+            "selector": labels[line.name], "size": point.size, "stability": point.stability, "low": point.low,
+            "high": point.high, "baseline": point.random, "knot": point.knot,
+        }
+        for line in page.lines
+        for point in line.points
+    ]  # fmt: skip
+    if len(rows) < 2:
+        return {}
+    data = profile_data(pd.DataFrame(rows))
+    with unchecked():
+        wide, narrow = (draw_profile(data, level=page.options.level, narrow=small) for small in (False, True))
+    return {"profile": figure(wide, "figure-profile", narrow=narrow, columns=COLUMNS)}
+
+
+@routes.page("/studies/{study}/profile", "profile.html.j2", draw_lines)
+def show_profile(site: Site, study: str, query: ProfileQuery) -> ProfilePage:
+    """Show stability over the number of features, and what is selected at one of them."""
+    state, snapshot = site.launcher.state(study), site.results.get(study)
+    options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
+    sources, source = find_sources(snapshot), find_source(snapshot, query.family)
+    if source is None:
+        lines: list[ProfileLine] = []
+    else:
+        others = [other for other in sources if query.together and not other.missing and other != source]
+        lines = [_make_line(_profile(snapshot, each.name, options)) for each in [source, *others][:MOST_LINES]]
+    size = query.size or (_usual_size(lines[0]) if lines else 0)
+    knots = KNOTS.format("0.2") if any(line.knots for line in lines) else ""
+    return ProfilePage(
+        state=state, labels=find_labels(snapshot), options=options, sources=sources, source=source,
+        together=query.together, lines=tuple(lines), knots=knots,
+        at=None if source is None else select_size(snapshot, source, size, options),
+        notes=_notes(snapshot.result),
+    )  # fmt: skip
+
+
+@routes.data("/studies/{study}/profile/{size}")
+def read_size(site: Site, study: str, size: str, query: SizeQuery) -> SizedSelection:
+    """Tell what is selected if so many features are, from the stored orders."""
+    snapshot = site.results.get(study)
+    if not size.isascii() or not size.isdigit() or len(size) > 9:
+        raise ValueError(f"Expected a number of features, got {size[:60]!r}.")
+    options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
+    source = find_source(snapshot, query.family)
+    if source is None:
+        raise ValueError(f"There are no orders of features to cut: {find_sources(snapshot)[0].missing}.")
+    return select_size(snapshot, source, int(size), options)
+
+
+# Who has a profile
+
+
+def find_sources(snapshot: Snapshot) -> tuple[ProfileSource, ...]:
+    """Return all selectors, and candidates that order all features, with the sizes that can be asked for."""
+    labels = find_labels(snapshot)
+    return snapshot.remember("profile sources", lambda result: tuple(_sources(result, labels)))
+
+
+def _sources(result: StudyResult, labels: Labels) -> list[ProfileSource]:
+    sources = []
+    for family in result.families:
+        ordering = [name for name in result.candidates if result.family(name) == family and gives_orders(result, name)]
+        names = dict.fromkeys(ordering or [family])
+        sources += [
+            _source(result, name, labels.candidate(name) if ordering else labels.family(name)) for name in names
+        ]
+    return sources
+
+
+def _source(result: StudyResult, name: str, label: str) -> ProfileSource:
+    try:
+        sizes = find_sizes(result, name)
+    except UnansweredError as unanswered:
+        return ProfileSource(name=name, label=label, missing=unanswered.plain)
+    if len(sizes) < 2:
+        return ProfileSource(name=name, label=label, missing="only one number of features was stored")
+    listed = () if isinstance(sizes, range) else tuple(sizes)
+    return ProfileSource(name=name, label=label, least=sizes[0], most=sizes[-1], sizes=listed)
+
+
+def find_source(snapshot: Snapshot, name: str) -> ProfileSource | None:
+    """Return the selector that was asked for, or the first that has a profile; None if none has."""
+    sources = find_sources(snapshot)
+    if not name:
+        return next((source for source in sources if not source.missing), None)
+    for source in sources:
+        if source.name == name:
+            if source.missing:
+                raise ValueError(f"{source.label} has no profile: {source.missing}.")
+            return source
+    known = ", ".join(source.name for source in sources[:8])
+    raise ValueError(f"Expected one of the selectors {known}, got {name[:80]!r}.")
+
+
+# The profile
+
+
+def _profile(snapshot: Snapshot, name: str, options: CommonOptions) -> SizeProfile:
+    key = ("profile", name, options.measure, options.metric, options.level)
+    return snapshot.remember(key, lambda result: quietly(lambda: _work_out(result, name, options)))
+
+
+def _work_out(result: StudyResult, name: str, options: CommonOptions, sizes: list[int] | None = None) -> SizeProfile:
+    metric = options.metric if result.has_scores else None
+    try:
+        return result.profile(name, options.measure, sizes=sizes, metric=metric, level=options.level)
+    except ValueError:  # the candidates with these sizes have no scores
+        return result.profile(name, options.measure, sizes=sizes, level=options.level)
+
+
+def _make_line(profile: SizeProfile) -> ProfileLine:
+    frame = profile.frame.assign(**{name: math.nan for name in ("score", "score_se") if name not in profile.frame})
+    points = tuple(
+        ProfilePoint(
+            size=int(row["size"]), stability=float(row["stability"]), low=float(row["low"]), high=float(row["high"]),
+            random=float(row["random"]), entering=float(row["entering"]), knot=int(row["size"]) in profile.knots,
+            score=float(row["score"]), score_error=float(row["score_se"]),
+        )
+        for row in frame.to_dict("records")
+    )  # fmt: skip
+    return ProfileLine(name=profile.name, knots=tuple(profile.knots), points=points)
+
+
+def _usual_size(line: ProfileLine) -> int:
+    """The size to look at first: the first knot, else the most stable one."""
+    known = [point for point in line.points if not math.isnan(point.stability)]
+    if line.knots or not known:
+        return line.knots[0] if line.knots else line.points[0].size
+    return max(known, key=lambda point: point.stability).size
+
+
+# One size
+
+
+def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: CommonOptions) -> SizedSelection:
+    """Return what is selected if so many features are; an error if the orders do not tell."""
+    if not source.least <= size <= source.most or (source.sizes and size not in source.sizes):
+        which = ", ".join(map(str, source.sizes)) if source.sizes else f"{source.least:,} to {source.most:,}"
+        raise ValueError(f"Expected a number of features that was stored for {source.label} ({which}), got {size:,}.")
+    key = ("size", source.name, size, options.measure, options.metric, options.level)
+    return snapshot.remember(key, lambda result: quietly(lambda: _select(result, source.name, size, options)))
+
+
+def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -> SizedSelection:
+    (point,) = _make_line(_work_out(result, name, options, [size])).points
+    (designed,) = cut_to_sizes(result, name, [size])[0].values()
+    table = feature_table(designed.runs, level=options.level)
+    features = tuple(
+        SizedFeature(
+            feature=_name(row["feature"]), count=int(row["count"]), frequency=float(row["frequency"]),
+            low=float(row["low"]), high=float(row["high"]),
+        )
+        for row in table.head(MOST_FEATURES).to_dict("records")
+    )  # fmt: skip
+    return SizedSelection(
+        family=name, size=size, stability=point.stability, low=point.low, high=point.high, random=point.random,
+        score=point.score, score_error=point.score_error, n_runs=designed.runs.n_runs, n_selected=len(table),
+        features=features,
+        sentence=_describe_size(point, designed.runs.n_runs, len(table), options, make_labels(result)),
+    )  # fmt: skip
+
+
+def _describe_size(point: ProfilePoint, n_runs: int, n_selected: int, options: CommonOptions, labels: Labels) -> str:
+    """The stability at a size, and how many features took turns, in sentences."""
+    count = format_count(point.size, "feature")
+    if math.isnan(point.stability):
+        first = (
+            f"With {count} the stability is undefined: all features are no selection, or there are too few resamples."
+        )
+    else:
+        random = "" if math.isnan(point.random) else f"; random selection {format_number(point.random)}"
+        interval = format_interval(point.low, point.high, options.level)
+        first = f"With {count} the stability is {format_number(point.stability)} ({interval}{random})."
+    score = ""
+    if not math.isnan(point.score):
+        score = f" The {labels.score(options.metric)} is {point.score:.3f} ± {point.score_error:.3f} (standard error)."
+    return (
+        f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
+    )
+
+
+def _name(feature: object) -> str:
+    return f"feature {feature}" if isinstance(feature, int) else str(feature)
+
+
+def _notes(result: StudyResult) -> tuple[str, ...]:
+    nested = "The samples of full size are measured here." if result.design == "nested_subsamples" else ""
+    return tuple(filter(None, [describe_unfinished(result), nested]))
