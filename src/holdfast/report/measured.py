@@ -31,7 +31,7 @@ from holdfast.report.verdict import (
     warn_of_untested,
 )
 from holdfast.study.common_measure import common_size, take_best
-from holdfast.tradeoff.checked import UNTESTED, check_columns
+from holdfast.tradeoff.checked import OFTEN, check_columns
 from holdfast.tradeoff.information import Information
 from holdfast.tradeoff.stand_ins import find_frequencies
 
@@ -87,7 +87,7 @@ def _describe(runs: Preferences, count: int, level: float, threshold: float) -> 
     if not count:
         return ()
     order = (-runs.counts).argsort(kind="stable")[:count].tolist()
-    rows = check_columns(order, find_frequencies(runs), level, threshold, UNTESTED)
+    rows = check_columns(order, find_frequencies(runs), level, threshold, OFTEN)
     return tuple(
         Feature(
             feature=show_name(runs.features[column]),

@@ -13,7 +13,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.evaluation import Undefined
 from holdfast.io.exported import is_exported
 from holdfast.io.questions import plain_note
-from holdfast.io.selections import holds_matrix, pick_candidate
+from holdfast.io.selections import holds_matrix, pick_candidate, read_selections
 from holdfast.io.selections_inspection import inspect_selections
 from holdfast.measures import MEASURES, REQUIRED, UndefinedStabilityWarning, find_measure
 from holdfast.plots.sources import designed_runs
@@ -35,7 +35,7 @@ from holdfast.report.measured import (
 from holdfast.report.records import Cause, Stability, Verdict
 from holdfast.study.common_measure import USUAL
 from holdfast.study.export import read_designed
-from holdfast.web.parsed import read_once
+from holdfast.web.parsed import keep, recall
 from holdfast.web.tasks import task
 
 Layout: TypeAlias = Literal["table", "lists", "exported"]
@@ -325,11 +325,15 @@ def read_runs(
     candidate: str | None = None,
 ) -> ReadRuns:
     """Read the runs of a file, cut to the best features if that is asked for."""
-    if is_exported(path):
+    options: dict[str, Any] = {"kind": kind, "n_features": n_features, "transpose": transpose, "candidate": candidate}
+    known = recall(path, options)
+    if known is None and is_exported(path):
         exported = read_designed(path, kind, n_features)
         own = pick_candidate(path, exported, candidate)
         return ReadRuns(designed=_cut(own, top), held=own.runs.kind, layout="exported", candidates=tuple(exported))
-    runs, note = read_once(path, kind=kind, n_features=n_features, transpose=transpose, candidate=candidate)
+    runs, note = known or read_selections(path, **options)
+    if known is None:
+        keep(path, options, runs, note)
     return ReadRuns(
         designed=_cut(designed_runs(runs, None), top),
         held=runs.kind,

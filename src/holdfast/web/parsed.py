@@ -4,29 +4,38 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from holdfast import __version__
-from holdfast.io.selections import read_preferences, read_selections, write_preferences
+from holdfast.io.selections import read_preferences, write_preferences
 from holdfast.preferences import Preferences
+from holdfast.web.folder import write_private
 
 WORTHWHILE = 100_000
 """Bytes of a file from which what was read is kept."""
 
 
-def read_once(path: Path, **options: Any) -> tuple[Preferences, str | None]:
-    """Read selections as :func:`holdfast.io.selections.read_selections` does; a large file is parsed only once."""
+def recall(path: Path, options: Mapping[str, Any]) -> tuple[Preferences, str | None] | None:
+    """Return what was read from a file with these options, and the note on it; None if it was not kept."""
+    kept, about = _files(path, options)
+    return (read_preferences(kept), json.loads(about.read_text(encoding="utf-8"))) if kept.exists() else None
+
+
+def keep(path: Path, options: Mapping[str, Any], preferences: Preferences, note: str | None) -> None:
+    """Keep what was read from a file that is not small, for its owner only."""
     if path.stat().st_size < WORTHWHILE:
-        return read_selections(path, **options)
-    digest = hashlib.sha256(json.dumps([__version__, options], sort_keys=True).encode()).hexdigest()[:16]
-    kept, about = (path.with_name(f".read-{digest}.{ending}") for ending in ("parquet", "json"))
-    if kept.exists():
-        return read_preferences(kept), json.loads(about.read_text(encoding="utf-8"))
-    preferences, note = read_selections(path, **options)
-    about.write_text(json.dumps(note), encoding="utf-8")
+        return
+    kept, about = _files(path, options)
+    write_private(about, json.dumps(note))
     passing = path.with_name(f".passing-{secrets.token_hex(4)}.parquet")
     write_preferences(preferences, passing)
     passing.chmod(0o600)
     os.replace(passing, kept)
-    return preferences, note
+
+
+def _files(path: Path, options: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Where selections and the note on them are kept."""
+    digest = hashlib.sha256(json.dumps([__version__, dict(options)], sort_keys=True).encode()).hexdigest()[:16]
+    return path.with_name(f".read-{digest}.parquet"), path.with_name(f".read-{digest}.json")

@@ -3,7 +3,8 @@
 import io
 import shlex
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -18,6 +19,7 @@ from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.text import display_names
 from holdfast.plots.theme import unchecked
 from holdfast.preferences import Kind
+from holdfast.report.feature_records import Features, FeatureTable
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
@@ -30,6 +32,7 @@ from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 
 routes = Routes()
+NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 EXAMPLES = {"ten-best": 10, "five-best": 5}
 """Examples by name: how many of the best features of each bootstrap sample count as selected."""
@@ -240,12 +243,15 @@ async def add_example(site: Site, example: str) -> Upload:
     frame = load_example().top(EXAMPLES[example], ties="lowest").to_frame()
     text = io.StringIO()
     frame.to_csv(text, index_label="run")
-    content = text.getvalue().encode()
+    content, name = text.getvalue().encode(), f"example-{example}.csv"
+    known = (upload for upload in site.uploads.list("selections") if (upload.name, upload.size) == (name, len(content)))
+    if (upload := next(known, None)) is not None:
+        return upload
 
     async def pieces() -> AsyncIterator[bytes]:
         yield content
 
-    return await site.uploads.receive(f"example-{example}.csv", "selections", len(content), pieces())
+    return await site.uploads.receive(name, "selections", len(content), pieces())
 
 
 # One file
@@ -299,13 +305,18 @@ def draw_selections(page: SelectionsPage) -> dict[str, str]:
     measurement = page.measurement
     if measurement is None or measurement.features.map is None:
         return {}
-    frames = map_frames(measurement.features.map, measurement.features)
+    features = replace(measurement.features, shown=(), table=NO_TABLE)
+    return {"map": _draw_map(features), "table": pack_table(measurement.features)["block"]}
+
+
+@lru_cache(maxsize=8)
+def _draw_map(features: Features) -> str:
+    """Draw the selection map; it stays the same as long as the file is read in the same way."""
+    assert features.map is not None
+    frames = map_frames(features.map, features)
     with unchecked():
         wide, narrow = (draw_selection_map(frames, narrow=narrow) for narrow in (False, True))
-    return {
-        "map": figure(wide, "figure-map", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"]),
-        "table": pack_table(measurement.features)["block"],
-    }
+    return figure(wide, "figure-map", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"])
 
 
 # Several files

@@ -41,6 +41,12 @@ const inTurn = async (items, one) => {
   return done;
 };
 
+onLive(live => live.querySelectorAll("time[data-seconds]").forEach(time => {
+  const when = new Date(1000 * time.dataset.seconds);
+  time.dateTime = when.toISOString();
+  time.textContent = when.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
+}));
+
 onLive(live => {
   const files = live.querySelector("#files"), paste = live.querySelector("#paste");
   if (!files) return;
