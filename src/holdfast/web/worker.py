@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
 
-PRELOADED = ["holdfast.web.tasks", "scipy.stats", "pyarrow.parquet", "python_calamine"]
-"""Modules that workers find loaded: those of the tasks, and those that are imported only when they are needed."""
+PRELOADED = ["holdfast.web.preloaded", "scipy.stats", "pyarrow.parquet", "python_calamine"]
+"""Modules that workers find loaded: the tasks, and what is otherwise imported only when it is needed."""
 GIGABYTE = 1_000_000_000
 MOST_ANSWERED = 64_000_000
 """Bytes of the longest answer."""
