@@ -54,12 +54,12 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
     )  # fmt: skip
     both = pd.concat([pairs, reversed_pairs])
     both["significant"] = both["p_holm"] <= 1 - comparisons.level
-    place = {name: place for place, name in enumerate(_order(comparisons))}
+    place = {name: place for place, name in enumerate(sort_by_stability(comparisons))}
     keys = [both["first"].map(place), both["second"].map(place)]
     return both.iloc[pd.MultiIndex.from_arrays(keys).argsort()].reset_index(drop=True)
 
 
-def _order(comparisons: Comparisons) -> list[str]:
+def sort_by_stability(comparisons: Comparisons) -> list[str]:
     """Return the names, the most stable first."""
     estimates = comparisons.estimates
     sign = -1 if all(higher_is_better(estimate.measure) for estimate in estimates.values()) else 1
@@ -92,7 +92,7 @@ def plot_comparisons(comparisons: Comparisons) -> "alt.LayerChart":
     >>> print(*plots.plot_comparisons(hf.compare_many(sizes)).title.text)
     15 best is significantly more stable than 5 best; 10 best does not differ significantly from it
     """
-    return draw_comparisons(comparison_data(comparisons), _order(comparisons), level=comparisons.level)
+    return draw_comparisons(comparison_data(comparisons), sort_by_stability(comparisons), level=comparisons.level)
 
 
 def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "alt.LayerChart":
@@ -134,7 +134,7 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
         f"row minus column; * significant at {format_percent(1 - level)} after Holm's correction; "
         "blue: the row is larger, orange: smaller"
     )
-    return finish_chart(chart, _finding(data, names), [note], width=max(side + 140, 420))
+    return finish_chart(chart, say_who_differs(data, names), [note], width=max(side + 140, 420))
 
 
 def _tooltip(level: float) -> "list[alt.Tooltip]":
@@ -165,7 +165,8 @@ def _texts(data: pd.DataFrame, *, full: bool) -> list[str]:
     return [number and number + star for number, star in zip(numbers, stars, strict=True)]
 
 
-def _finding(data: pd.DataFrame, names: list[str]) -> str:
+def say_who_differs(data: pd.DataFrame, names: list[str]) -> str:
+    """Return what the data of :func:`comparison_data` show, as a sentence; names are in the order of stability."""
     best = data[data["first"] == names[0]]
     worse, similar = best[best["significant"]]["second"].tolist(), best[~best["significant"]]["second"].tolist()
     if not worse and data["significant"].any():

@@ -6,9 +6,12 @@ Help is given where its effect was tested on the resamples of the study, and nam
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
+from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
+from holdfast.preferences import Preferences
 from holdfast.report.feature_records import Feature, Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Cause, Labels, Stability
@@ -41,12 +44,13 @@ def find_causes(findings: Findings) -> tuple[Cause, ...]:
         causes += [
             size,
             _stand_ins(findings, candidate, features) if enough else None,
-            _near_the_cut(features) if enough else None,
-            _changing_size(result, candidate),
+            near_the_cut(features) if enough else None,
+            changing_size(result.preferences(candidate)),
             _small_sample(result, stability),
             _more_stable(findings, candidate, size is not None) if useful else None,
         ]
-    causes.append(_few_resamples(findings))
+    needed = count_needed(findings.estimate, findings.level) if result.design == "runs" else None
+    causes.append(few_resamples(stability, findings.level, needed))
     return tuple(cause for cause in causes if cause is not None)
 
 
@@ -86,8 +90,8 @@ def _better_size(findings: Findings, candidate: str) -> Cause | None:
     )
 
 
-def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause | None:
-    """Features that stand in for each other."""
+def take_turns(features: Features) -> Cause | None:
+    """Features are selected in turns."""
     taking_turns = [feature for feature in features.shown if feature.stand_ins]
     share = _variance_share(features, taking_turns)
     if len(taking_turns) < 2 or share < MATTERS:
@@ -98,15 +102,22 @@ def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause 
         f"{shorten(example.feature, 30)} was selected in {_percent(example.frequency)} of the resamples, it or one of "
         f"its stand-ins ({join_names(example.stand_ins)}) in {_percent(example.with_stand_ins)}."
     )
-    if not features.correlation_checked:
-        told = "They may carry the same information, or compete for the last places; the data would tell which."
-        return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {told}")
+    if features.correlation_checked:
+        return Cause(kind="stand-ins", title="Features stand in for each other", evidence=evidence)
+    told = "They may carry the same information, or compete for the last places; the data would tell which."
+    return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {told}")
+
+
+def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause | None:
+    """Features that stand in for each other, and what it would change to count them as one."""
+    cause = take_turns(features)
+    if cause is None or not features.correlation_checked:
+        return cause
     told = f"They are correlated (at {ALIKE:g} or more), so one may carry what another tells."
     gain = find_gain_of_groups(findings.result, candidate, findings.common, level=findings.level, X=findings.X)
-    return Cause(
-        kind="stand-ins",
-        title="Features stand in for each other",
-        evidence=f"{evidence} {told}",
+    return replace(
+        cause,
+        evidence=f"{cause.evidence} {told}",
         help=None
         if gain is None
         else (
@@ -116,7 +127,7 @@ def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause 
     )
 
 
-def _near_the_cut(features: Features) -> Cause | None:
+def near_the_cut(features: Features) -> Cause | None:
     """Some features are in nearly every resample, and others come and go."""
     frequencies = features.table.frequency
     core = [frequency for frequency in frequencies if frequency >= 0.9]
@@ -137,8 +148,8 @@ def _near_the_cut(features: Features) -> Cause | None:
     )
 
 
-def _changing_size(result: StudyResult, candidate: str) -> Cause | None:
-    runs = result.preferences(candidate)
+def changing_size(runs: Preferences) -> Cause | None:
+    """Resamples select different numbers of features."""
     if runs.kind != "subset" or runs.n_runs < 2 or not runs.sizes.mean() > 0:
         return None
     if runs.sizes.std() / runs.sizes.mean() < 0.3:
@@ -223,19 +234,17 @@ def _say_score(effect: Effect, findings: Findings) -> str:
     ).replace("-", "−")
 
 
-def _few_resamples(findings: Findings) -> Cause | None:
-    stability = findings.stability
+def few_resamples(stability: Stability, level: float, needed: int | None) -> Cause | None:
+    """The interval of the stability is wide; ``needed`` resamples would narrow it, if that is known."""
     if not (stability.high - stability.low) / 2 > WIDE:
         return None
-    needed = _needed(findings)
     half_width = format_number((stability.high - stability.low) / 2)
     interval = f"{format_number(stability.low)} to {format_number(stability.high)}"
     return Cause(
         kind="few resamples",
         title="The stability itself is not known precisely yet",
         evidence=(
-            f"The {format_percent(findings.level)} interval is {interval} after "
-            f"{format_count(stability.n_runs, 'resample')}."
+            f"The {format_percent(level)} interval is {interval} after {format_count(stability.n_runs, 'resample')}."
         ),
         help=None
         if needed is None
@@ -246,14 +255,14 @@ def _few_resamples(findings: Findings) -> Cause | None:
     )
 
 
-def _needed(findings: Findings) -> int | None:
+def count_needed(estimate: StabilityEstimate | None, level: float, half_width: float = NARROW) -> int | None:
     """Return the number of resamples for a narrow interval; None if the resamples so far cannot tell."""
-    if findings.result.design != "runs" or findings.estimate is None or findings.estimate.n_runs < ENOUGH:
+    if estimate is None or estimate.n_runs < ENOUGH:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            plan = runs_needed(NARROW, pilot=findings.estimate, level=findings.level)
+            plan = runs_needed(half_width, pilot=estimate, level=level)
         except ValueError:
             return None
     return plan.n_runs if isinstance(plan, Pilot) else None

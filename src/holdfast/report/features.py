@@ -55,8 +55,8 @@ def make_features(
         n_runs=runs.n_runs,
         threshold=options.threshold,
         shown=shown,
-        table=_table(table),
-        map=_map(subsets) if top is not None else _map(result, candidate),
+        table=make_table(table),
+        map=make_map(subsets) if top is not None else make_map(result, candidate),
         bound=final.bound.sentence,
         top=top,
         correlation_checked=options.X is not None,
@@ -78,12 +78,12 @@ def _describe(
     rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
         Feature(
-            feature=_name(name),
+            feature=show_name(name),
             count=int(row["count"]),
             frequency=float(row["frequency"]),
             low=float(row["low"]),
             high=float(row["high"]),
-            stand_ins=tuple(_name(stand_in) for stand_in in row["stand_ins"]),
+            stand_ins=tuple(show_name(stand_in) for stand_in in row["stand_ins"]),
             with_stand_ins=float(row["with_stand_ins"]),
             verdict=str(row["verdict"]),
             **effects,
@@ -93,18 +93,20 @@ def _describe(
     )
 
 
-def _table(table: pd.DataFrame) -> FeatureTable:
+def make_table(table: pd.DataFrame) -> FeatureTable:
+    """Return every feature that was ever selected, from the table of :func:`feature_table`."""
     columns = {name: tuple(table[name].astype(float)) for name in ("frequency", "low", "high", "variance_share")}
     counts = tuple(int(count) for count in table["count"])
-    return FeatureTable(feature=tuple(_name(name) for name in table["feature"]), count=counts, **columns)
+    return FeatureTable(feature=tuple(show_name(name) for name in table["feature"]), count=counts, **columns)
 
 
-def _map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
+def make_map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
+    """Return which resample selected which feature; None if nothing was selected."""
     data = plots.selection_map_data(source, candidate, order="frequency")
-    return None if data.cells.empty else make_map(data)
+    return None if data.cells.empty else record_map(data)
 
 
-def make_map(data: plots.SelectionMap) -> SelectionMap:
+def record_map(data: plots.SelectionMap) -> SelectionMap:
     """Return the record of a selection map."""
     return SelectionMap(
         n_always=data.n_always,
@@ -130,5 +132,6 @@ def _map_rows(data: plots.SelectionMap) -> tuple[MapRow, ...]:
     )  # fmt: skip
 
 
-def _name(name: Any) -> str:
+def show_name(name: Any) -> str:
+    """Return the name of a feature for readers; one without a name is called by its number."""
     return f"feature {name}" if isinstance(name, int) else str(name)

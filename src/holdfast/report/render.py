@@ -20,6 +20,7 @@ from holdfast.plots.text import clean_lines, clean_text, format_number, format_p
 from holdfast.report.feature_records import Features
 from holdfast.report.glossary import Glossary
 from holdfast.report.pictures import draw_figures
+from holdfast.report.records import Stability
 from holdfast.report.summary import Summary
 from holdfast.serialization import to_json
 
@@ -167,7 +168,6 @@ def page_parts(summary: Summary) -> dict[str, Any]:
         "tradeoff": summary.tradeoff,
         "labels": labels,
         "reported": shorten(labels.candidate(summary.candidate), 60) if summary.candidate else "",
-        "scale": _scale(summary),
         "table": None if summary.features is None else pack_table(summary.features),
         "most": MOST_CANDIDATES,
     }
@@ -198,6 +198,7 @@ def make_environment(format: str, *packages: str) -> "Environment":
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
         "upper_first": lambda text: text[:1].upper() + text[1:],
+        "on_scale": place_on_scale,
         "called": lambda name, labels: labels.candidate(name),
         "for_shell": lambda text: shlex.quote(clean_text(str(text))),
         "quoted": lambda text: json.dumps(str(text), ensure_ascii=False),
@@ -234,9 +235,8 @@ def _escape_for_markdown(value: Any) -> Any:
 # Parts of the page
 
 
-def _scale(summary: Summary) -> dict[str, Any] | None:
-    """Return where the stability lies on the bar of the verdict, in percent."""
-    stability = summary.stability
+def place_on_scale(stability: Stability) -> dict[str, Any] | None:
+    """Return where a stability lies on the bar of the verdict, in percent; None if its words do not apply."""
     if math.isnan(stability.value) or not stability.strength:
         return None
     ends = (stability.value, stability.value) if math.isnan(stability.low) else (stability.low, stability.high)

@@ -43,8 +43,8 @@ def make_verdict(findings: Findings) -> Verdict:
     standing = find_standing(findings.stability, findings.information, findings.features)
     return Verdict(
         standing=standing,
-        headline=_headline(standing, findings.stability, findings.features) + _not_told_apart(findings, standing),
-        sentences=(_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
+        headline=make_headline(standing, findings.stability, findings.features) + _not_told_apart(findings, standing),
+        sentences=(say_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
         cautions=tuple(_cautions(findings)),
     )
 
@@ -82,7 +82,8 @@ def match_headline(features: Features | None, stability: Stability, information:
     return replace(features, shown=tuple(shown))
 
 
-def _headline(standing: Standing, stability: Stability, features: Features | None) -> str:
+def make_headline(standing: Standing, stability: Stability, features: Features | None) -> str:
+    """Return where a selection stands, in a few words."""
     if standing == "unsure" and math.isnan(stability.low):
         return NO_INTERVAL
     if standing == "fails" and features is not None and features.trusted:
@@ -102,7 +103,8 @@ def _not_told_apart(findings: Findings, standing: Standing) -> str:
     return f" {names}: these data cannot tell them apart."
 
 
-def _how_stable(stability: Stability, level: float) -> str:
+def say_how_stable(stability: Stability, level: float) -> str:
+    """Return the stability with its interval and its strength, as a sentence."""
     if math.isnan(stability.value):
         return f"The stability is undefined: {(stability.reason or 'no reason is known').rstrip('.')}."
     words = f", which is {stability.strength}" if stability.strength else ""
@@ -128,7 +130,7 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
     if findings.candidate is None or features is None:
         return "There is nothing to use yet: no fit has succeeded."
     name = shorten(findings.labels.candidate(findings.candidate), 60)
-    frequent = _frequent(features, findings.level)
+    frequent = say_how_many_often(features, findings.level)
     score, baseline = format_number(information.score), format_number(information.baseline)
     if standing == "no signal":
         return (
@@ -158,7 +160,7 @@ def _whom_to_trust(findings: Findings, features: Features, standing: Standing, n
     if standing == "unsure" or not features.trusted:
         yet = " yet" if standing == "unsure" else ""
         but = ", but trust" if chosen else ", trust"
-        return f"{use}{but} no feature on its own{yet}: {_frequent(features, findings.level)}."
+        return f"{use}{but} no feature on its own{yet}: {say_how_many_often(features, findings.level)}."
     count = len(features.trusted)
     trusted = "the one feature" if count == 1 else f"the {count} features"
     names = join_names([row.feature for row in features.trusted], 6)
@@ -166,7 +168,7 @@ def _whom_to_trust(findings: Findings, features: Features, standing: Standing, n
     return f"{use}{trust} {trusted} whose selection frequency is {_above(features, findings.level)}: {names}."
 
 
-def _frequent(features: Features, level: float) -> str:
+def say_how_many_often(features: Features, level: float) -> str:
     """Return how many features were selected often, in words."""
     count = len(features.frequent)
     whose = f"{count} features have" if count > 1 else f"{'one' if count else 'no'} feature has"
@@ -186,22 +188,35 @@ def _capitalize(text: str) -> str:
 
 def _cautions(findings: Findings) -> list[str]:
     result, stability = findings.result, findings.stability
-    cautions = [
+    return [
         *result.data.warnings,
         result.records.perturbation.caution,
         *_on_the_interval(result, stability),
         *_on_missing_fits(result, stability),
         *_on_prediction(result, stability, findings.tradeoff, findings.information, findings.labels),
+        *warn_of_unseen(stability),
     ]
-    if stability.n_runs < MANY and not math.isnan(stability.unseen_share):
-        share = stability.unseen_share
-        with_many = 1 - (1 - share) ** ((stability.n_runs - 1) / (MANY - 1))
-        cautions.append(
-            f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to {100 * share:.0f} % "
-            f"of further resamples select entirely different features; with {MANY} resamples that would be "
-            f"{100 * with_many:.1f} %."
-        )
-    return cautions
+
+
+def warn_of_unseen(stability: Stability) -> list[str]:
+    """Return what so few resamples cannot rule out; nothing if there are many."""
+    if stability.n_runs >= MANY or math.isnan(stability.unseen_share):
+        return []
+    share = stability.unseen_share
+    with_many = 1 - (1 - share) ** ((stability.n_runs - 1) / (MANY - 1))
+    return [
+        f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to {100 * share:.0f} % "
+        f"of further resamples select entirely different features; with {MANY} resamples that would be "
+        f"{100 * with_many:.1f} %."
+    ]
+
+
+def warn_of_untested(why: str) -> str:
+    """Return what stability alone does not show."""
+    return (
+        "A selection can be stable and useless: a selector that always takes the same features is perfectly "
+        f"stable. Whether these features predict anything was not tested: {why}."
+    )
 
 
 def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
@@ -245,10 +260,7 @@ def _on_prediction(
 ) -> list[str]:
     cautions = []
     if information.untested and stability.n_runs:
-        cautions.append(
-            "A selection can be stable and useless: a selector that always takes the same features is perfectly "
-            f"stable. Whether these features predict anything was not tested: {labels.write(information.untested)}."
-        )
+        cautions.append(warn_of_untested(labels.write(information.untested)))
     elif tradeoff.optimistic and len(result.candidates) > 1:
         metric = labels.score(tradeoff.metric)
         cautions.append(

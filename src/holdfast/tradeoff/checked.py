@@ -106,7 +106,7 @@ def check_features(
     column = {str(feature): place for place, feature in enumerate(frequencies.runs.features)}
     names = list(features)
     places = [column.get(str(feature)) for feature in names]
-    known = _check_known([place for place in places if place is not None], frequencies, level, threshold, often)
+    known = check_columns([place for place in places if place is not None], frequencies, level, threshold, often)
     rows = [
         {"feature": name, **(UNKNOWN if place is None else known[place])}
         for name, place in zip(names, places, strict=True)
@@ -140,7 +140,7 @@ UNKNOWN: dict[str, Any] = {
 """What is said of a name that no feature of the study has."""
 
 
-def _check_known(
+def check_columns(
     columns: Sequence[int], frequencies: Frequencies, level: float, threshold: float, often: str
 ) -> dict[int, dict[str, Any]]:
     """What is said of features of the study, by column."""

@@ -69,6 +69,11 @@ def _count_frequencies(result: StudyResult, candidate: str, top: int | None, X: 
         runs = take_best(runs, top)
     elif top is not None:
         raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
+    return find_frequencies(runs, X)
+
+
+def find_frequencies(runs: Preferences, X: Any = None) -> Frequencies:
+    """Return how often runs selected each feature, and which features take turns."""
     return Frequencies(runs, _find_stand_ins(runs, X))
 
 

@@ -15,7 +15,7 @@ from holdfast.plots.sources import BLOCKS
 from holdfast.plots.text import display_names, format_count
 from holdfast.preferences import Preferences
 from holdfast.report.feature_records import SelectionMap
-from holdfast.report.features import make_map
+from holdfast.report.features import record_map
 
 Standing: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
 OFTEN = 0.5
@@ -120,7 +120,7 @@ def map_columns(designed: DesignedRuns, columns: NDArray[np.int64]) -> Selection
     data = plots.selection_map_data(part, show="all", blocks=_block_names(designed))
     always, sometimes = runs.counts == runs.n_runs, (runs.counts > 0) & (runs.counts < runs.n_runs)
     whole = replace(data, order="frequency", n_always=int(always.sum()), n_sometimes=int(sometimes.sum()))
-    return make_map(whole)
+    return record_map(whole)
 
 
 def _block_names(designed: DesignedRuns) -> list[str] | None:

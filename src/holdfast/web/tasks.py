@@ -17,3 +17,6 @@ def task(function: Callable[..., Any]) -> Callable[..., Any]:
 def warm() -> bool:
     """Import what other tasks need."""
     return True
+
+
+from holdfast.web import comparing, measuring  # noqa: E402, F401  tasks of other modules

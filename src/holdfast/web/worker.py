@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
 
-PRELOADED = ["holdfast.web.tasks"]
+PRELOADED = ["holdfast.web.preloaded", "scipy.stats", "pyarrow.parquet", "python_calamine"]
+"""Modules that workers find loaded: the tasks, and what is otherwise imported only when it is needed."""
 GIGABYTE = 1_000_000_000
 MOST_ANSWERED = 64_000_000
 """Bytes of the longest answer."""

@@ -1,0 +1,172 @@
+"""What can be said of selections alone, without the study that made them: features, verdict and causes.
+
+The words are those of a report; whether features carry information is never tested here, as there are no data.
+"""
+
+import math
+
+from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.features import feature_table
+from holdfast.plots.text import format_estimate, join_names
+from holdfast.preferences import Preferences
+from holdfast.report.causes import (
+    ENOUGH,
+    STABLE,
+    changing_size,
+    count_needed,
+    few_resamples,
+    near_the_cut,
+    take_turns,
+)
+from holdfast.report.feature_records import Feature, Features
+from holdfast.report.features import MOST_SHOWN, RARE, make_map, make_table, show_name
+from holdfast.report.records import Cause, Stability, Verdict
+from holdfast.report.verdict import (
+    find_standing,
+    make_headline,
+    say_how_many_often,
+    say_how_stable,
+    warn_of_unseen,
+    warn_of_untested,
+)
+from holdfast.study.common_measure import common_size, take_best
+from holdfast.tradeoff.checked import OFTEN, check_columns
+from holdfast.tradeoff.information import Information
+from holdfast.tradeoff.stand_ins import find_frequencies
+
+SELECTIONS_ONLY = "these are selections only, without the data"
+THRESHOLD = 0.5
+
+
+def record_stability(estimate: StabilityEstimate, level: float) -> Stability:
+    """Return an estimate as a report holds it."""
+    low, high = estimate.ci(level)
+    return Stability(
+        measure=estimate.measure, value=float(estimate.value), low=float(low), high=float(high),
+        strength=estimate.strength, n_runs=estimate.n_runs, reason=estimate.note, scope=estimate.scope,
+        unseen_share=float(estimate.unseen_share(level)),
+    )  # fmt: skip
+
+
+# Features
+
+
+def as_subsets(runs: Preferences) -> tuple[Preferences, int | None]:
+    """Return runs as subsets, and how many of the best features of rankings and weights count; None for subsets."""
+    if runs.kind == "subset":
+        return runs, None
+    top = common_size([], runs.n_features)
+    return take_best(runs, top), top
+
+
+def describe_features(
+    subsets: Preferences, level: float, *, top: int | None = None, threshold: float = THRESHOLD
+) -> Features:
+    """Return how often each feature was selected, with its stand-ins, and which resample selected which."""
+    table = feature_table(subsets, level=level)
+    n_shown = min(int((table["frequency"] >= RARE).sum()), MOST_SHOWN)
+    return Features(
+        n_features=subsets.n_features,
+        n_runs=subsets.n_runs,
+        threshold=threshold,
+        shown=_describe(subsets, n_shown, level, threshold),
+        table=make_table(table),
+        map=make_map(subsets),
+        bound="",
+        top=top,
+        correlation_checked=False,
+        chance=float(subsets.density),
+        no_effects=SELECTIONS_ONLY,
+        no_model_use=SELECTIONS_ONLY,
+    )
+
+
+def _describe(runs: Preferences, count: int, level: float, threshold: float) -> tuple[Feature, ...]:
+    """Describe the most frequent features, in the order of their frequency."""
+    if not count:
+        return ()
+    order = (-runs.counts).argsort(kind="stable")[:count].tolist()
+    rows = check_columns(order, find_frequencies(runs), level, threshold, OFTEN)
+    return tuple(
+        Feature(
+            feature=show_name(runs.features[column]),
+            count=row["count"],
+            frequency=row["frequency"],
+            low=row["low"],
+            high=row["high"],
+            stand_ins=tuple(show_name(name) for name in row["stand_ins"]),
+            with_stand_ins=row["with_stand_ins"],
+            verdict=row["verdict"],
+        )
+        for column, row in rows.items()
+    )
+
+
+# Verdict
+
+
+def judge_selections(estimate: StabilityEstimate, features: Features, level: float) -> Verdict:
+    """Return how stable selections are, how sure that is, and what it does not say."""
+    stability = record_stability(estimate, level)
+    standing = find_standing(stability, Information(untested=SELECTIONS_ONLY), features)
+    headline = make_headline(standing, stability, features)
+    if not math.isnan(stability.value) and not estimate.has_strength:  # the bounds of the words mean nothing here
+        standing = "unknown"
+        headline = f"The stability is {format_estimate(stability.value, stability.low, stability.high)}."
+    return Verdict(
+        standing=standing,
+        headline=headline,
+        sentences=(say_how_stable(stability, level), _which_often(features, level)),
+        cautions=tuple(_cautions(estimate, stability)),
+    )
+
+
+def _which_often(features: Features, level: float) -> str:
+    often = say_how_many_often(features, level)
+    names = f": {join_names([row.feature for row in features.frequent], 6)}" if features.frequent else ""
+    counted = "" if features.top is None else f"With the top {features.top} of each resample as selected, "
+    return f"{counted}{often if counted else often[:1].upper() + often[1:]}{names}."
+
+
+def _cautions(estimate: StabilityEstimate, stability: Stability) -> list[str]:
+    cautions = []
+    if math.isnan(stability.low):
+        if not math.isnan(stability.value) and stability.reason:
+            cautions.append(f"The stability has no interval: {stability.reason.rstrip('.')}.")
+    else:
+        cautions.append(f"The interval describes {stability.scope.partition(';')[0]}.")
+        if stability.reason:
+            cautions.append(f"{stability.reason[:1].upper()}{stability.reason[1:].rstrip('.')}.")
+        if not estimate.validated:
+            cautions.append("Simulations have not shown that this interval covers as it should for this measure.")
+    return [*cautions, *warn_of_unseen(stability), warn_of_untested(SELECTIONS_ONLY)]
+
+
+# Causes
+
+
+def find_causes_alone(
+    designed: DesignedRuns, estimate: StabilityEstimate, features: Features, level: float
+) -> tuple[Cause, ...]:
+    """Return the causes of instability that selections alone can show."""
+    stability = record_stability(estimate, level)
+    if math.isnan(stability.value):
+        return ()
+    causes: list[Cause | None] = []
+    enough = features.n_runs >= ENOUGH
+    if not stability.low >= STABLE:
+        causes = [take_turns(features), near_the_cut(features)] if enough else []
+        causes.append(changing_size(designed.runs))
+    needed = count_needed(estimate, level) if designed.design == "runs" else None
+    causes.append(few_resamples(stability, level, needed))
+    return tuple(cause for cause in causes if cause is not None)
+
+
+def say_no_cause(estimate: StabilityEstimate, level: float) -> str:
+    """Return what to say if no cause was found."""
+    if math.isnan(estimate.value):
+        return "Nothing can be said without a stability."
+    if estimate.has_strength and estimate.ci(level).low >= 0.75:
+        return "There is little to explain: the selection is stable."
+    return "These selections point to no particular cause."

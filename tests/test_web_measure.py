@@ -1,0 +1,370 @@
+"""Measure and Compare: numbers as the library gives them, questions, and one sentence for what cannot be measured."""
+
+import io
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import holdfast as hf
+from holdfast.datasets import load_example, make_selections
+from serving import open_client, upload
+
+HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with open_client(tmp_path_factory.mktemp("page")) as client:
+        yield client
+
+
+def csv_of(preferences):
+    """Selections as a person would save them: a table with names, and a column of runs if they have labels."""
+    text = io.StringIO()
+    labeled = preferences.labels is not None
+    preferences.to_frame().to_csv(text, index=labeled, index_label="run" if labeled else None)
+    return text.getvalue().encode()
+
+
+def give(client, content, name="runs.csv"):
+    return upload(client, content if isinstance(content, bytes) else content.encode(), name, "selections")
+
+
+def measure(client, key, **query):
+    answer = client.get(f"/api/v1/selections/{key}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def compare(client, *keys, **query):
+    answer = client.get("/api/v1/compare", params={"of": keys, **query})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.fixture(scope="module")
+def example(client):
+    return give(client, csv_of(load_example().top(10)), "example.csv")
+
+
+@pytest.mark.parametrize("name", ["nogueira", "jaccard", "kuncheva", "krizek"])
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_numbers_are_those_of_the_library(client, example, name, level):
+    found = measure(client, example, measure=name, level=level)["measurement"]
+    estimate = hf.stability(load_example().top(10), name)
+    assert found["estimate"] == estimate.to_dict(level)
+    assert found["stability"]["value"] == estimate.value
+
+
+def test_frequencies_and_the_number_of_runs_needed_are_those_of_the_library(client, example):
+    found = measure(client, example, half_width=0.03)["measurement"]
+    best = load_example().top(10)
+    table = hf.feature_table(best)
+    assert found["features"]["table"]["feature"] == table["feature"].tolist()
+    assert found["features"]["table"]["low"] == table["low"].tolist()
+    assert found["plan"]["needed"] == hf.runs_needed(0.03, pilot=best).n_runs
+    often = table["count"][table["frequency"] >= 0.1]
+    assert [feature["count"] for feature in found["features"]["shown"]] == often.tolist()
+    assert found["swaps"][0]["first"] == "area_error"
+
+
+def test_the_page_says_the_same_as_the_json(client, example):
+    found = measure(client, example)["measurement"]
+    page = client.get(f"/selections/{example}").text
+    assert found["verdict"]["headline"] == "Partly stable; whether it carries information was not tested."
+    assert "The stability is 0.87" in page.replace("</a>", "").replace("\n", " ") or "is 0.87" in page
+    assert 'class="scale"' in page
+    assert "cannot rule out that up to" in page
+    assert 'id="figure-map"' in page
+
+
+def test_lists_ask_how_many_features_there_were_and_measure_with_the_answer(client):
+    text = "TP53 BRCA1 EGFR\nTP53 BRCA1 KRAS\nTP53 EGFR KRAS\n"
+    key = give(client, text, "genes.txt")
+    page = measure(client, key)
+    assert page["measurement"] is None
+    assert page["question"]["option"] == "n_features"
+    assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?n_features=4"]
+    assert page["preview"]["rows"][0] == ["TP53", "BRCA1", "EGFR"]
+    shown = client.get(f"/selections/{key}").text
+    assert "How many were there to choose from" in shown
+    assert 'name="n_features"' in shown
+    runs = hf.Preferences.from_sets([line.split() for line in text.splitlines()], n_features=20000)
+    found = measure(client, key, n_features=20000)["measurement"]
+    assert found["estimate"] == hf.stability(runs).to_dict()
+
+
+def test_weights_are_measured_as_weights_or_cut_to_the_best(client):
+    weights = load_example()
+    key = give(client, weights.to_frame().to_csv(index_label="run"), "weights.csv")
+    asked = measure(client, key)
+    assert asked["question"]["option"] == "kind"
+    assert asked["answers"][0]["address"].endswith("?kind=weighting")
+    as_weights = measure(client, key, kind="weighting")["measurement"]
+    assert as_weights["estimate"] == hf.stability(weights, "weight_correlation").to_dict()
+    assert as_weights["features"]["top"] == 10
+    as_ranks = measure(client, key, kind="weighting", measure="spearman")["measurement"]
+    assert as_ranks["estimate"] == hf.stability(weights, "spearman").to_dict()
+    cut = measure(client, key, kind="weighting", top=5)["measurement"]
+    assert (cut["cut_from"], cut["estimate"]) == ("weighting", hf.stability(weights.top(5)).to_dict())
+
+
+def test_a_table_with_features_in_rows_is_asked_about_and_turned(client):
+    frame = load_example().top(5).to_frame().T
+    frame.columns = [f"run {number}" for number in range(20)]
+    key = give(client, frame.to_csv(index_label="feature"), "turned.csv")
+    page = measure(client, key)
+    assert page["question"]["option"] == "transpose"
+    found = measure(client, key, transpose="true")["measurement"]
+    assert found["estimate"]["value"] == hf.stability(load_example().top(5)).value
+
+
+def test_selections_of_a_study_are_measured_as_its_design_asks(client, tmp_path):
+    data = hf.datasets.load("breast_cancer")
+    study = hf.Study(
+        selectors={"anova": hf.selectors.AnovaF(3), "relief": hf.selectors.ReliefF(3)},
+        perturbation=hf.ComplementaryPairs(6),
+    )
+    result = study.run(data.X, data.y, progress=False)
+    result.export(tmp_path, format="csv")
+    key = give(client, (tmp_path / "selections.csv").read_bytes(), "selections.csv")
+    page = measure(client, key)
+    assert page["question"]["option"] == "candidate"
+    assert [answer["label"] for answer in page["answers"]] == ["anova", "relief"]
+    found = measure(client, key, candidate="anova")["measurement"]
+    assert found["estimate"] == result.stability("anova").to_dict()
+    compared = compare(client, key)["comparison"]
+    assert compared["pairs"][0]["p_value"] == result.compare().pairs.loc[0, "p_value"]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), [
+    ("one.csv", "run,a,b\nr1,1,0\n", "a single run has no stability, two are needed"),
+    ("none.csv", "run,a,b\nr1,0,0\nr2,0,0\n", "nogueira is undefined for all runs empty, or all full"),
+    ("all.csv", "run,a,b\nr1,1,1\nr2,1,1\n", "nogueira is undefined for all runs empty, or all full"),
+])  # fmt: skip
+def test_undefined_is_shown_with_its_reason(client, name, content, says):
+    key = give(client, content, name)
+    found = measure(client, key)["measurement"]
+    assert found["estimate"]["value"] is None
+    assert says in found["estimate"]["reason"]
+    page = client.get(f"/selections/{key}")
+    assert page.status_code == 200
+    assert "could not be measured" in page.text
+    assert says in page.text
+
+
+def test_runs_that_all_agree_have_an_interval_that_says_how_few_they_are(client):
+    key = give(client, "run,a,b,c\n" + "".join(f"r{run},1,0,0\n" for run in range(12)), "same.csv")
+    found = measure(client, key)["measurement"]
+    assert found["estimate"] == hf.stability([[1, 0, 0]] * 12).to_dict()
+    assert found["estimate"]["low"] < 0.9
+    assert client.get(f"/selections/{key}").status_code == 200
+
+
+@pytest.mark.parametrize(("name", "content", "says"), [
+    ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, ""),
+    ("letters.csv", b"run,a,b\nr1,yes,no\nr2,no,yes\n", ""),
+    ("broken.json", b"[[1, 2", "JSON"),
+    ("other.json", b'{"a": 3}', "list"),
+    ("damaged.parquet", b"PAR1" + bytes(60), ""),
+    ("fake.xlsx", b"no workbook", ""),
+    ("missing.csv", b"run,a,b\nr1,1,\nr2,0,1\n", ""),
+])  # fmt: skip
+def test_a_wrong_file_is_one_sentence(client, name, content, says):
+    key = give(client, content, name)
+    page = measure(client, key)
+    sentence = page["problem"] or page["question"]["sentence"]
+    assert says in sentence
+    assert page["measurement"] is None
+    assert "/" not in sentence.replace("0/1", "")
+    assert "--" not in sentence
+    answer = client.get(f"/selections/{key}")
+    assert answer.status_code == 200
+    assert "Traceback" not in answer.text
+    assert "Remove this file" in answer.text
+
+
+@pytest.mark.parametrize("content", ["TP53,BRCA1,EGFR\nTP53,KRAS,EGFR\n", "TP53,BRCA1\nTP53\nTP53,MYC,KRAS\n"])
+def test_names_in_a_csv_file_can_be_read_as_lists(client, content):
+    key = give(client, content, "names.csv")
+    page = measure(client, key)
+    assert page["problem"]
+    assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?lists=true"]
+    assert measure(client, key, lists="true")["question"]["option"] == "n_features"
+    found = measure(client, key, lists="true", n_features=30)["measurement"]
+    runs = hf.Preferences.from_sets([line.split(",") for line in content.splitlines()], n_features=30)
+    assert found["estimate"] == hf.stability(runs).to_dict()
+    other = give(client, content.replace(",", "\t"), "others.tsv")
+    compared = compare(client, key, other, lists="true", n_features=30, paired="true")
+    assert compared["problem"].startswith("Both stabilities need a standard error") or compared["comparison"]
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "xlsx", "json"])
+def test_every_format_gives_the_same_numbers(client, tmp_path, ending):
+    runs, file = load_example().top(10), tmp_path / f"runs.{ending}"
+    if ending == "xlsx":
+        runs.to_frame().to_excel(file, index_label="run")
+    else:
+        hf.write_preferences(runs, file)
+    key = give(client, file.read_bytes(), file.name)
+    assert measure(client, key)["measurement"]["estimate"] == hf.stability(runs).to_dict()
+
+
+def test_a_measure_that_does_not_fit_is_one_sentence_and_a_way_back(client):
+    key = give(client, "run,a,b,c\nr1,1,0,0\nr2,1,1,0\n", "sizes.csv")
+    page = measure(client, key, measure="kuncheva")
+    assert "equally many features" in page["problem"]
+    assert "Measure it in the usual way" in client.get(f"/selections/{key}?measure=kuncheva").text
+    assert "spearman" in measure(client, key, measure="spearman")["problem"]
+
+
+@pytest.mark.parametrize("query", [
+    "level=2", "level=nan", "half_width=0", "measure=<script>", "undefined=later", "top=x", "kind=matrix",
+    "n_features=1e5", "who=me",
+])  # fmt: skip
+def test_a_wrong_option_is_refused_in_one_sentence(client, example, query):
+    answer = client.get(f"/api/v1/selections/{example}?{query}")
+    page = answer.json()
+    sentence = page["error"] if answer.status_code == 400 else page["problem"]
+    assert sentence.endswith((".", "?"))
+    assert "<script>" not in client.get(f"/selections/{example}?{query}").text
+
+
+def test_hostile_names_are_shown_as_text(client):
+    text = io.StringIO()
+    rng = np.random.default_rng(0)
+    pd.DataFrame(
+        rng.integers(0, 2, (12, len(HOSTILE))), columns=HOSTILE, index=[f"<b>{run}" for run in range(12)]
+    ).to_csv(text, index_label="run")
+    key = give(client, text.getvalue(), "<img src=x onerror=alert(3)>.csv")
+    page = client.get(f"/selections/{key}").text
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "onclick='alert" not in re.sub(r'<script type="application/json".*?</script>', "", page)
+    assert "\u202e" not in page
+    assert "<b>1" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "{{ 7*7 }}" in page
+    other = client.get("/compare", params={"of": [key, key], "paired": "true"})
+    assert "<script>alert" not in other.text
+
+
+def test_many_runs_are_drawn_in_few_rows(client):
+    runs = make_selections(stability=0.6, size=5, n_features=50, n_runs=5000, random_state=0)
+    key = give(client, json.dumps([list(map(int, runs.selected(run))) for run in range(5000)]), "many.json")
+    found = measure(client, key, n_features=50)["measurement"]
+    assert found["estimate"] == hf.stability(runs).to_dict()
+    assert len(found["features"]["map"]["rows"]) == 100
+
+
+# Comparing
+
+
+def test_labels_decide_whether_runs_are_pairs(client, example):
+    five = give(client, csv_of(load_example().top(5)), "five.csv")
+    found = compare(client, example, five)["comparison"]
+    expected = hf.compare(load_example().top(10), load_example().top(5))
+    (pair,) = found["pairs"]
+    assert (pair["first"], pair["second"], pair["design"]) == ("example", "five", "paired")
+    low, high = expected.ci()
+    assert [pair[key] for key in ("difference", "low", "high", "p_value", "standard_error")] == [
+        expected.difference, low, high, expected.p_value, expected.standard_error
+    ]  # fmt: skip
+    many = hf.compare_many({"example": load_example().top(10), "five": load_example().top(5)})
+    assert {row["name"]: row["letters"] for row in found["selections"]} == many.letters
+    assert {row["name"]: row["estimate"] for row in found["selections"]} == many.to_dict()["estimates"]
+    page = client.get("/compare", params={"of": [example, five]}).text
+    assert "as their labels are the same" in page
+    assert 'id="figure-forest"' in page
+
+
+def test_runs_without_labels_are_asked_about(client):
+    first, second = (
+        make_selections(stability=value, size=5, n_features=40, n_runs=30, random_state=seed)
+        for seed, value in enumerate((0.8, 0.5))
+    )
+    keys = [give(client, csv_of(runs), f"{name}.csv") for name, runs in (("steady", first), ("shaky", second))]
+    page = compare(client, *keys)
+    assert page["question"]["option"] == "paired"
+    assert [answer["address"].rpartition("=")[2] for answer in page["answers"]] == ["true", "false"]
+    for paired in (True, False):
+        (pair,) = compare(client, *keys, paired=str(paired).lower())["comparison"]["pairs"]
+        assert pair["p_value"] == hf.compare(first, second, paired=paired).p_value
+
+
+def test_features_gained_and_lost_between_two(client):
+    first = give(client, "a b\n" * 10 + "a c\n", "first.txt")
+    second = give(client, "a c\n" * 11, "second.txt")
+    assert compare(client, first, second)["question"]["option"] == "n_features"
+    found = compare(client, first, second, n_features=9, paired="true")["comparison"]["changes"]
+    assert (found["gained"], found["lost"], found["kept"]) == (["c"], ["b"], ["a"])
+    rows = {row["feature"]: row for row in found["rows"]}
+    assert rows["b"]["first"] == 10 / 11
+    assert rows["b"]["second"] == 0
+    table = hf.feature_table(hf.Preferences.from_sets([["a", "b"]] * 10 + [["a", "c"]], n_features=9)).set_index(
+        "feature"
+    )
+    assert rows["b"]["first_low"] == table.loc["b", "low"]
+
+
+def test_three_files_have_holm_and_a_choice_of_two_side_by_side(client):
+    selections = {
+        name: make_selections(stability=value, size=5, n_features=40, n_runs=20, random_state=seed)
+        for seed, (name, value) in enumerate({"x": 0.9, "y": 0.6, "z": 0.3}.items())
+    }
+    keys = [give(client, csv_of(runs), f"{name}.csv") for name, runs in selections.items()]
+    found = compare(client, *keys, paired="false", first=2, second=0)["comparison"]
+    expected = hf.compare_many(selections, paired=False)
+    assert [pair["p_holm"] for pair in found["pairs"]] == expected.pairs["p_holm"].tolist()
+    assert (found["changes"]["first"], found["changes"]["second"]) == ("z", "x")
+    assert "Which two to put side by side" in client.get("/compare", params={"of": keys, "paired": "false"}).text
+
+
+def test_what_cannot_be_compared_is_one_sentence(client, example):
+    assert "2 to 40 selections" in compare(client, example)["problem"]
+    one = give(client, "run,a,b\nx,1,0\n", "one.csv")
+    assert compare(client, example, one)["problem"].endswith(".")
+    assert compare(client)["comparison"] is None
+    assert client.get("/api/v1/compare", params={"of": "0" * 16}).status_code == 404
+
+
+def test_a_parsed_file_is_kept_and_read_again(client, tmp_path):
+    frame = load_example().top(10).to_frame()
+    copies = [frame.rename(columns=lambda name, copy=copy: f"{name}_{copy}") for copy in range(80)]
+    wide = pd.concat([frame, *copies], axis=1)
+    key = give(client, wide.to_csv(index_label="run"), "wide.csv")
+    first = measure(client, key)["measurement"]
+    site = client.app.app.state.site
+    (kept,) = (site.folder.uploads / key).glob(".read-*.parquet")
+    assert kept.stat().st_mode & 0o077 == 0
+    again = measure(client, key, measure="jaccard")["measurement"]
+    assert again["estimate"] == hf.stability(hf.Preferences.from_matrix(wide), "jaccard").to_dict()
+    assert again["notes"] == first["notes"]
+    assert client.delete(f"/api/v1/uploads/{key}").status_code == 200
+    assert not kept.exists()
+
+
+def test_an_example_is_one_click_away_and_files_can_be_removed(client):
+    answer = client.post("/api/v1/measure/examples/ten-best")
+    assert answer.status_code == 201
+    key = answer.json()["upload"]
+    assert measure(client, key)["measurement"]["estimate"] == hf.stability(load_example().top(10)).to_dict()
+    assert f"/selections/{key}" in client.get("/measure").text
+    client.delete(f"/api/v1/uploads/{key}")
+    assert client.get(f"/selections/{key}").status_code == 404
+    assert f"/selections/{key}" not in client.get("/measure").text
+    assert client.post("/api/v1/measure/examples/..%2Fsecret").status_code == 404
+
+
+def test_every_measure_that_is_offered_can_be_taken(client, example):
+    page = measure(client, example)
+    names = [choice["name"] for choice in page["measures"]]
+    assert names[0] == "nogueira"
+    assert "davis" not in names
+    assert "yu" not in names
+    estimates = hf.stability(load_example().top(10), names)
+    assert all(math.isfinite(estimate.value) for estimate in estimates)
