@@ -128,11 +128,18 @@ def test_many_runs_and_features_are_repeated_less_often(client):
 # In a browser
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Where a server of an empty folder answers."""
+    with start_server(tmp_path_factory.mktemp("folder")) as (address, _):
+        yield address
+
+
 @pytest.fixture
-def browser_page(tmp_path):
-    """A page of a folder in Chromium, which must neither fail nor ask another host."""
+def browser_page(address):
+    """A page in Chromium, which must neither fail nor ask another host."""
     sync_api = pytest.importorskip("playwright.sync_api")
-    with start_server(tmp_path) as (address, _), sync_api.sync_playwright() as playwright:
+    with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page, wrong = chromium.new_page(viewport={"width": 1400, "height": 900}), []
         host = re.match(r"http://[^/]+", address)[0]

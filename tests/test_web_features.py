@@ -56,6 +56,7 @@ def stores(tmp_path_factory):
     run("plain", y, {"anova": sizes}, 12)
     number = X.iloc[:, 0] + 0.3 * rng.normal(size=len(X))
     run("number", number, {"best": SelectKBest(f_regression, k=3)}, 12, estimator=Ridge())
+    run("single", y, {"anova": AnovaF(3)}, 1)
     run("order", y, {"order": MeanDifference()}, 8)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queue, "BLOCK_SECONDS", 0)
@@ -203,6 +204,7 @@ def test_what_is_selected_instead():
         ("number", "rank correlation"),
         ("order", "Each resample ranks all features; the top"),
         ("short", "in 3 resamples"),
+        ("single", "in 1 resample."),
     ],
 )
 def test_every_kind_of_study_has_features(client, study, sentence):

@@ -27,11 +27,11 @@ LIMITS = {
 """The least and the largest value of what can be moved."""
 JOINTS = {
     "independent": "are selected independently",
-    "turns": "stand in for each other: they take turns",
+    "turns": "take turns (stand-ins)",
     "together": "come and go together",
-    "same-size": "are free, but every run selects equally many",
+    "same-size": "as many of all in every run",
 }
-"""How features go together, as an end of the sentence "Features …"."""
+"""How features go together, in a few words."""
 
 
 @dataclass(frozen=True, kw_only=True)

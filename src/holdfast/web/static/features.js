@@ -12,7 +12,7 @@ onLive(live => {
   };
   form.addEventListener("input", event => ask({wait: event.target.type === "search" ? 200 : 0}));
   form.addEventListener("submit", event => { event.preventDefault(); ask({atOnce: true}); });
-  live.addEventListener("click", event => {
+  live.querySelector("#found").addEventListener("click", event => {
     const link = event.target.closest("a[data-swap]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
