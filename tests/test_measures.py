@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import holdfast as hf
 import oracles
+from holdfast.datasets import make_selections
 from holdfast.measures import chance, pairs
 from holdfast.measures.ranking import random_canberra
 from holdfast.measures.redundancy import Neighbors
@@ -316,3 +317,12 @@ def test_a_misspelled_name_gets_a_hint_whatever_its_case():
         hf.MEASURES["Jacard"]
     with pytest.raises(ValueError, match=r"got 'nothing like it'\. holdfast\.MEASURES lists"):
         hf.stability([[1, 0], [1, 0]], "nothing like it")
+
+
+@pytest.mark.parametrize("n_runs", [4, 30])
+def test_counting_shared_features_at_once_changes_nothing(n_runs, monkeypatch):
+    runs = make_selections(stability=0.5, size=6, n_features=40, n_runs=n_runs, random_state=0)
+    at_once = pairs.overlap_matrix(runs)
+    monkeypatch.setattr(pairs, "DENSE_CELLS", 0)
+    np.testing.assert_array_equal(pairs.overlap_matrix(runs), at_once)
+    np.testing.assert_array_equal(np.diag(at_once), runs.sizes)

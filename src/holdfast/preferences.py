@@ -217,7 +217,7 @@ class Preferences(ResultMixin):
     @property
     def n_runs(self) -> int:
         """Number of runs."""
-        return len(self.values) if self.values is not None else len(cast(NDArray[np.int64], self.indptr)) - 1
+        return len(self.values) if self.values is not None else len(cast("NDArray[np.int64]", self.indptr)) - 1
 
     @property
     def features(self) -> Sequence[str] | range:

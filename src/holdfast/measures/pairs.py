@@ -17,6 +17,8 @@ from holdfast.preferences import Preferences
 
 Ints = NDArray[np.int64]
 
+DENSE_CELLS = 1 << 15
+"""Runs × features up to which shared features are counted by one dense product, quicker than laying them out."""
 MOST_GROUPS = 1 << 20
 """Groups of pairs (size of the other run, features shared) up to which pairs are grouped; the count takes 8 MB."""
 
@@ -199,6 +201,9 @@ def pair_cells(preferences: Preferences) -> Iterator[Cells]:
 
 def overlap_matrix(preferences: Preferences) -> Floats:
     """Return how many features every two runs share, as a runs × runs matrix."""
+    if preferences.n_runs * preferences.n_features <= DENSE_CELLS:
+        selected = preferences.to_sparse().toarray()
+        return selected @ selected.T
     layout = intersections.plan(*preferences.lists(), preferences.n_features)
     return np.concatenate([shared for _, shared in intersections.intersection_blocks(layout)]).astype(float)
 

@@ -1,0 +1,352 @@
+"""The explorer: move selection probabilities, runs and groups, and watch what stability and its interval do."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+import numpy as np
+
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.plots.text import format_count, format_number, format_percent
+from holdfast.web.routing import Routes
+from holdfast.web.simulating import Joint, Scenario, Simulation, simulate
+from holdfast.web.site import Site
+
+routes = Routes()
+
+LEVEL = 0.95
+MOST_SLIDERS = 12
+MOST_ROWS = 50
+LOWEST, BIN = -0.2, 0.02
+"""Where the histogram of the repetitions begins, and how wide its bars are; rarer values are put into the first."""
+LIMITS = {
+    "features": (2, 200), "relevant": (0, 200), "likely": (0.0, 1.0), "rare": (0.0, 1.0), "runs": (2, 500),
+    "group": (1, 20), "seed": (0, 2**32 - 1),
+}  # fmt: skip
+"""The least and the largest value of what can be moved."""
+JOINTS = {
+    "independent": "are selected independently",
+    "turns": "take turns (stand-ins)",
+    "together": "come and go together",
+    "same-size": "as many of all in every run",
+}
+"""How features go together, in a few words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreQuery:
+    """What is simulated.
+
+    Attributes
+    ----------
+    features : int
+        Number of features, from 2 to 200.
+    relevant : int
+        How many of them are selected with the probability ``likely``; at most all.
+    likely, rare : float
+        Probability that a relevant feature is selected, and that of all others.
+    p : tuple of float
+        Probabilities of the first features, at most 12, instead of these.
+    runs : int
+        Number of runs, from 2 to 500.
+    group : int
+        Number of relevant features in a group, from 1 to 20.
+    joint : {"independent", "turns", "together", "same-size"}
+        How features go together: not at all, as stand-ins in their group, with their group, or such that every run
+        selects equally many. Their probabilities stay the same.
+    seed : int
+        Another seed draws again.
+    """
+
+    features: int = 30
+    relevant: int = 10
+    likely: float = 0.8
+    rare: float = 0.05
+    p: tuple[float, ...] = ()
+    runs: int = 30
+    group: int = 5
+    joint: Joint = "independent"
+    seed: int = 0
+
+    @property
+    def address(self) -> str:
+        """Where it is shown."""
+        values = {name: getattr(self, name) for name in (*LIMITS, "joint")}
+        return "/explore?" + urlencode({**values, "p": self.p}, doseq=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """Settings to begin with.
+
+    Attributes
+    ----------
+    name, summary : str
+        What it shows.
+    address : str
+        Where it is shown.
+    """
+
+    name: str
+    summary: str
+    address: str
+
+
+PRESETS = tuple(
+    Preset(name=name, summary=summary, address=query.address)
+    for name, summary, query in (
+        (
+            "Ten strong features among 100", "What a good selection looks like.",
+            ExploreQuery(features=100, relevant=10, likely=0.9, rare=0.01, runs=50),
+        ),
+        (
+            "Perfectly stable", "Every run selects the same features.",
+            ExploreQuery(likely=1.0, rare=0.0),
+        ),
+        ("Chance", "Every feature is as likely as any other.", ExploreQuery(likely=0.3, rare=0.3)),
+        (
+            "Two groups of stand-ins", "Every run needs one feature of each group, and does not mind which.",
+            ExploreQuery(features=20, relevant=10, likely=0.2, rare=0.02, group=5, joint="turns"),
+        ),
+        ("Five runs only", "The same probabilities, but hardly any runs.", ExploreQuery(runs=5)),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedStability:
+    """The stability of simulated runs.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The estimate and its 95 % interval.
+    strength : str or None
+        The value in words.
+    note : str or None
+        Why it, or its interval, is undefined.
+    """
+
+    value: float
+    low: float
+    high: float
+    strength: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repetitions:
+    """The same simulation, repeated with other draws.
+
+    Attributes
+    ----------
+    count : int
+        Number of repetitions.
+    intervals : int
+        How many of them have an interval.
+    contained : int
+        How many of the intervals contain the population value.
+    mean : float
+        Mean of the estimates.
+    begin, width : float
+        Where the bars of the histogram begin, and how wide they are.
+    bars, missed : tuple of int
+        Number of estimates in each bar, and how many of their intervals do not contain the population value.
+    """
+
+    count: int
+    intervals: int
+    contained: int
+    mean: float
+    begin: float
+    width: float
+    bars: tuple[int, ...]
+    missed: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplorePage:
+    """Simulated runs: what their stability is, what it would be with endless runs, and how it varies.
+
+    Attributes
+    ----------
+    settings : ExploreQuery
+        What was simulated.
+    probabilities : tuple of float
+        Selection probability of each feature.
+    frequencies : tuple of float
+        Share of the runs that selected it.
+    mean_size, least_size, largest_size : float
+        Mean, least and largest number of features that a run selected.
+    population : float
+        The stability that more and more runs tend to.
+    estimate : SimulatedStability
+        The stability of the runs.
+    with_stand_ins : SimulatedStability or None
+        The same if features of a group count as one (measure of Sechidis et al., 2020); None without stand-ins.
+    map : tuple of tuple of int
+        The features that each of the first 50 runs selected, by their number from 0.
+    repetitions : Repetitions
+        The same simulation with other draws.
+    sentences : tuple of str
+        What is seen, in words.
+    presets : tuple of Preset
+        Settings to begin with.
+    """
+
+    settings: ExploreQuery
+    probabilities: tuple[float, ...]
+    frequencies: tuple[float, ...]
+    mean_size: float
+    least_size: int
+    largest_size: int
+    population: float
+    estimate: SimulatedStability
+    with_stand_ins: SimulatedStability | None
+    map: tuple[tuple[int, ...], ...]
+    repetitions: Repetitions
+    sentences: tuple[str, ...]
+    presets: tuple[Preset, ...]
+
+    @property
+    def n_sliders(self) -> int:
+        """How many features have a slider of their own."""
+        return min(MOST_SLIDERS, len(self.probabilities))
+
+    @property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """The least and the largest value of what can be moved."""
+        return LIMITS | {"relevant": (0, self.settings.features)}
+
+    @property
+    def joints(self) -> dict[str, str]:
+        """How features may go together, in words."""
+        return JOINTS
+
+    @property
+    def again(self) -> str:
+        """Where the same is drawn again."""
+        return replace(self.settings, seed=(self.settings.seed + 1) % 2**32).address
+
+
+@routes.page("/explore", "explore.html.j2")
+def show_explorer(site: Site, query: ExploreQuery) -> ExplorePage:
+    """Simulate selections with given probabilities, and measure how stable they are."""
+    check_query(query)
+    p = (query.likely,) * query.relevant + (query.rare,) * (query.features - query.relevant)
+    p = (*query.p, *p[len(query.p) :])
+    scenario = Scenario(p=p, n_grouped=query.relevant, group=query.group, joint=query.joint)
+    found = simulate(scenario, query.runs, query.seed)
+    sizes, repetitions = found.runs.sizes, count_contained(found)
+    return ExplorePage(
+        settings=query,
+        probabilities=p,
+        frequencies=tuple(found.runs.frequency.tolist()),
+        mean_size=float(sizes.mean()),
+        least_size=int(sizes.min()),
+        largest_size=int(sizes.max()),
+        population=found.population,
+        estimate=_describe(found.estimate),
+        with_stand_ins=None if found.with_stand_ins is None else _describe(found.with_stand_ins),
+        map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MOST_ROWS))),
+        repetitions=repetitions,
+        sentences=tuple(tell(found, repetitions, query)),
+        presets=PRESETS,
+    )
+
+
+def check_query(query: ExploreQuery) -> None:
+    """Refuse numbers that are out of range."""
+    for name, (least, largest) in (LIMITS | {"relevant": (0, query.features)}).items():
+        value = getattr(query, name)
+        if not least <= value <= largest:
+            raise ValueError(f"Expected {name} from {least:g} to {largest:g}, got {value:g}.")
+    most = min(MOST_SLIDERS, query.features)
+    if len(query.p) > most:
+        raise ValueError(f"Expected p of the first {most} features at most, got {len(query.p)}.")
+    if not all(0 <= value <= 1 for value in query.p):
+        raise ValueError("Expected probabilities from 0 to 1 for p, got others.")
+
+
+def _describe(estimate: StabilityEstimate) -> SimulatedStability:
+    low, high = estimate.ci(LEVEL)
+    return SimulatedStability(value=estimate.value, low=low, high=high, strength=estimate.strength, note=estimate.note)
+
+
+def count_contained(found: Simulation) -> Repetitions:
+    """Count the intervals that contain the population value, and where the estimates lie."""
+    values = np.array([estimate.value for estimate in found.repetitions])
+    ends = np.array([tuple(estimate.ci(LEVEL)) for estimate in found.repetitions])
+    rounding = 1e-9  # of runs that all agree, the interval ends at 1
+    contained = (ends[:, 0] <= found.population + rounding) & (found.population <= ends[:, 1] + rounding)
+    has_interval, known = np.isfinite(ends).all(axis=1), np.isfinite(values)
+    n_bars = round((1 - LOWEST) / BIN)
+    place = np.clip(np.floor((values[known] - LOWEST) / BIN + 1e-9), 0, n_bars - 1).astype(int)
+    bars = Counter(place.tolist())
+    missed = Counter(place[(has_interval & ~contained)[known]].tolist())
+    return Repetitions(
+        count=len(values),
+        intervals=int(has_interval.sum()),
+        contained=int((contained & has_interval).sum()),
+        mean=float(values[known].mean()) if known.any() else math.nan,
+        begin=LOWEST,
+        width=BIN,
+        bars=tuple(bars[bar] for bar in range(n_bars)),
+        missed=tuple(missed[bar] for bar in range(n_bars)),
+    )
+
+
+# In words
+
+
+def tell(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> list[str]:
+    """What is seen, in sentences."""
+    estimate, runs = found.estimate, format_count(query.runs, "run")
+    if math.isnan(found.population):
+        return ["The stability is undefined: every run selects all features, or every run selects none."]
+    if math.isnan(estimate.value):
+        return [f"The stability of these {runs} is undefined: {estimate.note}."]
+    true, (low, high) = format_number(found.population), estimate.ci(LEVEL)
+    sentences = [f"The stability of these {runs} is {format_number(estimate.value)}{_interval(estimate)}."]
+    if math.isnan(low):
+        sentences.append(f"With endless runs it would tend to {true}. There is no interval: {estimate.note}.")
+    else:
+        inside = "inside" if low - 1e-9 <= found.population <= high + 1e-9 else "outside"
+        sentences.append(f"With endless runs it would tend to {true}, its true value, which is {inside} the interval.")
+    sentences += _tell_repetitions(repetitions, true)
+    if found.with_stand_ins is not None:
+        sentences.append(_tell_stand_ins(found.with_stand_ins))
+    if query.joint in ("together", "same-size") or (query.joint == "turns" and found.with_stand_ins is None):
+        sentences.append(
+            "How features go together does not change the true value, which depends on the probabilities alone; it "
+            "changes how much the estimate varies."
+        )
+    return sentences
+
+
+def _tell_repetitions(repetitions: Repetitions, true: str) -> list[str]:
+    if not repetitions.intervals:
+        return []
+    share = f"{100 * repetitions.contained / repetitions.intervals:.0f} %"
+    return [
+        f"Of {repetitions.intervals} repetitions with these probabilities, {share} of the intervals contained the "
+        f"true {true}; {format_percent(LEVEL)} are meant to."
+    ]
+
+
+def _tell_stand_ins(estimate: StabilityEstimate) -> str:
+    if math.isnan(estimate.value):
+        return f"With stand-ins counted as the same feature, the stability is undefined: {estimate.note}."
+    return (
+        f"If features that stand in for each other count as the same, the stability is "
+        f"{format_number(estimate.value)}{_interval(estimate)} by the measure of Sechidis et al. (2020): what looks "
+        f"unstable feature by feature may be stable group by group."
+    )
+
+
+def _interval(estimate: StabilityEstimate) -> str:
+    low, high = estimate.ci(LEVEL)
+    if math.isnan(low):
+        return ""
+    return f" ({format_percent(LEVEL)} interval {format_number(low)} to {format_number(high)})"

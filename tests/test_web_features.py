@@ -1,0 +1,269 @@
+"""The features of a study in the browser: the table, and the page of one feature."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import holdfast as hf
+from holdfast.inference.substitutes import selected_instead
+from holdfast.report import summarize
+from holdfast.selectors import AnovaF, RandomSelector
+from holdfast.study import queue
+from serving import CHROMIUM, open_client, start_server, wait_for
+
+HOSTILE = ["<script>alert(1)</script>", "../../etc/passwd", "=1+1", "a/b?c=d&e#f", "\u202egnp.exe", "x" * 300]
+NAMES = [*HOSTILE, *(f"gene {place}" for place in range(34))]
+
+
+def make_data(n=80, names=NAMES):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, len(names))), columns=names)
+    return X, np.where(X.iloc[:, 0] + X.iloc[:, 7] + 0.5 * rng.normal(size=n) > 0, "ill", "well")
+
+
+class MeanDifference(BaseEstimator):
+    """Ranks features by how far the classes are apart."""
+
+    def fit(self, X, y):
+        away = abs(np.asarray(X)[y == y[0]].mean(axis=0) - np.asarray(X)[y != y[0]].mean(axis=0))
+        self.ranking_ = np.argsort(np.argsort(-away)) + 1
+        return self
+
+
+def stop_after_three(progress):
+    if progress.done == 3:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """One study of each kind: with scores, without, of a number, of rankings, and one that was interrupted."""
+    folder, (X, y) = tmp_path_factory.mktemp("stores"), make_data()
+    rng = np.random.default_rng(1)
+
+    def run(name, target, selectors, n, progress=False, **options):
+        study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), **options)
+        study.run(X, target, store=folder / f"{name}-study.db", progress=progress)
+
+    sizes = hf.Candidates(AnovaF(), sizes=[2, 5])
+    run("scored", y, {"anova": sizes, "random": RandomSelector(5)}, 25, estimator=LogisticRegression())
+    run("plain", y, {"anova": sizes}, 12)
+    number = X.iloc[:, 0] + 0.3 * rng.normal(size=len(X))
+    run("number", number, {"best": SelectKBest(f_regression, k=3)}, 12, estimator=Ridge())
+    run("single", y, {"anova": AnovaF(3)}, 1)
+    run("order", y, {"order": MeanDifference()}, 8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queue, "BLOCK_SECONDS", 0)
+        with pytest.raises(hf.study.StudyInterrupted):
+            run("short", y, {"anova": AnovaF(3)}, 10, progress=stop_after_three)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(stores):
+    with open_client(stores) as client:
+        yield client
+
+
+def ask(client, path, **query):
+    answer = client.get(f"/api/v1/studies/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    page = client.get(f"/studies/{path}", params=query)
+    assert page.status_code == 200, page.text
+    return answer.json(), page.text
+
+
+# The table
+
+
+def test_the_table_says_what_the_report_says(client, stores):
+    found, text = ask(client, "scored-study/features", candidate="anova(size=5)")
+    reported = summarize(hf.load_study(stores / "scored-study.db"), candidate="anova(size=5)").features
+    shown = {row["feature"]["feature"]: row["feature"] for row in found["rows"]}
+    for feature in reported.shown:
+        row = shown[feature.feature]
+        assert (row["count"], row["verdict"], row["direction"]) == (feature.count, feature.verdict, feature.direction)
+        assert row["stand_ins"] == list(feature.stand_ins)
+    assert found["facts"]["n_selected"] == len(reported.table)
+    assert "ANOVA F with 5 features" in text
+
+
+def test_rows_are_found_sorted_and_filtered(client):
+    path = "scored-study/features"
+    named, _ = ask(client, path, candidate="random", sort="name", search="GENE 1")
+    names = [row["feature"]["feature"] for row in named["rows"]]
+    assert names == sorted(names)
+    assert all("gene 1" in name for name in names)
+    often, _ = ask(client, path, candidate="random")
+    counts = [row["feature"]["count"] for row in often["rows"]]
+    assert counts == sorted(counts, reverse=True)
+    places, _ = ask(client, path, candidate="random", sort="column")
+    columns = [row["place"] for row in places["rows"]]
+    assert columns == sorted(columns)
+    strong, _ = ask(client, path, candidate="random", sort="effect")
+    effects = [row["feature"]["effect"] for row in strong["rows"]]
+    assert {effects[0] > 0.7, effects[0] < 0.3} == {True, False}
+    chosen, _ = ask(client, path, candidate="random", verdict=often["rows"][0]["feature"]["verdict"])
+    assert {row["feature"]["verdict"] for row in chosen["rows"]} == {often["rows"][0]["feature"]["verdict"]}
+    first, text = ask(client, path, candidate="random", most=3)
+    assert (len(first["rows"]), first["n_found"]) == (3, often["n_found"])
+    assert "most=103" in text
+
+
+def test_features_that_were_never_selected_are_found_by_their_name(client):
+    listed, _ = ask(client, "scored-study/features", candidate="anova(size=2)")
+    never = next(place for place in range(6, 40) if place not in {row["place"] for row in listed["rows"]})
+    name = NAMES[never]
+    found, _ = ask(client, "scored-study/features", candidate="anova(size=2)", search=name)
+    row = next(row["feature"] for row in found["rows"] if row["place"] == never)
+    assert (row["count"], row["frequency"]) == (0, 0)
+    page, text = ask(client, f"scored-study/features/{never}", candidate="anova(size=2)")
+    assert page["feature"]["verdict"] == row["verdict"] == "not shown to exceed chance"
+    assert "drawn at random" in page["reason"]
+    assert page["position"] == 0
+    assert page["previous"] is page["next"] is None
+    assert not any(page["selected_in"])
+    assert "It was never selected." in text
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("sort=best", 400), ("most=0", 400), ("most=1001", 400), ("verdict=good", 400), ("candidate=none", 400),
+     (f"search={'x' * 201}", 400), ("other=1", 400)],
+)  # fmt: skip
+def test_what_cannot_be_asked_for_is_refused_in_a_sentence(client, query, status):
+    for path in ("features", "features/1"):
+        answer = client.get(f"/api/v1/studies/scored-study/{path}?{query}")
+        assert answer.status_code == status
+        assert answer.json()["error"]
+
+
+@pytest.mark.parametrize("place", ["-1", "40", "x", "1.0", "%3Cscript%3E", "²", "9" * 30, "gene%201"])
+def test_a_feature_is_asked_for_by_its_column_only(client, place):
+    answer = client.get(f"/api/v1/studies/scored-study/features/{place}")
+    assert answer.status_code == 404
+    assert answer.json()["error"].startswith("Expected the column of a feature, from 0 to 39")
+
+
+# One feature
+
+
+def test_one_feature_says_where_it_was_selected(client, stores):
+    result = hf.load_study(stores / "scored-study.db")
+    page, text = ask(client, "scored-study/features/0", candidate="anova(size=5)")
+    runs = result.preferences("anova(size=5)")
+    assert page["selected_in"] == runs.to_sparse().toarray()[:, 0].astype(bool).tolist()
+    assert page["resamples"] == list(runs.labels)
+    last = page["shares"][-1]
+    assert (last["resamples"], last["share"]) == (25, runs.frequency[0])
+    assert (last["low"], last["high"]) == pytest.approx((page["feature"]["low"], page["feature"]["high"]))
+    elsewhere = {row["candidate"]: row["count"] for row in page["elsewhere"]}
+    assert elsewhere == {name: int(result.preferences(name).counts[0]) for name in result.candidates}
+    assert page["feature"]["direction"] == "higher in ill"
+    assert page["feature"]["boxes"][0]["quantiles"]
+    assert "raises the odds of ill" in text
+    assert 'class="boxes"' in text
+    assert page["reason"] in text.replace("&#39;", "'")
+
+
+def test_the_next_feature_is_the_next_row_of_the_table(client):
+    query = {"candidate": "random", "sort": "name", "search": "gene"}
+    table, _ = ask(client, "scored-study/features", **query)
+    places = [row["place"] for row in table["rows"]]
+    page, text = ask(client, f"scored-study/features/{places[1]}", **query)
+    assert (page["previous"]["place"], page["next"]["place"]) == (places[0], places[2])
+    assert (page["position"], page["n_listed"]) == (2, table["n_found"])
+    assert f"/studies/scored-study/features/{places[2]}?candidate=random&amp;sort=name&amp;search=gene" in text
+    first, _ = ask(client, f"scored-study/features/{places[0]}", **query)
+    assert first["previous"] is None
+
+
+def test_what_is_selected_instead():
+    runs = hf.Preferences.from_sets([{0, 1}, {0, 1}, {0, 2}, {0, 2}] * 10 + [{0, 3}], n_features=6)
+    frame = selected_instead(runs, 1)
+    assert frame["column"].tolist() == [2, 3]
+    assert frame["clear"].tolist() == [True, False]
+    assert frame["without"].tolist() == pytest.approx([20 / 21, 1 / 21])
+    assert frame["beside"].tolist() == [0, 0]
+    assert selected_instead(runs, 0).empty  # always selected
+    assert selected_instead(runs, 5).empty  # never selected
+    pair = hf.feature_swaps(runs).iloc[0]
+    assert frame["p_value"][0] == pytest.approx(pair["p_value"])
+
+
+@pytest.mark.parametrize(
+    ("study", "sentence"),
+    [
+        ("plain", "whether it carries information was not tested"),
+        ("number", "rank correlation"),
+        ("order", "Each resample ranks all features; the top"),
+        ("short", "in 3 resamples"),
+        ("single", "in 1 resample."),
+    ],
+)
+def test_every_kind_of_study_has_features(client, study, sentence):
+    found, text = ask(client, f"{study}-study/features")
+    assert sentence in text
+    page, one = ask(client, f"{study}-study/features/{found['rows'][0]['place']}")
+    assert page["reason"]
+    assert page["next"]["place"] == found["rows"][1]["place"]
+    assert "<h3" in one
+
+
+def test_a_study_without_results_says_so(client, stores):
+    with open_client(stores) as fresh:
+        assert fresh.get("/api/v1/studies/none-study/features").status_code == 404
+
+
+def test_hostile_names_are_only_text(client):
+    _, text = ask(client, "scored-study/features", search="script")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    for place in range(len(HOSTILE)):
+        page, text = ask(client, f"scored-study/features/{place}")
+        assert page["feature"]["feature"] == HOSTILE[place]
+        assert "<script>alert" not in text
+        assert "\u202e" not in text
+
+
+# In a browser
+
+
+@pytest.mark.browser
+def test_a_feature_is_searched_opened_and_left_for_the_next(stores, tmp_path):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    shutil.copy(stores / "scored-study.db", tmp_path)
+    with start_server(tmp_path) as (address, _), sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page, wrong = chromium.new_page(viewport={"width": 390, "height": 800}), []
+        host = re.match(r"http://[^/]+", address)[0]
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(host) else None)
+        page.goto(address)
+        page.goto(f"{host}/studies/scored-study/features")
+        page.locator("#features-candidate").select_option("random")
+        wait_for(lambda: "Random choice selected" in page.locator("#found").inner_text())
+        page.locator("#features-search").press_sequentially("gene 1")
+        wait_for(lambda: "match" in page.locator("#found").inner_text())
+        assert page.locator("#features-search").input_value() == "gene 1"
+        rows = page.locator("#found td.name a")
+        names = [rows.nth(place).inner_text() for place in range(2)]
+        rows.first.click()
+        page.wait_for_url("**/features/*")
+        assert page.locator("h2.one").inner_text() == names[0]
+        wait_for(lambda: page.locator("[data-drawn=yes]").count() == 1)
+        page.locator("[rel=next]").click()
+        wait_for(lambda: page.locator("h2.one").inner_text() == names[1])
+        page.locator("#feature-candidate").select_option("anova(size=5)")
+        wait_for(lambda: "candidate=anova" in page.evaluate("location.search"))
+        assert page.locator("h2.one").inner_text() == names[1]
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert [text for text in wrong if not text.startswith("data:")] == []
+        chromium.close()
