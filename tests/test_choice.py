@@ -120,6 +120,12 @@ def test_pooled_predictions_are_refused_for_mcnemar():
         result.choose("not-worse", test="mcnemar")
 
 
+def test_more_predictions_than_rows_are_not_read_to_see_that_rows_repeat(monkeypatch):
+    result = made({name: {"sets": SAME, "scores": noisy(0.8), "predicted": [[0] * 20] * 20} for name in "ab"})
+    monkeypatch.setattr(type(result), "predictions", lambda *_: pytest.fail("predictions were read"))
+    assert result.choose("not-worse").facts["test"] == "resampled-t"
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_mcnemar_equals_the_binomial_test(pairs):
     from scipy.stats import binomtest

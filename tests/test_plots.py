@@ -24,6 +24,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
+from holdfast.plots.pareto import draw_pareto
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
@@ -258,6 +259,15 @@ def test_pareto_data():
     bare = plots.pareto_data({"candidate": [1], "score": [1], "stability": [2]})
     assert bare.iloc[0][["candidate", "family", "settings"]].tolist() == ["1", "", ""]
     assert not bare["on_front"].any()
+    assert {"picked", "key"}.isdisjoint(bare)
+
+
+def test_a_page_marks_the_candidate_that_it_shows_and_finds_points_by_a_key():
+    data = plots.pareto_data(front(picked=[False, False, True], key=["0", "1", "2"]))
+    assert data.set_index("candidate")["key"].to_dict() == {"a": "0", "b": "1", "c": "2"}
+    rings = [json.dumps(layer) for layer in draw_pareto(data, score="accuracy", level=0.95).to_dict()["layer"]]
+    assert sum("datum.picked" in ring and "strokeDash" in ring for ring in rings) == 1
+    assert "datum.picked" not in json.dumps(draw_pareto(plots.pareto_data(front()), score="a", level=0.95).to_dict())
 
 
 def test_profile_data():

@@ -8,7 +8,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.inference.designs import agreement_by_fraction
+from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.knots import entering, find_knots
+from holdfast.tradeoff.profiles import find_sizes
 from results import made, noisy, subsets
 
 
@@ -228,6 +230,18 @@ def test_sizes_that_a_study_does_not_have_are_named():
         made_of_samples(a=shrunk(SCORES)).summary(fraction=0.3)
     with pytest.raises(ValueError, match=r"Expected a study with hf.NestedSubsamples for fraction=, got one of runs"):
         made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}).setting_ranks(fraction=0.3)
+
+
+def test_the_sizes_that_can_be_asked_for_are_those_of_orders_or_of_candidates():
+    unsized = {f"m(a={a})": {"family": "m", "settings": {"a": a}, "sets": subsets(0.5)} for a in (1, 2)}
+    sized = {f"s(k={k})": {"family": "s", "settings": {"k": k}, "sets": subsets(0.5)} for k in (9, 4)}
+    result = made({"ordered": {"weights": weights(5, d=20)}, **unsized, **sized, "free": {"sets": subsets(0.5)}})
+    assert find_sizes(result, "ordered") == range(1, 21)
+    assert find_sizes(result, "s") == [4, 9]
+    for name, why in {"m": "differ in more than the number", "free": "as many features as it finds"}.items():
+        with pytest.raises(UnansweredError) as error:
+            find_sizes(result, name)
+        assert why in error.value.plain
 
 
 # Mean ranks

@@ -305,6 +305,7 @@ def test_features_gained_and_lost_have_their_frequencies(client, weighed):
                 assert row[side] == 0
     gaps = [abs(row["first"] - row["second"]) for row in page["features"]]
     assert gaps == sorted(gaps, reverse=True)
+    assert all(weighed.feature_names[row["place"]] == row["feature"] for row in page["features"])
     gained = [row for row in page["features"] if row["standing"] == "second only"]
     assert gained
     assert all(row["second_low"] > 0.5 > row["first_high"] for row in gained)
@@ -381,6 +382,7 @@ def test_a_size_is_cut_from_the_stored_orders(client, weighed, size):
     assert (answer["low"], answer["high"]) == tuple(estimate.ci())
     assert [row["feature"] for row in answer["features"]] == known["feature"].tolist()
     assert [row["frequency"] for row in answer["features"]] == known["frequency"].tolist()
+    assert [weighed.feature_names[row["place"]] for row in answer["features"]] == known["feature"].tolist()
     assert (answer["score"] is None) == (size not in (1, 2, 4, 8))
     assert f"With {size} feature" in answer["sentence"]
     assert asked(client, "weighed/profile", size=size)["at"] == answer

@@ -114,7 +114,7 @@ def _p_values_of_worse(redraws: Redraws, best: int, other: int, draws: NDArray[n
     if difference.size < 2:
         return np.ones(draws.size)
     values = np.asarray(difference, dtype=np.float64)
-    weights = redraws.weights(difference.index)[draws]
+    weights = redraws.weights(difference.index, draws)
     ratio = (first.splits.loc[difference.index, "n_test"] / first.splits.loc[difference.index, "n_rows"]).mean()
     error = np.sqrt((1 / values.size + ratio) * weighted_variance(values, weights))
     mean = weights @ values
@@ -130,7 +130,7 @@ def _mcnemar(redraws: Redraws, best: str, other: str, draws: NDArray[np.int64]) 
     both = _right_by_row(redraws, best).join(right, how="inner")
     first, second = both["right"].astype(bool), both["other"].astype(bool)
     counts = pd.DataFrame({"gained": first & ~second, "lost": second & ~first}).groupby(both["split"]).sum()
-    chosen = redraws.weights(counts.index)[draws] * len(counts)
+    chosen = redraws.weights(counts.index, draws) * len(counts)
     gained, lost = (chosen @ counts[column].to_numpy(dtype=np.float64) for column in ("gained", "lost"))
     fewer = np.minimum(gained, lost)
     p_values = np.minimum(1.0, 2 * betainc(np.maximum(gained + lost - fewer, 1e-12), fewer + 1, 0.5))

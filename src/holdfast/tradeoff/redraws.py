@@ -65,9 +65,9 @@ class Redraws:
         """Which candidates have a score and a stability, draw by draw."""
         return ~np.isnan(self.score + self.stability)
 
-    def weights(self, splits: "pd.Index[int]") -> Floats:
-        """Share of each of these splits in every draw (draws × splits)."""
-        chosen = self.times[:, self.points.units_of(splits)]
+    def weights(self, splits: "pd.Index[int]", draws: NDArray[np.int64]) -> Floats:
+        """Share of each of these splits in some of the draws (draws × splits)."""
+        chosen = np.ascontiguousarray(self.times[draws][:, self.points.units_of(splits)])
         with np.errstate(invalid="ignore"):
             return chosen / chosen.sum(axis=1, keepdims=True)
 

@@ -109,6 +109,19 @@ def choose_options(
     )
 
 
+def library_options(snapshot: Snapshot, options: CommonOptions) -> dict[str, Any]:
+    """Return the options as the library takes them: the usual ones are left to it, as the report leaves them.
+
+    So what the report and these pages ask for is the same question, which a result answers once.
+    """
+    usual = options.measure == _usual_measure(snapshot, subsets=False)
+    first = options.metric == next(iter(snapshot.result.metrics), None)
+    return {
+        "metric": None if first else options.metric, "measure": None if usual else options.measure,
+        "level": options.level,
+    }  # fmt: skip
+
+
 def usable_measures(result: StudyResult, subsets: bool) -> list[Measure]:
     """Return the measures of which more is better and that need nothing but selections."""
     kinds = {"subset"} if subsets else {"subset", *result.kinds.values()}

@@ -32,6 +32,8 @@ class FeaturePair:
     ----------
     feature : str
         Its name.
+    place : int
+        Its column in the data, from 0.
     first, first_low, first_high : float
         Selection frequency by the first candidate, and its interval.
     second, second_low, second_high : float
@@ -41,6 +43,7 @@ class FeaturePair:
     """
 
     feature: str
+    place: int
     first: float
     first_low: float
     first_high: float
@@ -62,7 +65,8 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
             strict=True,
         )
     }
-    table = pd.DataFrame({"feature": [_name(first.features[place]) for place in used.tolist()], **columns})
+    names = [_name(first.features[place]) for place in used.tolist()]
+    table = pd.DataFrame({"feature": names, "place": used, **columns})
     gap, most = (table["first"] - table["second"]).abs(), table[["first", "second"]].max(axis=1)
     order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MOST_FEATURES]
     rows: list[Any] = table.iloc[order].to_dict("records")

@@ -85,6 +85,8 @@ class SizedFeature:
     ----------
     feature : str
         Its name.
+    place : int
+        Its column in the data, from 0.
     count : int
         Number of resamples that selected it.
     frequency, low, high : float
@@ -92,6 +94,7 @@ class SizedFeature:
     """
 
     feature: str
+    place: int
     count: int
     frequency: float
     low: float

@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from holdfast.inference.features import feature_table
@@ -281,13 +283,12 @@ def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -
     (point,) = _make_line(_work_out(result, name, options, [size])).points
     (designed,) = cut_to_sizes(result, name, [size])[0].values()
     table = feature_table(designed.runs, level=options.level)
+    places = np.argsort(-designed.runs.counts, kind="stable")[: len(table)].tolist()  # in the order of the table
+    rows: list[Any] = table[["feature", "count", "frequency", "low", "high"]].to_dict("records")
     features = tuple(
-        SizedFeature(
-            feature=_name(row["feature"]), count=int(row["count"]), frequency=float(row["frequency"]),
-            low=float(row["low"]), high=float(row["high"]),
-        )
-        for row in table.head(MOST_FEATURES).to_dict("records")
-    )  # fmt: skip
+        SizedFeature(**{**row, "feature": _name(row["feature"]), "place": place})
+        for place, row in zip(places[:MOST_FEATURES], rows, strict=False)
+    )
     return SizedSelection(
         family=name, size=size, stability=point.stability, low=point.low, high=point.high, random=point.random,
         score=point.score, score_error=point.score_error, n_runs=designed.runs.n_runs, n_selected=len(table),

@@ -30,6 +30,7 @@ from holdfast.web.candidates import (
     describe_unfinished,
     drop_empty,
     find_labels,
+    library_options,
     quietly,
 )
 from holdfast.web.launcher import StudyState
@@ -268,17 +269,15 @@ def choose_candidate(
     except ValueError as error:
         return None, str(error)
     key = ("choice", rule.about.name, options.metric, options.measure, options.level, tuple(sorted(given.items())))
-    return snapshot.remember(key, lambda result: _choose(result, rule.about.name, options, parameters))
+    arguments = {**library_options(snapshot, options), **parameters}
+    return snapshot.remember(key, lambda result: _choose(result, rule.about.name, arguments))
 
 
-def _choose(
-    result: StudyResult, rule: str, options: CommonOptions, parameters: Mapping[str, Any]
-) -> tuple[Choice | None, str]:
+def _choose(result: StudyResult, rule: str, arguments: Mapping[str, Any]) -> tuple[Choice | None, str]:
     if not result.metrics or not result.has_scores:
         return None, f"There is no choice by accuracy and stability: {why_no_scores(result)}."
-    arguments: dict[str, Any] = {"metric": options.metric, "measure": options.measure, "level": options.level}
     try:
-        return quietly(lambda: result.choose(rule, **arguments, **parameters)), ""
+        return quietly(lambda: result.choose(rule, **arguments)), ""
     except UnansweredError as unanswered:
         return None, f"This rule chooses no candidate: {make_labels(result).write(unanswered.plain)}."
     except ValueError as error:
@@ -303,7 +302,8 @@ def find_candidates(
 ) -> tuple[FrontCandidate, ...]:
     """Return all candidates with what the choice says of them, the most stable first."""
     key = ("candidates", options.metric, options.measure, options.level)
-    rows = snapshot.remember(key, lambda result: _front(result, options) or _stabilities(result, options))
+    arguments = library_options(snapshot, options)
+    rows = snapshot.remember(key, lambda result: _front(result, arguments) or _stabilities(result, options))
     if choice is not None:
         why, shares = choice.beaten["why_not"], choice.probabilities
         rows = [
@@ -317,14 +317,12 @@ def find_candidates(
     return tuple(sorted(rows, key=lambda row: (math.isnan(row.stability), -row.stability)))
 
 
-def _front(result: StudyResult, options: CommonOptions) -> list[FrontCandidate]:
+def _front(result: StudyResult, arguments: Mapping[str, Any]) -> list[FrontCandidate]:
     """Return the candidates with their scores; empty if the study has none, or they cannot be weighed."""
     if not result.has_scores:
         return []
     try:
-        front = quietly(
-            lambda: result.pareto(options.metric, options.measure, level=options.level, n_draws=FRONT_DRAWS)
-        )
+        front = quietly(lambda: result.pareto(**arguments, n_draws=FRONT_DRAWS))
     except ValueError:
         return []
     return [

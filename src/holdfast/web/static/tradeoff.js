@@ -41,15 +41,15 @@ const bar = row => make("svg", {width: 120, height: 11, viewBox: "0 0 120 11", p
   make("rect", {class: "track", width: 120, height: 11}),
   make("rect", {class: "fill", width: 120 * row.frequency, height: 11}),
   make("line", {x1: 120 * row.low, x2: 120 * row.high, y1: 5.5, y2: 5.5, "stroke-width": 1.5}));
-const tableRow = (row, interval) => make("tr", {},
-  make("td", {class: "name"}, row.feature), make("td", {class: "bar"}, bar(row)),
+const tableRow = (row, {interval, features}) => make("tr", {},
+  make("td", {class: "name"}, make("a", {href: `${features}/${row.place}`}, row.feature)), make("td", {class: "bar"}, bar(row)),
   make("td", {class: "n", "data-label": "Frequency"}, `${percent(row.frequency)} %`),
   make("td", {class: "n", "data-label": interval}, `${percent(row.low)} to ${percent(row.high)} %`));
 
 const show = (place, answer) => {
   place.querySelector("[data-sentence]").textContent = answer.sentence;
   const rows = place.querySelector("[data-rows]");
-  rows.replaceChildren(...answer.features.map(row => tableRow(row, rows.dataset.interval)));
+  rows.replaceChildren(...answer.features.map(row => tableRow(row, rows.dataset)));
   place.querySelector("[data-listed]").textContent =
     answer.features.length < answer.n_selected ? `; the first ${answer.features.length}` : "";
 };
