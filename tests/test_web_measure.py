@@ -188,6 +188,32 @@ def test_a_wrong_file_is_one_sentence(client, name, content, says):
     assert "Remove this file" in answer.text
 
 
+@pytest.mark.parametrize("content", ["TP53,BRCA1,EGFR\nTP53,KRAS,EGFR\n", "TP53,BRCA1\nTP53\nTP53,MYC,KRAS\n"])
+def test_names_in_a_csv_file_can_be_read_as_lists(client, content):
+    key = give(client, content, "names.csv")
+    page = measure(client, key)
+    assert page["problem"]
+    assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?lists=true"]
+    assert measure(client, key, lists="true")["question"]["option"] == "n_features"
+    found = measure(client, key, lists="true", n_features=30)["measurement"]
+    runs = hf.Preferences.from_sets([line.split(",") for line in content.splitlines()], n_features=30)
+    assert found["estimate"] == hf.stability(runs).to_dict()
+    other = give(client, content.replace(",", "\t"), "others.tsv")
+    compared = compare(client, key, other, lists="true", n_features=30, paired="true")
+    assert compared["problem"].startswith("Both stabilities need a standard error") or compared["comparison"]
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "xlsx", "json"])
+def test_every_format_gives_the_same_numbers(client, tmp_path, ending):
+    runs, file = load_example().top(10), tmp_path / f"runs.{ending}"
+    if ending == "xlsx":
+        runs.to_frame().to_excel(file, index_label="run")
+    else:
+        hf.write_preferences(runs, file)
+    key = give(client, file.read_bytes(), file.name)
+    assert measure(client, key)["measurement"]["estimate"] == hf.stability(runs).to_dict()
+
+
 def test_a_measure_that_does_not_fit_is_one_sentence_and_a_way_back(client):
     key = give(client, "run,a,b,c\nr1,1,0,0\nr2,1,1,0\n", "sizes.csv")
     page = measure(client, key, measure="kuncheva")

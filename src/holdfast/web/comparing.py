@@ -37,6 +37,8 @@ MOST_CHANGES = 200
 """Features listed beside each other, those whose frequency differs most."""
 MOST_COMPARED = 40
 MOST_NAMED = 12
+READING = ("kind", "n_features", "transpose", "lists")
+"""Options whose answers count for the files that ask for them."""
 CHANGES = ("seldom", "gained", "lost", "kept")
 UNLABELED = (
     "The files do not label their runs, so they do not say whether the first run of each was made on the same "
@@ -281,7 +283,7 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
         if len(exported) > MOST_COMPARED:
             raise ValueError(f"Expected at most {MOST_COMPARED} candidates to compare, got {len(exported)}.")
         return {name: _cut(runs, top) for name, runs in exported.items()}, []
-    answers = {name: reading[name] for name in ("kind", "n_features", "transpose") if reading[name] is not None}
+    answers = {name: reading[name] for name in READING if reading[name] is not None}
     given: dict[str, Any] = {}
     while True:
         try:
@@ -289,9 +291,10 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
             return {"": _cut(read.designed, top)}, list(read.notes)
         except ValueError as error:
             question = getattr(error, "question", None)
-            if question is None or question.option not in answers or question.option in given:
+            option = "lists" if question is None or question.option not in READING else question.option
+            if option not in answers or option in given:
                 raise
-            given[question.option] = answers[question.option]
+            given[option] = answers[option]
 
 
 def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:

@@ -12,8 +12,8 @@ from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.evaluation import Undefined
 from holdfast.io.exported import is_exported
-from holdfast.io.questions import plain_note
-from holdfast.io.selections import holds_matrix, pick_candidate, read_selections
+from holdfast.io.questions import ReadingError, ask_n_features, plain_note
+from holdfast.io.selections import holds_matrix, least_features, pick_candidate, read_lists, read_selections
 from holdfast.io.selections_inspection import inspect_selections
 from holdfast.measures import MEASURES, REQUIRED, UndefinedStabilityWarning, find_measure
 from holdfast.plots.sources import designed_runs
@@ -40,7 +40,7 @@ from holdfast.web.tasks import task
 
 Layout: TypeAlias = Literal["table", "lists", "exported"]
 MOST_SWAPS = 10
-HINT = re.compile(r"; (?:pass|give|choose|leave) [^;.]*$|\s*\(--[^)]*\)| Choose ties=.*$")
+HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
 """What a sentence of the library says to those who program."""
 
 
@@ -323,8 +323,12 @@ def read_runs(
     top: int | None = None,
     transpose: bool | None = None,
     candidate: str | None = None,
+    lists: bool | None = None,
 ) -> ReadRuns:
     """Read the runs of a file, cut to the best features if that is asked for."""
+    if lists:
+        runs = _read_lists(path, n_features)
+        return ReadRuns(designed=_cut(designed_runs(runs, None), top), held=runs.kind, layout="lists")
     options: dict[str, Any] = {"kind": kind, "n_features": n_features, "transpose": transpose, "candidate": candidate}
     known = recall(path, options)
     if known is None and is_exported(path):
@@ -340,6 +344,16 @@ def read_runs(
         layout="table" if holds_matrix(path) else "lists",
         notes=() if note is None else (plain_note(note),),
     )
+
+
+def _read_lists(path: Path, n_features: int | None) -> Preferences:
+    """Read a text as lists of features, one run per line, whatever its ending says."""
+    runs = read_lists(path)
+    if n_features is None:
+        raise ReadingError("Expected the number of features there were.", ask_n_features(least_features(runs)))
+    if all(member.isdecimal() and len(member) < 16 for run in runs for member in run):
+        return Preferences.from_sets([[int(member) for member in run] for run in runs], n_features=n_features)
+    return Preferences.from_sets(runs, n_features=n_features)
 
 
 def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:

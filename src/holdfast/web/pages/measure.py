@@ -71,6 +71,8 @@ class SelectionsQuery:
         Whether rows of a table are features.
     candidate : str or None
         Whose selections to take from a file that a study exported.
+    lists : bool or None
+        Whether each line of a text lists the features that a run selected, whatever the ending of the file says.
     undefined : str
         What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
     half_width : float
@@ -84,6 +86,7 @@ class SelectionsQuery:
     top: int | None = None
     transpose: bool | None = None
     candidate: str | None = None
+    lists: bool | None = None
     undefined: str = "nan"
     half_width: float = 0.05
 
@@ -168,6 +171,8 @@ class CompareQuery:
         How many of the best features of rankings and weights count as selected.
     transpose : bool or None
         Whether rows of tables are features, where that is open.
+    lists : bool or None
+        Whether each line of texts that are no tables lists the features that a run selected.
     undefined : str
         What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
     first, second : int
@@ -182,6 +187,7 @@ class CompareQuery:
     kind: Kind | None = None
     top: int | None = None
     transpose: bool | None = None
+    lists: bool | None = None
     undefined: str = "nan"
     first: int = 0
     second: int = 1
@@ -274,8 +280,8 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Se
         )
         measurement = from_plain(Measurement, answer)
     except TaskError as error:
-        question, problem = _question(site, error)
-        if not query.measure:
+        question, problem = _question(site, error, query)
+        if question is not None or not query.measure:
             preview = await _preview(site, path)
     address = f"/selections/{found.upload}"
     return SelectionsPage(
@@ -283,7 +289,7 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Se
         asked=query,
         measurement=measurement,
         question=question,
-        answers=() if question is None else tuple(_answers(address, _changed(query), question)),
+        answers=_answers(address, query, question or _ask_for_lists(found, query, problem)),
         problem=problem,
         preview=preview,
         measures=() if measurement is None else list_measures(measurement.kind),
@@ -338,13 +344,13 @@ async def show_comparison(site: Site, query: CompareQuery) -> ComparePage:
                 SelectionsComparison, await site.run_task("compare_selections", _comparing(site, uploads, query))
             )
         except TaskError as error:
-            question, problem = _question(site, error)
+            question, problem = _question(site, error, query)
     return ComparePage(
         uploads=uploads,
         asked=query,
         comparison=comparison,
         question=question,
-        answers=() if question is None else tuple(_answers("/compare", _changed(query), question)),
+        answers=_answers("/compare", query, question),
         problem=problem,
         measures=() if comparison is None else list_measures(comparison.kind),
         recent=tuple(site.uploads.list("selections")),
@@ -390,13 +396,15 @@ def draw_comparison(page: ComparePage) -> dict[str, str]:
 
 
 def _reading(query: SelectionsQuery | CompareQuery) -> dict[str, Any]:
-    names = ("kind", "n_features", "top", "transpose", "candidate")
+    names = ("kind", "n_features", "top", "transpose", "candidate", "lists")
     return {name: getattr(query, name) for name in names if hasattr(query, name)}
 
 
-def _question(site: Site, error: TaskError) -> tuple[Question | None, str]:
-    """Return what a task asked, or why it could not answer."""
+def _question(site: Site, error: TaskError, query: SelectionsQuery | CompareQuery) -> tuple[Question | None, str]:
+    """Return what a task asked, if an option of the page answers it, or why the task could not answer."""
     question = None if error.question is None else from_plain(Question, dict(error.question))
+    if question is not None and not hasattr(query, question.option):
+        return None, question.sentence.rpartition(". ")[0] + "."
     return question, "" if question else site.folder.shown(plain_sentence(str(error)))
 
 
@@ -414,12 +422,22 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _answers(address: str, asked: list[tuple[str, str]], question: Question) -> list[Answer]:
-    others = [(name, value) for name, value in asked if name != question.option]
-    return [
+def _ask_for_lists(upload: Upload, query: SelectionsQuery, problem: str) -> Question | None:
+    """Return what may help where a text is no table of numbers; None for other files."""
+    if not problem or query.lists or query.measure or not upload.name.lower().endswith((".csv", ".tsv", ".tab")):
+        return None
+    return Question("lists", "", (("true", "Each line lists the features that a run selected: read it so"),))
+
+
+def _answers(address: str, query: SelectionsQuery | CompareQuery, question: Question | None) -> tuple[Answer, ...]:
+    """Return the answers to a question, each with the page that it leads to."""
+    if question is None:
+        return ()
+    others = [(name, value) for name, value in _changed(query) if name != question.option]
+    return tuple(
         Answer(label=label, address=f"{address}?{urlencode([*others, (question.option, value)])}")
         for value, label in question.choices
-    ]
+    )
 
 
 def _command(words: list[str], query: SelectionsQuery) -> str:
