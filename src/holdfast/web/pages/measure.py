@@ -29,7 +29,6 @@ from holdfast.web.worker import TaskError
 
 routes = Routes()
 NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
-LEVELS = (0.8, 0.9, 0.95, 0.99)
 EXAMPLES = {"ten-best": 10, "five-best": 5}
 """Examples by name: how many of the best features of each bootstrap sample count as selected."""
 
