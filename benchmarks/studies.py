@@ -320,37 +320,9 @@ def two_processes() -> Iterator[Row]:
     )
 
 
-def large_store() -> Iterator[Row]:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 20_000)), np.arange(60) % 2
-    X[:, :20] += y[:, None]
-    study = hf.Study(
-        selectors={"anova": hf.Candidates(AnovaF(), sizes=list(range(5, 105, 5)))},
-        perturbation=hf.Bootstrap(1_000),
-        estimator=KNeighborsClassifier(3),
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "study.db"
-        result = study.run(X, y, store=store)
-        begun = perf_counter()
-        loaded = hf.load_study(store)
-        opened = perf_counter() - begun
-        begun = perf_counter()
-        summary = loaded.summary()
-        summarized = perf_counter() - begun
-    _check(summary.equals(result.summary()), "the summary")
-    for what, seconds in (("opening", opened), ("the summary of", summarized)):
-        yield Row(
-            what=f"{what} a store of 1,000 resamples × 20 candidates × 20,000 features, by the clock",
-            ours=seconds,
-            equal="yes",
-            limit=1.0,
-        )
-
-
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     benchmark.__name__: benchmark
     for benchmark in (
-        hybrid_rfe_study, filter_study, mrmr_study, lasso_study, unrecognized_study, two_processes, large_store,
+        hybrid_rfe_study, filter_study, mrmr_study, lasso_study, unrecognized_study, two_processes,
     )
 }  # fmt: skip

@@ -122,14 +122,20 @@ def find_names(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[
     )
 
 
-def check_unique(names: Names, expected: int, what: str, unit: str, argument: str) -> None:
-    """Raise unless there is one name for each column or row and all names differ."""
+class UniqueNames(tuple[str, ...]):
+    """Names that were found to differ: a tuple, so that they still do, and need not be looked through again."""
+
+
+def check_unique(names: Names, expected: int, what: str, unit: str, argument: str) -> Names:
+    """Return the names; raise unless there is one for each column or row and all names differ."""
     if names is None:
-        return
+        return None
     if len(names) != expected:
         raise ValueError(
             f"Expected one {what} name for each of {expected} {unit}s, got {len(names)}; check {argument}."
         )
+    if isinstance(names, UniqueNames):
+        return names
     name = names.repeated() if isinstance(names, PartialNames) else _repeated(names)
     if name is not None:
         first = names.index(name)
@@ -137,6 +143,7 @@ def check_unique(names: Names, expected: int, what: str, unit: str, argument: st
         raise ValueError(
             f"Expected different {what} names, got {name!r} for {unit}s {first} and {second}; rename one of them."
         )
+    return UniqueNames(names) if isinstance(names, tuple) else names
 
 
 def _repeated(names: Sequence[str]) -> str | None:

@@ -337,6 +337,8 @@ def _with_scope(estimate: StabilityEstimate, designed: DesignedRuns) -> Stabilit
 
 def _restrict_runs(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:
     """Return only the runs of these labels, in this order."""
+    if tuple(labels) == designed.runs.labels:
+        return designed
     place = {label: run for run, label in enumerate(designed.runs.labels or ())}
     runs = [place[label] for label in labels]
     return replace(

@@ -1,6 +1,7 @@
 """Statistics of differences: variance, degrees of freedom, Holm's correction and the compact letter display."""
 
 import math
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -69,13 +70,19 @@ def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[s
 
     Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
     """
-    groups = [frozenset(names)]
-    for a, b in different:
-        split = [group - {name} for group in groups for name in ((a, b) if {a, b} <= group else ())]
-        groups = [group for group in groups if not {a, b} <= group] + split
-        groups = [group for group in dict.fromkeys(groups) if not any(group < other for other in groups)]
-    groups.sort(key=lambda group: sorted(names.index(name) for name in group))
-    return {name: "".join(_letter(n) for n, group in enumerate(groups) if name in group) for name in names}
+    places = {name: place for place, name in enumerate(names)}
+    groups = [(1 << len(names)) - 1]  # the names of a group are the bits of a number
+    for a, b in sorted({(places[a], places[b]) for a, b in different}):
+        both = 1 << a | 1 << b
+        whole = [group for group in groups if group & both != both]
+        parts = {group & ~(1 << name) for group in groups if group & both == both for name in (a, b)} - set(whole)
+        groups = whole + [part for part in parts if not _is_inside(part, [*whole, *parts])]
+    members = sorted([place for place in places.values() if group >> place & 1] for group in groups)
+    return {name: "".join(_letter(n) for n, group in enumerate(members) if places[name] in group) for name in names}
+
+
+def _is_inside(group: int, others: Sequence[int]) -> bool:
+    return any(group & other == group != other for other in others)
 
 
 def _letter(n: int) -> str:

@@ -143,9 +143,14 @@ def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.Da
     """
     if most < 0:
         raise ValueError(f"Expected a number of pairs, got most={most}.")
-    from scipy.stats import hypergeom  # half a second to import
-
     preferences = as_preferences(preferences, [MEASURES["nogueira"]])
+    swaps = find_swaps(preferences, most)
+    names = {side: [preferences.features[column] for column in swaps[side].tolist()] for side in ("first", "second")}
+    return swaps.assign(**names)
+
+
+def find_swaps(preferences: Preferences, most: int) -> pd.DataFrame:
+    """Return the pairs of :func:`feature_swaps`, with columns in place of names."""
     counts, n = preferences.counts, preferences.n_runs
     varying = np.flatnonzero((counts > 0) & (counts < n))
     order = np.argsort(np.abs(counts[varying] - n / 2), kind="stable")[:SWAP_CANDIDATES]
@@ -161,13 +166,25 @@ def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.Da
     together = both[first, second]
     return pd.DataFrame(
         {
-            "first": [preferences.features[features[feature]] for feature in first],
-            "second": [preferences.features[features[feature]] for feature in second],
+            "first": features[first],
+            "second": features[second],
             "both": together.astype(int),
             "only_first": (h[first] - together).astype(int),
             "only_second": (h[second] - together).astype(int),
             "neither": (n - h[first] - h[second] + together).astype(int),
             "correlation": correlation[first, second],
-            "p_value": hypergeom.cdf(together, n, h[first], h[second]),
+            "p_value": _few_joint_selections(together, n, h[first], h[second]),
         }
     )
+
+
+def _few_joint_selections(
+    together: NDArray[np.float64], n: int, first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The chance of at most so many joint selections; found once for equal numbers, of which there are many."""
+    from scipy.stats import hypergeom  # half a second to import
+
+    numbers = np.stack([together, first, second]).astype(np.int64)
+    key = (numbers[0] * (n + 1) + numbers[1]) * (n + 1) + numbers[2]
+    _, once, place = np.unique(key, return_index=True, return_inverse=True)
+    return hypergeom.cdf(together[once], n, first[once], second[once])[place]

@@ -351,7 +351,7 @@ class Measure:
         Returns
         -------
         Measure
-            A copy with these parameters.
+            A copy with these parameters; without any, the measure itself.
 
         Raises
         ------
@@ -368,6 +368,8 @@ class Measure:
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
                 raise ValueError(f"Expected parameters of {self.name} ({known}), got {name!r}.")
+        if not parameters:
+            return self
         chosen = tuple(dict.fromkeys((*self.chosen, *parameters)))
         return replace(self, parameters={**self.parameters, **parameters}, chosen=chosen)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.measures import chance
 from holdfast.measures.pairs import overlap_matrix
 from holdfast.measures.record import FEW_RUNS, Form, Measure
-from holdfast.measures.tally import Floats, Tally, WholeTally, mean_over_pairs, pair_roughness
+from holdfast.measures.tally import Floats, Tally, WholeTally, pair_roughness
 from holdfast.preferences import Preferences
 
 
@@ -153,13 +153,47 @@ class FeatureSum(Form):
     def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
         if self.from_overlap is None:
             return super().resampled(preferences, measure, weights)
-        overlap = mean_over_pairs(overlap_matrix(preferences), weights)
+        overlap = mean_overlap(preferences, weights)
         size = weights @ preferences.sizes / weights.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.from_overlap(overlap, size, preferences.n_features)
 
     def corrected(self, measure: Measure) -> "Whole":
         return Whole(partial(_corrected_sum, self, measure.best))
+
+
+def mean_overlap(preferences: Preferences, weights: Floats) -> Floats:
+    """Return the mean number of features that two resampled runs share, for each row of weights, copies left out.
+
+    Counted by features or by pairs of runs, whichever takes less: a feature that is drawn c times is in c² pairs.
+    """
+    shared = np.flatnonzero(preferences.counts > 1)
+    squares = weights**2
+    if 2 * shared.size < preferences.n_runs:
+        selected = preferences.to_sparse()[:, shared].toarray()
+        kind = _kind_for_sums(weights, 1.0)
+        times = (weights.astype(kind) @ selected.astype(kind)).astype(np.float64)
+        together = np.einsum("bf,bf->b", times, times) - squares @ selected.sum(axis=1)
+    else:
+        together = 2 * _sum_over_pairs(overlap_matrix(preferences), weights)
+    return together / (weights.sum(axis=1) ** 2 - squares.sum(axis=1))
+
+
+def _sum_over_pairs(overlap: Floats, weights: Floats) -> Floats:
+    """Return the sum over all unordered pairs of different runs of their overlap times their weights."""
+    from scipy.linalg.blas import dtrmm, strmm  # not needed to measure
+
+    np.fill_diagonal(overlap, 0.0)
+    kind = _kind_for_sums(weights, float(overlap.max(initial=0.0)))
+    multiply = strmm if kind is np.float32 else dtrmm
+    with_later = multiply(1.0, overlap.astype(kind).T, weights.astype(kind).T, lower=1).T
+    return np.einsum("bi,bi->b", weights, with_later.astype(np.float64))
+
+
+def _kind_for_sums(weights: Floats, largest: float) -> type[np.float32 | np.float64]:
+    """The fastest kind of number that is exact: 32 bits for sums of whole numbers up to 2²⁴."""
+    small = weights.sum(axis=1).max(initial=0.0) * largest < 2**24
+    return np.float32 if small and (weights == np.rint(weights)).all() else np.float64
 
 
 def sum_over_selected(preferences: Preferences, values: Floats) -> Floats:

@@ -231,22 +231,23 @@ def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
     )
     down: dict[str, Any] = {"yOffset": 9} if narrow else {}
     intervals = [
-        base.mark_rule(strokeWidth=2, **down).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_rule(strokeWidth=2, **down).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(size=90, filled=True, opacity=1, **down).encode(x=x),
     ]
     return [*intervals, *(_texts_above(base) if narrow else [_text_beside(base)])]
 
 
 def _text_beside(base: "alt.Chart") -> "alt.Chart":
-    return base.mark_text(align="left").encode(x=altair().value(WIDTH + 12), text="text:N")
+    alt = altair()
+    return base.mark_text(align="left").encode(x=alt.XValue(WIDTH + 12), text=alt.Text("text:N"))
 
 
 def _texts_above(base: "alt.Chart") -> "list[alt.Chart]":
     """Return names above their intervals, at the left, and numbers, at the right."""
     alt = altair()
-    name = base.mark_text(align="left", yOffset=-9, limit=NARROW - 80).encode(x=alt.value(2), text="name:N")
-    number = base.mark_text(align="right", yOffset=-9, limit=76).encode(x=alt.value(NARROW - 2), text="short:N")
-    return [name, number]
+    name = base.mark_text(align="left", yOffset=-9, limit=NARROW - 80).encode(x=alt.XValue(2), text=alt.Text("name:N"))
+    number = base.mark_text(align="right", yOffset=-9, limit=76)
+    return [name, number.encode(x=alt.XValue(NARROW - 2), text=alt.Text("short:N"))]
 
 
 def _bands(data: pd.DataFrame, least: float, width: int) -> "list[alt.Chart]":
@@ -258,11 +259,11 @@ def _bands(data: pd.DataFrame, least: float, width: int) -> "list[alt.Chart]":
     frame = pd.DataFrame(rows, columns=["band", "start", "end", "color"])
     base = alt.Chart(inline_data(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))
     fill = base.mark_rect(opacity=0.13, tooltip=None).encode(
-        x="start:Q", x2="end:Q", fill=alt.Fill("color:N", scale=None)
+        x=alt.X("start:Q"), x2=alt.X2("end:Q"), fill=alt.Fill("color:N", scale=None)
     )
     small: dict[str, Any] = {"fontSize": 10} if width < WIDTH else {}
     names = base.mark_text(style="note", baseline="bottom", limit=round(0.35 * width), **small).encode(
-        x="middle:Q", y=alt.value(-4), text="band:N"
+        x=alt.X("middle:Q"), y=alt.YValue(-4), text=alt.Text("band:N")
     )
     return [fill, names]
 

@@ -160,13 +160,17 @@ class _ShowsOffline:
 
 def show_offline(chart: Chart) -> Chart:
     """Make an Altair chart one that notebooks show without a network; it stays an Altair chart in all else."""
-    alt = altair()
-    if RENDERER not in alt.renderers.names():
-        alt.renderers.register(RENDERER, view_spec)
+    _register()
     if not isinstance(chart, _ShowsOffline):
         plain: Any = type(chart)
         object.__setattr__(chart, "__class__", _offline_class(plain))
     return chart
+
+
+@cache
+def _register() -> None:
+    """Make the renderer known to Altair, once: Altair looks through all installed packages for those there are."""
+    altair().renderers.register(RENDERER, view_spec)
 
 
 @cache

@@ -187,20 +187,24 @@ def _links(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Cha
     if not (data["group"] != "").any():
         return []
     line = base.transform_filter("datum.group !== ''").mark_line(strokeWidth=1, opacity=0.5, strokeDash=[3, 3])
-    return [line.encode(detail=["family:N", "group:N"], order="stability:Q", color=_color(data, narrow))]
+    alt = altair()
+    groups = [alt.Detail("family:N"), alt.Detail("group:N")]
+    return [line.encode(detail=groups, order=alt.Order("stability:Q"), color=_color(data, narrow))]
 
 
 def _front(base: "alt.Chart") -> "list[alt.Chart]":
     line = base.transform_filter("datum.on_front").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
-    return [line.encode(order="stability:Q")]
+    alt = altair()
+    return [line.encode(order=alt.Order("stability:Q"))]
 
 
 def _intervals(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Chart]":
     rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55)
     rule = rule.encode(color=_color(data, narrow))
-    across = rule.encode(x="low:Q", x2="high:Q").transform_filter("isValid(datum.low)")
-    upright = rule.encode(y="score_low:Q", y2="score_high:Q").transform_filter("isValid(datum.score_low)")
-    return [across, upright]
+    alt = altair()
+    across = rule.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")).transform_filter("isValid(datum.low)")
+    upright = rule.encode(y=alt.Y("score_low:Q"), y2=alt.Y2("score_high:Q"))
+    return [across, upright.transform_filter("isValid(datum.score_low)")]
 
 
 def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow: bool) -> "list[alt.Chart]":
@@ -243,7 +247,8 @@ def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> 
     text = chosen.mark_text(
         align="left" if side > 0 else "right", dx=14 * side, dy=dy, fontWeight=600, limit=max(room, 60)
     )
-    return text.encode(text="label:N")
+    alt = altair()
+    return text.encode(text=alt.Text("label:N"))
 
 
 def _pixels(data: pd.DataFrame, size: int, *columns: str) -> NDArray[np.float64]:

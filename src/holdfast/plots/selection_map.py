@@ -83,9 +83,9 @@ def draw_selection_map(data: SelectionMap, *, narrow: bool = False) -> "alt.VCon
         .mark_rect()
         .encode(
             x=alt.X("left:Q", scale=across, axis=None),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=alt.Y("frequency:Q", title="frequency", scale=alt.Scale(domain=[0, 1]), axis=percents),
-            y2=alt.datum(0),
+            y2=alt.Y2Datum(0),
             tooltip=[alt.Tooltip("feature:N"), alt.Tooltip("frequency:Q", format=".0%")],
         )
     )
@@ -123,9 +123,9 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: 
     return [
         chart.mark_rect().encode(
             x=alt.X("left:Q", scale=across, axis=None),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=alt.Y("top:Q", scale=down, title="resample", axis=axis),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
             **({} if whole else {"opacity": share}),
             tooltip=[
                 alt.Tooltip("resample:N", title="resample"),
@@ -138,10 +138,14 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: 
 
 def _row_lists(rows: pd.DataFrame, cells: pd.DataFrame) -> Any:
     """Return each row with lists of its cells, a tenth of the bytes of a record for each cell."""
-    ordered = cells.sort_values("row", kind="stable").round(4)
-    keys, starts = np.unique(ordered["row"].to_numpy(), return_index=True)
-    parts = {name: np.split(ordered[name].to_numpy(), starts[1:]) for name in ordered.columns if name != "row"}
-    by_row = {key: {name: parts[name][place].tolist() for name in parts} for place, key in enumerate(keys.tolist())}
+    cells = cells.sort_values("row", kind="stable")
+    filled, starts = np.unique(cells["row"], return_index=True)
+    lists = {
+        str(name): np.split(cells[name].to_numpy().round(4), starts[1:]) for name in cells.columns if name != "row"
+    }
+    by_row = {
+        row: {name: parts[place].tolist() for name, parts in lists.items()} for place, row in enumerate(filled.tolist())
+    }
     values = [{**record, **by_row[record["row"]]} for record in to_records(rows) if record["row"] in by_row]
     return altair().InlineData(values=values)
 
@@ -163,7 +167,7 @@ def _block_marks(rows: pd.DataFrame) -> "list[alt.Chart]":
     ]
     if len(blocks) <= MOST_BLOCK_NAMES:
         name = base.mark_text(align="right", dx=-8, limit=120, fontSize=11)
-        marks.append(name.encode(x=alt.value(0), y=alt.Y("middle:Q", title="resample"), text="block:N"))
+        marks.append(name.encode(x=alt.XValue(0), y=alt.Y("middle:Q", title="resample"), text=alt.Text("block:N")))
     return marks
 
 
@@ -178,13 +182,14 @@ def _group_marks(data: SelectionMap) -> "list[alt.Chart]":
         left=spans["left"] - 0.46, right=spans["right"] + 0.46, top=0.5, bottom=data.rows["last"].max() + 0.5
     )
     base = alt.Chart(inline_data(spans)).mark_rect(style="quiet", opacity=0.22, tooltip=None)
-    return [base.encode(x=alt.X("left:Q", axis=None), x2="right:Q", y=alt.Y("top:Q", title="resample"), y2="bottom:Q")]
+    down = {"y": alt.Y("top:Q", title="resample"), "y2": alt.Y2("bottom:Q")}
+    return [base.encode(x=alt.X("left:Q", axis=None), x2=alt.X2("right:Q"), **down)]
 
 
 def _names(columns: pd.DataFrame, across: Any, height: int) -> "alt.Chart":
     alt = altair()
     text = alt.Chart(inline_data(columns)).mark_text(angle=270, align="right", dx=-6, limit=170, fontSize=11)
-    return text.encode(x=alt.X("column:Q", scale=across, axis=None), y=alt.value(height), text="feature:N")
+    return text.encode(x=alt.X("column:Q", scale=across, axis=None), y=alt.YValue(height), text=alt.Text("feature:N"))
 
 
 def _finding(data: SelectionMap) -> str:

@@ -79,7 +79,7 @@ def make_tradeoff(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             choice = result.choose(options.rule, **arguments, **rule_options)
-            front = result.pareto(**arguments, n_draws=2)
+            front = result.pareto(**arguments, n_draws=0)
     except UnansweredError as unanswered:
         return Tradeoff(missing=labels.write(unanswered.plain)), None
     except ValueError:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from holdfast import plots
@@ -104,22 +105,27 @@ def make_map(source: StudyResult | Preferences, candidate: str | None = None) ->
     data = plots.selection_map_data(source, candidate, order="frequency")
     if data.cells.empty:
         return None
-    cells: dict[Any, pd.DataFrame] = dict(iter(data.cells.groupby("row")))
     return SelectionMap(
         n_always=data.n_always,
         n_sometimes=data.n_sometimes,
         features=tuple(data.columns["feature"]),
         frequencies=tuple(data.columns["frequency"].astype(float)),
-        rows=tuple(_map_row(row, cells.get(row.row)) for row in data.rows.itertuples(index=False)),
+        rows=_map_rows(data),
     )
 
 
-def _map_row(row: Any, cells: pd.DataFrame | None) -> MapRow:
-    columns = () if cells is None else tuple(cells["column"].astype(int))
-    shares = () if cells is None or (cells["share"] == 1).all() else tuple(cells["share"].round(4).astype(float))
-    return MapRow(
-        resample=str(row.resample), first=int(row.first), last=int(row.last), block=str(row.block), columns=columns,
-        shares=shares,
+def _map_rows(data: plots.SelectionMap) -> tuple[MapRow, ...]:
+    """Return the rows of the map, each with its cells, which are ordered by row."""
+    cells, rows = data.cells, data.rows
+    ends = np.searchsorted(cells["row"], rows["row"], side="right")
+    columns, shares = (np.split(cells[name].to_numpy(), ends[:-1]) for name in ("column", "share"))
+    facts = rows[["resample", "first", "last", "block"]].itertuples(index=False, name=None)
+    return tuple(
+        MapRow(
+            resample=str(resample), first=int(first), last=int(last), block=str(block), columns=tuple(place.tolist()),
+            shares=() if (share == 1).all() else tuple(share.round(4).tolist()),
+        )
+        for (resample, first, last, block), place, share in zip(facts, columns, shares, strict=True)
     )  # fmt: skip
 
 

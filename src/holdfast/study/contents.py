@@ -7,12 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from holdfast.inference.designs import DesignedRuns
 from holdfast.io.record import DataRecord
 from holdfast.preferences import Kind, Preferences
 from holdfast.serialization import from_plain
+from holdfast.study.memory import Memory
 from holdfast.study.stored import Records, Stored
 
 if TYPE_CHECKING:
@@ -115,6 +118,11 @@ class StudyContents:
             "sessions": [{**row, "versions": json.loads(row["versions"])} for row in sessions],
             "store": None if self.stored.path is None else str(self.stored.path),
         }
+
+    @property
+    def memory(self) -> Memory:
+        """What was computed from these results before; a result never changes, so that it need not be done again."""
+        return self.stored.memory
 
     def without_store(self) -> Self:
         """Return the same results, without the path of a store, such as a temporary one.
@@ -242,6 +250,21 @@ class StudyContents:
     def split_table(self) -> pd.DataFrame:
         """The table :attr:`splits` without row numbers."""
         return self.stored.splits
+
+    def split_numbers(self, runs: Preferences) -> NDArray[np.int64]:
+        """Return the number of the split that each run comes from.
+
+        Parameters
+        ----------
+        runs : Preferences
+            Runs of a candidate, labeled by their splits.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers of splits, as the tables of this study are indexed by them.
+        """
+        return self.stored.split_numbers(runs.labels or ())
 
     @cached_property
     def splits(self) -> pd.DataFrame:

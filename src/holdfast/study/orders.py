@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,55 +42,90 @@ class UnansweredError(ValueError):
         self.plain = plain
 
 
+class Sets(NamedTuple):
+    """Selected features of several splits: split ``i`` selected ``indices[indptr[i]:indptr[i + 1]]``, ascending."""
+
+    indices: Columns
+    indptr: NDArray[np.int64]
+
+    @classmethod
+    def join(cls, sets: Sequence[Columns]) -> "Sets":
+        """Put the selections of single splits together."""
+        indptr = np.concatenate([[0], np.cumsum([columns.size for columns in sets])]).astype(np.int64)
+        return cls(np.concatenate([*sets, np.empty(0, np.int32)]).astype(np.int32), indptr)
+
+    def split(self) -> list[Columns]:
+        """The selection of each split."""
+        return np.split(self.indices, self.indptr[1:-1]) if self.indptr.size > 1 else []
+
+
 @dataclass(frozen=True, eq=False)
 class StoredOrders:
     """The orders of one ordering, by split: ``smallest``, ``complete``, ``columns``, ``kind``, ``whole``."""
 
-    name: str  # of the candidate that asks
     table: pd.DataFrame
     n_features: int
 
     @cached_property
-    def _columns(self) -> dict[int, Columns]:
-        return {
-            split: np.frombuffer(blob, dtype="<i4")
-            for split, blob in zip(self.table.index.tolist(), self.table["columns"], strict=True)
-        }
+    def _columns(self) -> Columns:
+        """The orders of all splits, one after the other."""
+        return np.frombuffer(b"".join(self.table["columns"]), dtype="<i4")
 
-    def cut(self, split: int, size: int) -> Columns:
-        """The best features of a fit, ascending."""
-        return np.sort(self._columns[split][:size])
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        return np.array([len(blob) // 4 for blob in self.table["columns"]], dtype=np.int64)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.cumsum(self._lengths) - self._lengths
+
+    def _rows(self, splits: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where splits stand in the table."""
+        rows = self.table.index.get_indexer(pd.Index(splits))
+        if (rows < 0).any():
+            raise KeyError(f"Expected orders of all splits, got none of {np.asarray(splits)[rows < 0].tolist()}.")
+        return rows.astype(np.int64)
+
+    def cut(self, splits: Sequence[int] | NDArray[np.int64], size: int) -> Sets:
+        """The best features of the fit on each split, ascending."""
+        rows = self._rows(splits)
+        lengths = np.minimum(self._lengths[rows], size)
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        owner = np.repeat(np.arange(rows.size), lengths)
+        columns = self._columns[(self._starts[rows] - indptr[:-1])[owner] + np.arange(owner.size)]
+        if rows.size and (lengths == lengths[0]).all():
+            return Sets(np.sort(columns.reshape(rows.size, -1), axis=1).ravel(), indptr)
+        in_order = np.sort(owner * self.n_features + columns)
+        return Sets((in_order - owner * self.n_features).astype(np.int32), indptr)
 
     def reach(self, splits: Sequence[int]) -> tuple[int, int]:
         """The least and the largest size that the orders of all these splits hold for."""
-        rows = self.table.loc[list(splits)]
-        lengths = [
-            self.n_features if complete else self._columns[split].size
-            for split, complete in zip(rows.index.tolist(), rows["complete"], strict=True)
-        ]
-        return int(rows["smallest"].max()), min(lengths)
+        rows = self._rows(splits)
+        complete = self.table["complete"].to_numpy()[rows].astype(bool)
+        lengths = np.where(complete, self.n_features, self._lengths[rows])
+        return int(self.table["smallest"].to_numpy()[rows].max()), int(lengths.min())
 
-    def check_size(self, size: int, splits: Sequence[int]) -> None:
-        """Raise if the stored orders do not tell what a fit of this size selects."""
+    def check_size(self, size: int, splits: Sequence[int], name: str) -> None:
+        """Raise if the stored orders do not tell what a fit of this size selects; ``name`` is who asks."""
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"Expected a number of features of at least 1, got {size!r}.")
         least, most = self.reach(splits)
         if not least <= size <= most:
             raise UnansweredError(
-                f"The stored orders of {self.name} hold for {least} to {most} features, not for {size}; run it with "
+                f"The stored orders of {name} hold for {least} to {most} features, not for {size}; run it with "
                 f"{ask_for('order')} to store all of them.",
                 f"only orders of {least} to {most} features were stored",
             )
 
-    def whole(self, splits: Sequence[int], kind: Kind) -> tuple[Kind, NDArray[np.float64]]:
+    def whole(self, splits: Sequence[int], kind: Kind, name: str) -> tuple[Kind, NDArray[np.float64]]:
         """Weights or ranks of all features on these splits; ranks from orders, where these are complete."""
         rows = self.table.loc[list(splits)]
         if rows["whole"].notna().all() and (kind == "ranking" or (rows["kind"] == "weighting").all()):
             values = [unpack_weights(blob, self.n_features) for blob in rows["whole"]]
             return rows["kind"].iloc[0], np.vstack(values)
         if kind == "ranking" and rows["complete"].all() and (rows["smallest"] == 1).all():
-            return "ranking", np.vstack([self._rank(self._columns[split]) for split in rows.index])
-        raise no_weights(self.name, kind)
+            return "ranking", np.vstack([self._rank(np.frombuffer(blob, dtype="<i4")) for blob in rows["columns"]])
+        raise no_weights(name, kind)
 
     def _rank(self, columns: Columns) -> NDArray[np.float64]:
         """Ranks of an order; features that are not in it share the last."""

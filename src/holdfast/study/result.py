@@ -86,7 +86,8 @@ class StudyResult(StudyReporting):
         level : float
             Level of the intervals.
         n_draws, random_state : int
-            How often the resamples are drawn again, for the probability to be on the front, and the seed of that.
+            How often the resamples are drawn again, for the probability to be on the front (0 for none), and the seed
+            of that.
         X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 

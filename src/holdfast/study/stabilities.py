@@ -22,6 +22,7 @@ from holdfast.study.common_measure import USUAL, CommonMeasure, choose_common_me
 from holdfast.study.contents import StudyContents
 from holdfast.study.export import TableFormat, write_tables
 from holdfast.study.latex import make_latex
+from holdfast.study.memory import Same
 from holdfast.study.summary import make_summary
 
 
@@ -86,9 +87,26 @@ class StudyStabilities(ResultMixin, StudyContents):
         >>> result.stability("anova", "jaccard")
         jaccard = 1.000 [0.761, 1.000] (95% CI, 20 runs)
         """
-        given = self.kinds.get(candidate)
-        if given == "subset":
-            kind = None if measure is None or top is not None else find_measure(measure).kind
+        chosen = None if measure is None else find_measure(measure)
+        if X is not None or parameters:
+            return self._find_stability(candidate, chosen, fraction, top, X, parameters)
+        return self.memory.recall(
+            ("stability", candidate, Same(chosen), fraction, top),
+            lambda: self._find_stability(candidate, chosen, fraction, top, None, {}),
+            is_final=lambda estimate: estimate.value == estimate.value,  # an undefined one warns each time
+        )
+
+    def _find_stability(
+        self,
+        candidate: str,
+        measure: Measure | None,
+        fraction: float | None,
+        top: int | None,
+        X: Matrix | None,
+        parameters: dict[str, Any],
+    ) -> StabilityEstimate:
+        if self.kinds.get(candidate) == "subset":
+            kind = None if measure is None or top is not None else measure.kind
             designed = self.designed(candidate, fraction=fraction, kind=kind, top=top)
         else:
             designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))

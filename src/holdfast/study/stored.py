@@ -1,7 +1,7 @@
 """The tables of a study's store, read in one moment, and the ways to look things up in them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.checks import check_unique
 from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.effects import best_features
+from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.model_use import SplitCoefficients
-from holdfast.study.orders import StoredOrders, UnansweredError, no_orders, no_weights
+from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, read_own_tables, read_sound_tables, unpack_rows
+
+MOST_BYTES = 64 << 20
+"""How much a result remembers of what was computed from it."""
 
 
 class Records(NamedTuple):
@@ -57,6 +62,14 @@ class Stored:
         names = self.meta["names"]
         return range(self.meta["n_features"]) if names is None else names
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return dict(zip(self.splits["label"].tolist(), self.splits.index.tolist(), strict=True))
+
+    def split_numbers(self, labels: Iterable[str]) -> NDArray[np.int64]:
+        """The numbers of splits by their labels."""
+        return np.array([self._numbers[label] for label in labels], dtype=np.int64)
+
     def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
         """Replace numbers of candidates and splits by names."""
         names = self.candidates.set_index("candidate")["name"]
@@ -64,13 +77,21 @@ class Stored:
         first = ["candidate", "run"]
         return named[[*first, *(column for column in named.columns if column not in (*first, "split"))]]
 
+    @cached_property
+    def memory(self) -> Memory:
+        """What was computed from these tables, which do not change."""
+        return Memory(MOST_BYTES)
+
+    @cached_property
+    def _rows_by_name(self) -> dict[Any, "pd.Series[Any]"]:
+        return {row["name"]: row for _, row in self.candidates[::-1].iterrows()}  # the first of a name counts
+
     def row(self, candidate: str) -> "pd.Series[Any]":
         """The row of a candidate in the table of candidates, or a sentence that lists those there are."""
-        rows = self.candidates[self.candidates["name"] == candidate]
-        if rows.empty:
+        if candidate not in self._rows_by_name:
             known = ", ".join(self.candidates["name"][:20])
             raise ValueError(f"Expected one of the candidates {known}, got {candidate!r}.")
-        return rows.iloc[0]
+        return self._rows_by_name[candidate]
 
     @cached_property
     def _outcomes_by_candidate(self) -> dict[Any, pd.DataFrame]:
@@ -97,7 +118,7 @@ class Stored:
             raise ValueError(f"Expected one of the sizes {', '.join(f'{size:g}' for size in known)}, got {fraction!r}.")
         return tuple(size for size in known if size < 1) if fraction is None else (float(fraction),)
 
-    @property
+    @cached_property
     def records(self) -> Records:
         """What perturbation, selectors and scores say of themselves."""
         declared = self.meta["declared"]
@@ -108,14 +129,14 @@ class Stored:
         return Records(About.from_dict(declared["perturbation"]), selectors, scores)
 
     @cached_property
-    def _orders(self) -> dict[Any, pd.DataFrame]:
-        return {number: table.set_index("split") for number, table in self.orders.groupby("ordering")}
+    def _orders(self) -> dict[Any, StoredOrders]:
+        by_number = self.orders.groupby("ordering")
+        return {number: StoredOrders(table.set_index("split"), len(self.features)) for number, table in by_number}
 
     def find_orders(self, candidate: str) -> StoredOrders | None:
         """The orders that the selections of a candidate are cut from; None if none were stored."""
-        row = self.row(candidate)
-        table = None if pd.isna(row["ordering"]) else self._orders.get(row["ordering"])
-        return None if table is None else StoredOrders(candidate, table, len(self.features))
+        number = self.row(candidate)["ordering"]
+        return None if pd.isna(number) else self._orders.get(number)
 
     def stored_sizes(self, candidate: str) -> tuple[int, int]:
         """The least and the largest size that the orders of all splits of a candidate hold for."""
@@ -137,56 +158,86 @@ class Stored:
         Of nested subsamples, those of one size, if a fraction is given, and the whole ones. A ``kind`` asks for the
         ranking or the weights that selections were cut from, ``top`` for a cut to another size.
         """
+        kind = None if kind == "subset" else kind  # as it is asked for where nothing is said
+        return self.memory.recall(
+            ("designed", candidate, before, fraction, kind, top),
+            lambda: self._find_designed(candidate, before, fraction, kind, top),
+            _count_bytes,
+        )
+
+    def _find_designed(
+        self, candidate: str, before: int | None, fraction: float | None, kind: Kind | None, top: int | None
+    ) -> DesignedRuns:
         outcomes, fractions = self.find_outcomes(candidate), self.fractions(fraction)
-        splits = self.splits.loc[outcomes["split"]]
-        chosen = splits["measured"].to_numpy(dtype=bool) & (outcomes["split"].to_numpy() < (before or math.inf))
+        numbers = outcomes["split"].to_numpy()
+        label, measured, block, share = (
+            column[self.splits.index.get_indexer(pd.Index(numbers))] for column in self._design
+        )
+        chosen = measured.astype(bool) & (numbers < (before or math.inf))
         if fractions is not None:
-            chosen &= splits["fraction"].isin([*fractions, 1.0]).to_numpy()
-        outcomes, splits = outcomes[chosen], splits[chosen]
-        if outcomes.empty:
+            chosen &= np.isin(share, [*fractions, 1.0])
+        if not chosen.any():
             raise self._no_runs(candidate)
         return DesignedRuns(
-            self._make_preferences(candidate, outcomes, tuple(splits["label"]), kind, top),
+            self._make_preferences(candidate, outcomes[chosen], tuple(label[chosen].tolist()), kind, top),
             self.meta["design"],
-            splits["block"].tolist(),
-            splits["fraction"].tolist(),
+            block[chosen].tolist(),
+            share[chosen].tolist(),
             self.records.perturbation,
             None if fractions is None else tuple(size for size in fractions if size < 1),
         )
+
+    @cached_property
+    def _design(self) -> list[NDArray[Any]]:
+        """Of each split: its label, whether it is measured, its block, and its size as a share of the whole one."""
+        return [
+            self.splits["label"].to_numpy(dtype=object),
+            *(self.splits[column].to_numpy() for column in ("measured", "block", "fraction")),
+        ]
 
     def _make_preferences(
         self, candidate: str, outcomes: pd.DataFrame, labels: tuple[str, ...], kind: Kind | None, top: int | None
     ) -> Preferences:
         """Put the stored preferences of one candidate together."""
-        names = None if isinstance(self.features, range) else tuple(self.features)
-        stored: Kind = outcomes["kind"].iloc[0]
-        if stored == "subset" and kind in (None, "subset"):
-            return _join_sets(self._read_sets(candidate, outcomes, top), len(self.features), names, labels)
+        names, stored = self._names, outcomes["kind"].iloc[0]
+        if stored == "subset" and kind is None:
+            sets = self._read_sets(candidate, outcomes, top)
+            return Preferences(
+                kind="subset", n_features=len(self.features), indices=sets.indices, indptr=sets.indptr, names=names,
+                labels=labels,
+            )  # fmt: skip
         if stored == "subset":
             orders, splits = self.find_orders(candidate), outcomes["split"].tolist()
             if orders is None or kind is None:
                 raise no_weights(candidate, kind or "ranking")
-            stored, rows = orders.whole(splits, kind)
+            stored, rows = orders.whole(splits, kind, candidate)
         else:
             rows = np.vstack([np.frombuffer(blob, dtype="<f8") for blob in outcomes["preference"]])
         make = Preferences.from_rankings if stored == "ranking" else Preferences.from_weights
         return make(rows, features=names, labels=labels)
 
-    def _read_sets(self, candidate: str, outcomes: pd.DataFrame, top: int | None) -> list[NDArray[np.int32]]:
+    @cached_property
+    def _names(self) -> Sequence[str] | None:
+        """The names of the features, looked through once."""
+        names = None if self.meta["names"] is None else tuple(self.meta["names"])
+        return check_unique(names, len(self.features), "feature", "column", "features=")
+
+    def _read_sets(self, candidate: str, outcomes: pd.DataFrame, top: int | None) -> Sets:
         """The selected features on each split: those of the candidate, or the best of another number."""
         orders, splits, blobs = self.find_orders(candidate), outcomes["split"].tolist(), outcomes["preference"]
         if top is not None:
             if orders is None or blobs.notna().any() or not set(splits) <= set(orders.table.index):
                 raise no_orders(candidate)
-            orders.check_size(top, splits)
-            return [orders.cut(split, top) for split in splits]
-        if orders is None:
-            return [np.frombuffer(blob, dtype="<i4") for blob in blobs]
-        size = int(self.row(candidate)["size"])
-        return [
-            orders.cut(split, size) if blob is None else np.frombuffer(blob, dtype="<i4")
-            for split, blob in zip(splits, blobs, strict=True)
-        ]
+            orders.check_size(top, splits, candidate)
+            return orders.cut(splits, top)
+        is_cut = blobs.isna().to_numpy()
+        if orders is None or not is_cut.any():
+            return Sets.join([np.frombuffer(blob, dtype="<i4") for blob in blobs])
+        cut = orders.cut(outcomes["split"].to_numpy()[is_cut], int(self.row(candidate)["size"]))
+        if is_cut.all():
+            return cut
+        cuts = iter(cut.split())
+        return Sets.join([next(cuts) if blob is None else np.frombuffer(blob, dtype="<i4") for blob in blobs])
 
     def selected_features(self, family: str, splits: Sequence[int]) -> dict[int, list[NDArray[Any]]]:
         """What each candidate of a family selected on these splits; of rankings and weights the best features."""
@@ -195,7 +246,7 @@ class Stored:
             outcomes = self.find_outcomes(name)
             outcomes = outcomes[outcomes["split"].isin(splits)]
             subsets = outcomes[outcomes["kind"] == "subset"]
-            for split, columns in zip(subsets["split"], self._read_sets(name, subsets, None), strict=True):
+            for split, columns in zip(subsets["split"], self._read_sets(name, subsets, None).split(), strict=True):
                 selected[split].append(columns)
             others = outcomes[outcomes["kind"] != "subset"]
             for split, kind, blob in zip(others["split"], others["kind"], others["preference"], strict=True):
@@ -206,7 +257,8 @@ class Stored:
         """The coefficients of the selected features in each linear model of a candidate."""
         outcomes = self.find_outcomes(candidate)
         outcomes = outcomes[outcomes["coefficients"].notna()]
-        rows = zip(outcomes["split"], self._read_sets(candidate, outcomes, None), outcomes["coefficients"], strict=True)
+        sets = self._read_sets(candidate, outcomes, None).split()
+        rows = zip(outcomes["split"], sets, outcomes["coefficients"], strict=True)
         return [SplitCoefficients(split, columns, np.frombuffer(blob, dtype="<f4")) for split, columns, blob in rows]
 
     def rows_by_split(self) -> dict[str, Any]:
@@ -236,6 +288,14 @@ class Stored:
         Of nested subsamples, the scores at one size, or the mean over all smaller ones of each sample, as their
         stability is; samples without a score at each of these sizes are left out.
         """
+        scores, splits = self.memory.recall(
+            ("scores", candidate, metric, fraction), lambda: self._find_scores(candidate, metric, fraction)
+        )
+        return scores.copy(), splits.copy()
+
+    def _find_scores(
+        self, candidate: str, metric: str, fraction: float | None
+    ) -> tuple["pd.Series[float]", pd.DataFrame]:
         rows = self._scores_by_metric.get((int(self.row(candidate)["candidate"]), metric), self.scores.iloc[:0])
         scores = rows.dropna(subset="value").set_index("split")["value"].sort_index()
         splits, fractions = self.splits.loc[scores.index], self.fractions(fraction)
@@ -297,17 +357,9 @@ def _average_over_fractions(
     return table["score"], table.assign(n_rows=1 / table["trained"])[splits.columns]
 
 
-def _join_sets(
-    sets: Sequence[NDArray[np.int32]], n_features: int, names: tuple[str, ...] | None, labels: tuple[str, ...]
-) -> Preferences:
-    return Preferences(
-        kind="subset",
-        n_features=n_features,
-        indices=np.concatenate(sets).astype(np.int32),
-        indptr=np.concatenate([[0], np.cumsum([subset.size for subset in sets])]).astype(np.int64),
-        names=names,
-        labels=labels,
-    )
+def _count_bytes(designed: DesignedRuns) -> int:
+    arrays = (designed.runs.indices, designed.runs.indptr, designed.runs.values)
+    return FEW_BYTES + sum(array.nbytes for array in arrays if array is not None)
 
 
 def read_stored(store: Store, *, own: bool = False) -> Stored:

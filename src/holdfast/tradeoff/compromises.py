@@ -227,7 +227,7 @@ def pareto(
     level : float
         Level of the intervals.
     n_draws : int
-        How often the resamples are drawn again.
+        How often the resamples are drawn again; 0 for no probabilities.
     random_state : int
         Seed of that.
     X : matrix, optional
@@ -283,7 +283,9 @@ def _add_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: 
 
 
 def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:
-    """In which share of the draws each candidate is on the front."""
+    """In which share of the draws each candidate is on the front; ``nan`` if nothing was drawn."""
+    if not len(scores):
+        return np.full(scores.shape[1], np.nan)
     hits = [pareto_front(x, y, rule) for x, y in zip(scores.round(DIGITS), stabilities.round(DIGITS), strict=True)]
     return np.mean(hits, axis=0)
 

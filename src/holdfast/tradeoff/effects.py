@@ -133,9 +133,8 @@ def _find_selected(
     n_classes, n_features, parts = len(result.classes or ()), len(result.feature_names), result.split_effects(candidate)
     known = np.concatenate([np.empty(0, np.int64), *(part.split * n_features + part.features for part in parts)])
     values = np.concatenate([np.empty((0, effect_width(n_classes)), np.float32), *(part.values for part in parts)])
-    number = pd.Series(result.split_table.index, index=result.split_table["label"])
     indices, pointers = runs.lists()
-    splits = np.repeat(number.loc[list(runs.labels or ())].to_numpy(dtype=np.int64), np.diff(pointers))
+    splits = np.repeat(result.split_numbers(runs), np.diff(pointers))
     wanted = splits * n_features + indices
     place = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
     found = known[place] == wanted if known.size else np.zeros(wanted.size, dtype=bool)

@@ -1,6 +1,7 @@
 """How often each feature would be on the list of features to trust, over redrawn resamples."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def _points_of(result: StudyResult, candidate: str, level: float) -> Points:
 def _times_on_list(points: Points, candidate: str, times: Floats, threshold: float, level: float) -> Floats:
     """In how many draws each feature of a candidate is on the list."""
     runs = _as_subsets(points.result, candidate)
-    weights = times[:, points.units_of(_splits_of(points.result, runs))]
+    weights = times[:, points.units_of(pd.Index(points.result.split_numbers(runs)))]
     total = weights.sum(axis=1)
     weights = weights[total > 0] / total[total > 0, None]
     ever = np.flatnonzero(runs.counts)
@@ -131,12 +132,7 @@ def _as_subsets(result: StudyResult, candidate: str) -> Preferences:
     return take_best(runs, top or common_size([], runs.n_features))
 
 
-def _splits_of(result: StudyResult, runs: Preferences) -> "pd.Index[int]":
-    """The split of each run."""
-    table = result.split_table
-    return pd.Index(pd.Series(table.index, index=table["label"]).loc[list(runs.labels or ())])
-
-
+@lru_cache(maxsize=64)
 def _least_count(n_runs: int, threshold: float, level: float) -> int:
     """The least count that shows a selection frequency above the threshold; more than all runs if none does."""
     counts: NDArray[np.int64] = np.arange(n_runs + 1)

@@ -67,8 +67,7 @@ def _find_coefficients(
     result: StudyResult, candidate: str, runs: Preferences
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Feature and coefficient of every selection by the resamples that count."""
-    table = result.split_table
-    counted = set(table.index[table["label"].isin(list(runs.labels or ()))].tolist())
+    counted = set(result.split_numbers(runs).tolist())
     parts = [part for part in result.model_coefficients(candidate) if part.split in counted]
     columns = np.concatenate([np.empty(0, np.int64), *(part.features for part in parts)])
     return columns, np.concatenate([np.empty(0), *(part.values.astype(np.float64) for part in parts)])

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from holdfast.checks import Matrix
+from holdfast.checks import Matrix, read_only
 from holdfast.inference.designs import DesignedRuns, block_values
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.evaluation import bind_similarity, convert_kind
@@ -20,6 +20,7 @@ from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.models.scores import UNBOUNDED, Range
 from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.memory import Memory, Same
 from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
 from holdfast.study.score_intervals import mean_score_interval, score_range
@@ -28,6 +29,8 @@ from holdfast.study.summary import corrected_error
 Floats = NDArray[np.float64]
 PLAIN = ("runs", "folds")
 """Designs whose splits are drawn one by one."""
+MOST_BYTES = 16 << 20
+"""How much points remember of what was drawn again; 1000 redraws of 1000 resamples take half of it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,6 +138,11 @@ class Points:
         return [point.candidate for point in self.points]
 
     @cached_property
+    def memory(self) -> Memory:
+        """What was drawn again before."""
+        return Memory(MOST_BYTES)
+
+    @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per candidate: score and stability with their intervals, size, runs, and why something is missing."""
         rows = []
@@ -158,8 +166,14 @@ class Points:
         Copies of one run never meet: a run compared with itself would agree perfectly. Where a design has blocks (pairs
         of halves, outer folds), blocks are drawn.
         """
-        times = self.draw_units(n_draws, random_state)
-        return self.drawn_scores(times), self.drawn_stabilities(times)
+        return self.memory.recall(
+            ("draws", n_draws, random_state),
+            lambda: self._measure_draws(self.draw_units(n_draws, random_state)),
+            lambda draws: sum(axis.nbytes for axis in draws),
+        )
+
+    def _measure_draws(self, times: Floats) -> tuple[Floats, Floats]:
+        return read_only(self.drawn_scores(times)), read_only(self.drawn_stabilities(times))
 
     def draw_units(self, n_draws: int, random_state: int = 0, size: int | None = None) -> Floats:
         """How often each unit was drawn (draws × units): as many as there are, or ``size``."""
@@ -168,11 +182,15 @@ class Points:
 
     def drawn_scores(self, times: Floats) -> Floats:
         """Scores (draws × candidates) where each unit was drawn so many times."""
-        return np.column_stack([self._drawn_scores(point, self.units, times) for point in self.points])
+        drawn = Drawn(times, self.units)
+        return np.column_stack([self._drawn_scores(point, drawn) for point in self.points])
 
     def drawn_stabilities(self, times: Floats) -> Floats:
         """Stabilities (draws × candidates) where each unit was drawn so many times."""
-        return np.column_stack([self._drawn_stabilities(point, self.units, times) for point in self.points])
+        if not len(times):
+            return np.empty((0, len(self.points)))
+        drawn = Drawn(times, self.units)
+        return np.column_stack([self._drawn_stabilities(point, drawn) for point in self.points])
 
     def units_of(self, splits: "pd.Index[int]") -> NDArray[np.int64]:
         """The place of each of these splits, or of its block, among the units."""
@@ -189,44 +207,57 @@ class Points:
     def _has_plain_runs(self) -> bool:
         return self.result.design in PLAIN
 
-    def _drawn_scores(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
+    def _drawn_scores(self, point: Point, drawn: "Drawn") -> Floats:
         if not len(point.scores):
-            return np.full(len(times), np.nan)
+            return np.full(len(drawn.times), np.nan)
         by_unit = point.scores if self._has_plain_runs else point.scores.groupby(point.splits["block"]).mean()
-        chosen = times[:, np.searchsorted(units, by_unit.index.to_numpy())]
-        return _weighted_means(chosen, np.asarray(by_unit, dtype=np.float64))
+        return _weighted_means(drawn.of(by_unit.index.to_numpy()), np.asarray(by_unit, dtype=np.float64))
 
-    def _drawn_stabilities(self, point: Point, units: NDArray[np.int64], times: Floats) -> Floats:
+    def _drawn_stabilities(self, point: Point, drawn: "Drawn") -> Floats:
         if point.estimate is None or math.isnan(point.estimate.value):
-            return np.full(len(times), np.nan)
-        designed, places = self._designed(point.candidate)
+            return np.full(len(drawn.times), np.nan)
+        designed, splits = self._designed(point.candidate)
         if not designed.stand_alone:
-            return self._drawn_blocks(designed, units, times)
-        chosen = times[:, np.searchsorted(units, places)]
-        single = (chosen > 0).sum(axis=1) < 2  # one run and its copies have no stability
-        chosen[single] = 1.0
+            return self._drawn_blocks(designed, drawn)
+        chosen = drawn.of(splits)
+        single = np.count_nonzero(chosen, axis=1) < 2  # one run and its copies have no stability
+        if single.any():
+            chosen = chosen.copy(order="K")
+            chosen[single] = 1.0
         runs = convert_kind(designed.runs, self.measure.kind, self.measure.name)
         (measure,) = bind_similarity([self.measure], runs, self.X)
         try:
-            drawn = measure.form.resampled(runs, measure, chosen)
+            values = measure.form.resampled(runs, measure, chosen)
         except ValueError:  # no mean over pairs: each run moves the value by its pseudo-value
-            drawn = _by_pseudo_values(point.estimate, chosen)
-        return np.where(single, np.nan, drawn)
+            values = _by_pseudo_values(point.estimate, chosen)
+        return np.where(single, np.nan, values)
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
         designed = CommonMeasure(self.measure, self.top).cut(self.result.designed(candidate))
-        splits = self.result.split_table
-        place = pd.Series(splits.index, index=splits["label"])
-        return designed, place.loc[list(designed.runs.labels or ())].to_numpy()
+        return designed, self.result.split_numbers(designed.runs)
 
-    def _drawn_blocks(self, designed: DesignedRuns, units: NDArray[np.int64], times: Floats) -> Floats:
+    def _drawn_blocks(self, designed: DesignedRuns, drawn: "Drawn") -> Floats:
         (measure,) = bind_similarity([self.measure], designed.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             by_block = block_values(designed, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
-        return _weighted_means(times[:, np.searchsorted(units, by_block.blocks)], by_block.values)
+        return _weighted_means(drawn.of(by_block.blocks), by_block.values)
+
+
+class Drawn:
+    """How often units were drawn (draws × units); candidates that ran on the same ones share what is read of them."""
+
+    def __init__(self, times: Floats, units: NDArray[np.int64]) -> None:
+        self.times, self.units = times, units
+        self._last: tuple[NDArray[np.int64], Floats] | None = None
+
+    def of(self, units: NDArray[np.int64]) -> Floats:
+        """How often these units were drawn."""
+        if self._last is None or not np.array_equal(self._last[0], units):
+            self._last = units, read_only(self.times[:, np.searchsorted(self.units, units)])
+        return self._last[1]
 
 
 def make_units(result: StudyResult) -> NDArray[np.int64]:
@@ -267,6 +298,24 @@ def make_points(
     stopped = set(result.stopped.index)
     going = [name for name in result.candidates if name not in stopped]
     names = going if candidates is None else [str(name) for name in candidates]
+    if X is not None or parameters:
+        return _find_points(result, names, metric, measure, level, X, parameters)
+    return result.memory.recall(
+        ("points", tuple(names), metric, Same(None if measure is None else find_measure(measure)), level),
+        lambda: _find_points(result, names, metric, measure, level, None, {}),
+        lambda points: points.memory.most_bytes,
+    )
+
+
+def _find_points(
+    result: StudyResult,
+    names: Sequence[str],
+    metric: str | None,
+    measure: str | Measure | None,
+    level: float,
+    X: Matrix | None,
+    parameters: dict[str, Any],
+) -> Points:
     common = result.common_measure(names, measure)
     chosen = _higher_is_better(find_measure(common.measure)).bind(**parameters)
     metric = check_metric(result, metric)

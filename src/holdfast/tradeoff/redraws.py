@@ -49,6 +49,12 @@ class Redraws:
     def __len__(self) -> int:
         return len(self.times)
 
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that the figures take."""
+        figures = (self.times, self.score, self.score_se, self.stability, self.low, self.high)
+        return sum(figure.nbytes for figure in figures)
+
     @cached_property
     def size(self) -> Floats:
         """Mean number of selected features of each candidate; infinite if it is not known."""
@@ -86,7 +92,9 @@ class Redraws:
 
 def redraw(points: Points, n_draws: int) -> Redraws:
     """Draw the resamples of a study again, and measure all candidates on each draw."""
-    return measure_draws(points, draw_half(points, n_draws))
+    return points.memory.recall(
+        ("redraws", n_draws), lambda: measure_draws(points, draw_half(points, n_draws)), lambda redraws: redraws.n_bytes
+    )
 
 
 def draw_half(points: Points, n_draws: int) -> Floats:

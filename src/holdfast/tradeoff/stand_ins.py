@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps, frequency_interval
+from holdfast.inference.features import SWAP_CANDIDATES, find_swaps, frequency_interval
 from holdfast.preferences import Preferences
 from holdfast.study.common_measure import take_best
 from holdfast.study.result import StudyResult
@@ -52,6 +52,14 @@ class Frequencies:
 
 def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
     """Read how often a candidate selected each feature, and which features take turns."""
+    if X is not None:
+        return _count_frequencies(result, candidate, top, X)
+    return result.memory.recall(
+        ("frequencies", candidate, top), lambda: _count_frequencies(result, candidate, top, None)
+    )
+
+
+def _count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
     runs = result.preferences(candidate)
     if runs.kind != "subset":
         if top is None:
@@ -71,11 +79,10 @@ def find_frequencies(runs: Preferences, X: Any = None) -> Frequencies:
 
 def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
-    swaps = feature_swaps(runs, most=SWAP_CANDIDATES**2)
+    swaps = find_swaps(runs, most=SWAP_CANDIDATES**2)
     if swaps.empty:
         return {}
-    column = {name: place for place, name in enumerate(runs.features)}
-    pairs = np.array([[column[name] for name in swaps[side]] for side in ("first", "second")]).T
+    pairs = swaps[["first", "second"]].to_numpy()
     p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
     if X is not None:
         alike, tests = _find_correlated(match_columns(X, runs.features), pairs)

@@ -1,0 +1,66 @@
+"""What was computed once and is asked for again: answers by key, up to a number of bytes."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+FEW_BYTES = 1 << 16
+"""What an answer counts for whose size is not told: tables and estimates of a thousand resamples."""
+
+
+class Memory:
+    """Answers by key; once they take more than ``most_bytes``, those that were not asked for longest are forgotten.
+
+    Answers must not depend on anything but their key and on what the memory belongs to, which never changes. A copy,
+    and what is read back from a pickle, begins with nothing.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.n_bytes = most_bytes, 0
+        self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(
+        self,
+        key: Hashable,
+        find: Callable[[], Value],
+        count_bytes: Callable[[Value], int] = lambda _: FEW_BYTES,
+        is_final: Callable[[Value], bool] = lambda _: True,
+    ) -> Value:
+        """Return the answer to a question that was asked before; find it the first time, and if it is not final."""
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key][0]
+        answer = find()  # by several threads at once, if they ask together: all find the same
+        if is_final(answer):
+            self._keep(key, answer, count_bytes(answer))
+        return answer
+
+    def _keep(self, key: Hashable, answer: Any, n_bytes: int) -> None:
+        with self._lock:
+            if key in self._answers or n_bytes > self.most_bytes:
+                return
+            self._answers[key] = answer, n_bytes
+            self.n_bytes += n_bytes
+            while self.n_bytes > self.most_bytes:
+                self.n_bytes -= self._answers.popitem(last=False)[1][1]
+
+    def __reduce__(self) -> tuple[type["Memory"], tuple[int]]:
+        return Memory, (self.most_bytes,)
+
+
+class Same:
+    """A part of a key that is the same only if it is the same object, such as a measure with its parameters."""
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
