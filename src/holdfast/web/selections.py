@@ -157,4 +157,4 @@ def plain_sentence(text: str) -> str:
     """Return a sentence of the library without what it says to those who program."""
     ended = text.rstrip(".")
     plain = HINT.sub("", HINT.sub("", ended))
-    return f"{plain.rstrip('.')}."
+    return plain if plain.endswith("?") else f"{plain.rstrip('.')}."
