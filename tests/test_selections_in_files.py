@@ -370,3 +370,12 @@ def test_a_damaged_file_of_ours_gets_a_sentence(tmp_path, damage):
     path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
     with pytest.raises(ValueError, match=r"damaged one: .*runs\.json; write it again"):
         read_preferences(path)
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [1, 2, 3], [0.5, 1, 10]])
+def test_runs_in_excel_keep_their_labels(tmp_path, labels):
+    file = tmp_path / "runs.xlsx"
+    pd.DataFrame({"run": labels, "age": [1, 1, 0], "dose": [0, 1, 1]}).to_excel(file, index=False)
+    runs = read_preferences(file)
+    assert runs.labels == tuple(map(str, labels))
+    assert list(runs.features) == ["age", "dose"]

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
-from serving import open_client, upload
+from serving import CHROMIUM, open_client, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
 
@@ -111,6 +112,21 @@ def test_weights_are_measured_as_weights_or_cut_to_the_best(client):
     assert as_ranks["estimate"] == hf.stability(weights, "spearman").to_dict()
     cut = measure(client, key, kind="weighting", top=5)["measurement"]
     assert (cut["cut_from"], cut["estimate"]) == ("weighting", hf.stability(weights.top(5)).to_dict())
+
+
+def test_the_command_that_is_shown_measures_the_same(client, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from holdfast.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    content = load_example().to_frame().to_csv(index_label="run")
+    (tmp_path / "my weights.csv").write_text(content)
+    key = give(client, content, "my weights.csv")
+    for query in ({"kind": "weighting"}, {"kind": "weighting", "top": 5, "level": 0.9, "measure": "jaccard"}):
+        page = measure(client, key, **query)
+        done = CliRunner().invoke(app, [*shlex.split(page["command"])[1:], "--json", "--quiet"])
+        assert json.loads(done.stdout)["estimates"] == [page["measurement"]["estimate"]]
 
 
 def test_a_table_with_features_in_rows_is_asked_about_and_turned(client):
@@ -368,3 +384,113 @@ def test_every_measure_that_is_offered_can_be_taken(client, example):
     assert "yu" not in names
     estimates = hf.stability(load_example().top(10), names)
     assert all(math.isfinite(estimate.value) for estimate in estimates)
+
+
+# As a person clicks
+
+
+@pytest.fixture
+def browse(tmp_path):
+    """A page in a browser, which must meet no error and ask no other host."""
+    from playwright.sync_api import sync_playwright
+
+    with start_server(tmp_path / "folder") as (address, _), sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        errors, asked = [], []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(address)
+        page.click("header >> text=Measure selections")
+        yield page
+        host = address.partition("/?")[0]
+        assert not errors
+        assert [url for url in asked if not url.startswith((host, "data:", "blob:"))] == []
+        browser.close()
+
+
+@pytest.mark.browser
+def test_pasted_lists_are_measured_and_options_change_the_page(browse):
+    rng = np.random.default_rng(0)
+    lists = [
+        ["TP53", "BRCA1", *rng.choice(["EGFR", "KRAS", "MYC", "<b>PTEN</b>"], 2, replace=False)] for _ in range(25)
+    ]
+    browse.fill("#text", "\n".join(", ".join(names) for names in lists))
+    browse.click("text=Measure >> nth=-1")
+    browse.wait_for_url("**/selections/*")
+    assert "How many were there to choose from" in browse.inner_text("#live")
+    browse.fill("#answer", "20000")
+    browse.click("text=Go on")
+    browse.wait_for_selector("#verdict")
+    runs = hf.Preferences.from_sets(lists, n_features=20000)
+    assert f"The stability is {hf.stability(runs).value:.2f}" in browse.inner_text("#verdict")
+    browse.wait_for_selector("[data-drawn=yes]")
+    browse.select_option("#measure", "jaccard")
+    browse.wait_for_url("**measure=jaccard*")
+    jaccard = hf.stability(runs, "jaccard")
+    assert f"The stability is {jaccard.value:.2f}" in browse.inner_text("#verdict")
+    browse.select_option("#level", "0.8")
+    browse.wait_for_url("**level=0.8*")
+    low, high = jaccard.ci(0.8)
+    assert f"80 % interval {low:.2f} to {high:.2f}" in browse.inner_text("#verdict")
+    browse.fill("[data-search]", "pten")
+    assert browse.locator("[data-table=features] tbody tr").count() == 1
+    assert browse.inner_text("[data-table=features] td.name") == "<b>PTEN</b>"
+    browse.go_back()
+    browse.wait_for_url("**level=0.95*")
+    browse.wait_for_selector("#live:not(.busy)")
+    assert "95 % interval" in browse.inner_text("#verdict")
+
+
+@pytest.mark.browser
+def test_two_files_are_compared_as_pairs(browse, tmp_path):
+    files = []
+    for seed, (name, value) in enumerate({"steady": 0.9, "shaky": 0.4}.items()):
+        runs = make_selections(stability=value, size=5, n_features=40, n_runs=30, random_state=seed)
+        files.append(tmp_path / f"{name}.csv")
+        files[-1].write_bytes(csv_of(runs))
+    browse.set_input_files("#file", files)
+    browse.wait_for_url("**/compare*")
+    browse.click("text=Yes: the same resamples")
+    browse.wait_for_selector("text=Resamples were compared as pairs")
+    assert "steady is significantly more stable than shaky" in browse.inner_text("#live")
+    browse.wait_for_selector("#figure-forest [data-drawn=yes]")
+    browse.select_option("#paired", "false")
+    browse.wait_for_selector("text=Resamples were compared as independent ones")
+    assert browse.locator("[data-table=changes] tbody tr").count() > 1
+    browse.set_viewport_size({"width": 390, "height": 844})
+    assert browse.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.browser
+def test_a_wrong_file_is_a_sentence_and_can_be_removed(browse, tmp_path):
+    file = tmp_path / "picture.png"
+    file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    browse.set_input_files("#file", file)
+    browse.wait_for_url("**/selections/*")
+    assert "got a binary file" in browse.inner_text("[role=alert]")
+    browse.click("text=Remove this file")
+    browse.wait_for_url("**/measure")
+    assert "picture.png" not in browse.inner_text("#live")
+    browse.click("text=Try a comparison")
+    browse.wait_for_selector("text=as their labels are the same")
+    browse.goto(browse.url.partition("/compare")[0] + "/measure")
+    browse.check("[name=of] >> nth=0")
+    browse.check("[name=of] >> nth=1")
+    browse.click("text=Compare the chosen files")
+    browse.wait_for_selector("text=Each with each")
+
+
+@pytest.mark.browser
+def test_pasted_text_is_taken_for_what_it_looks_like(browse):
+    start = browse.url
+    for text, name in {
+        "a b\na c": "pasted.txt", "a,b\na,c\n": "pasted.txt", "run\ta\tb\nx\t1\t0\ny\t1\t1": "pasted.tsv",
+        "a;b\n1;0\n1;1": "pasted.csv", '[["a"], ["b"]]': "pasted.json", "1,2,3\n2,3,4": "pasted.txt",
+    }.items():  # fmt: skip
+        browse.goto(start)
+        browse.fill("#text", text)
+        browse.click("button.main")
+        browse.wait_for_url("**/selections/*")
+        assert browse.inner_text("h1") == name

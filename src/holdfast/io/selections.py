@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from holdfast.io.delimited import OWN_MARK, open_text
+from holdfast.io.delimited import OWN_MARK, USUAL_SEPARATORS, open_text
 from holdfast.io.exported import is_exported, read_exported
 from holdfast.io.files import (
     as_number,
@@ -284,9 +284,9 @@ def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[st
     stated_kind = next((kind for kind in KINDS if first == OWN_MARK + kind), None)
     if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
-    if file_ending(path) != ".parquet":  # as written: 01 is not 1, and NA is a label too
+    if file_ending(path) in USUAL_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
         column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
-    labels = ["" if pd.isna(label) else str(label) for label in column]
+    labels = ["" if pd.isna(label) else f"{label:g}" if isinstance(label, float) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
 

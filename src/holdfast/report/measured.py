@@ -5,6 +5,8 @@ The words are those of a report; whether features carry information is never tes
 
 import math
 
+import numpy as np
+
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
@@ -86,7 +88,8 @@ def _describe(runs: Preferences, count: int, level: float, threshold: float) -> 
     """Describe the most frequent features, in the order of their frequency."""
     if not count:
         return ()
-    order = (-runs.counts).argsort(kind="stable")[:count].tolist()
+    used = np.flatnonzero(runs.counts)
+    order = used[np.argsort(-runs.counts[used], kind="stable")][:count].tolist()
     rows = check_columns(order, find_frequencies(runs), level, threshold, OFTEN)
     return tuple(
         Feature(

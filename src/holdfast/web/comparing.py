@@ -23,14 +23,8 @@ from holdfast.report.features import show_name
 from holdfast.report.measured import THRESHOLD
 from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.export import read_designed
-from holdfast.web.measuring import (
-    Estimated,
-    choose_measure,
-    cut_to_best,
-    parse_undefined,
-    plain_sentence,
-    read_runs,
-)
+from holdfast.web.measurements import Estimated
+from holdfast.web.selections import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
 from holdfast.web.tasks import task
 
 MOST_CHANGES = 200
@@ -390,10 +384,8 @@ def _list_pairs(comparisons: Comparisons) -> tuple[ComparedPair, ...]:
 
 def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[int], level: float) -> FeatureChanges:
     """Return how often two selections hold each feature, matched by name."""
-    if len(set(beside)) < 2 or not all(0 <= place < len(selections) for place in beside):
-        raise ValueError(
-            f"Expected two different places from 0 to {len(selections) - 1}, got {beside[0]} and {beside[1]}."
-        )
+    if not all(0 <= place < len(selections) for place in beside):
+        raise ValueError(f"Expected places from 0 to {len(selections) - 1}, got {beside[0]} and {beside[1]}.")
     first, second = (list(selections)[place] for place in beside)
     sides = [_frequencies(selections[name], level) for name in (first, second)]
     never = [(0.0, *_interval_of_never(selections[name].n_runs, level)) for name in (first, second)]

@@ -1,9 +1,21 @@
 """What the page offers: one module per part, each with its routes, records and tasks."""
 
-from holdfast.web.pages import beside, explore, feature, features, files, home, measure, profile, studies, tradeoff, uploads
+from holdfast.web.pages import (
+    beside,
+    explore,
+    feature,
+    features,
+    files,
+    home,
+    measure,
+    profile,
+    studies,
+    tradeoff,
+    uploads,
+)
 from holdfast.web.routing import Routes
 
-PARTS = (home, uploads, measure, explore, studies, features, feature, files, tradeoff, beside, profile)
+PARTS = (home, uploads, measure, compare, explore, studies, features, feature, files, tradeoff, beside, profile)
 ROUTES = Routes(route for part in PARTS for route in part.routes)
 """All routes, in the order in which an address is matched."""
 

@@ -1,0 +1,160 @@
+"""Reading uploaded selections, with the options and the words of the page."""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.evaluation import Undefined
+from holdfast.io.exported import is_exported
+from holdfast.io.questions import ReadingError, ask_n_features, plain_note
+from holdfast.io.selections import holds_matrix, least_features, pick_candidate, read_lists, read_selections
+from holdfast.measures import MEASURES, REQUIRED, find_measure
+from holdfast.plots.sources import designed_runs
+from holdfast.preferences import Kind, Preferences
+from holdfast.report.labels import separate_words
+from holdfast.study.common_measure import USUAL
+from holdfast.study.export import read_designed
+from holdfast.web.measurements import Layout, MeasureChoice
+from holdfast.web.parsed import keep, recall
+
+HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
+"""What a sentence of the library says to those who program."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRuns:
+    """What a file holds: its runs, cut to the best features if that was asked for.
+
+    Attributes
+    ----------
+    designed : DesignedRuns
+        The runs, with how they belong together.
+    held : {"subset", "ranking", "weighting"}
+        What they were before they were cut.
+    layout : {"table", "lists", "exported"}
+        How the file holds them.
+    candidates : tuple of str
+        Whose selections are in the file, if a study exported it.
+    notes : tuple of str
+        How the file was read, where that is open.
+    """
+
+    designed: DesignedRuns
+    held: Kind
+    layout: Layout
+    candidates: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# What is in a file
+
+
+def read_runs(
+    path: Path,
+    *,
+    kind: Kind | None = None,
+    n_features: int | None = None,
+    top: int | None = None,
+    transpose: bool | None = None,
+    candidate: str | None = None,
+    lists: bool | None = None,
+) -> ReadRuns:
+    """Read the runs of a file, cut to the best features if that is asked for."""
+    if lists:
+        runs = _read_lists(path, n_features)
+        return ReadRuns(designed=_cut(designed_runs(runs, None), top), held=runs.kind, layout="lists")
+    options: dict[str, Any] = {"kind": kind, "n_features": n_features, "transpose": transpose, "candidate": candidate}
+    known = recall(path, options)
+    if known is None and is_exported(path):
+        exported = read_designed(path, kind, n_features)
+        own = pick_candidate(path, exported, candidate)
+        return ReadRuns(designed=_cut(own, top), held=own.runs.kind, layout="exported", candidates=tuple(exported))
+    runs, note = known or read_selections(path, **options)
+    if known is None:
+        keep(path, options, runs, note)
+    return ReadRuns(
+        designed=_cut(designed_runs(runs, None), top),
+        held=runs.kind,
+        layout="table" if holds_matrix(path) else "lists",
+        notes=() if note is None else (plain_note(note),),
+    )
+
+
+def _read_lists(path: Path, n_features: int | None) -> Preferences:
+    """Read a text as lists of features, one run per line, whatever its ending says."""
+    runs = read_lists(path)
+    if n_features is None:
+        raise ReadingError("Expected the number of features there were.", ask_n_features(least_features(runs)))
+    if all(member.isdecimal() and len(member) < 16 for run in runs for member in run):
+        return Preferences.from_sets([[int(member) for member in run] for run in runs], n_features=n_features)
+    return Preferences.from_sets(runs, n_features=n_features)
+
+
+def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:
+    return replace(designed, runs=cut_to_best(designed.runs, top))
+
+
+def cut_to_best(runs: Preferences, top: int | None) -> Preferences:
+    """Cut rankings or weights to the best features, if that is asked for."""
+    if top is None:
+        return runs
+    if runs.kind == "subset":
+        raise ValueError(
+            "Expected rankings or weights to take the best features of, got selections; leave the number of best "
+            "features empty."
+        )
+    return runs.top(top)
+
+
+# Options
+
+
+def list_measures(kind: Kind) -> tuple[MeasureChoice, ...]:
+    """Return the measures for a kind of preference that need neither data nor parameters, the usual one first."""
+    kinds = {kind, "ranking"} if kind == "weighting" else {kind}
+    fitting = [
+        measure
+        for measure in MEASURES.values()
+        if measure.kind in kinds and measure.similarity is None and REQUIRED not in measure.parameters.values()
+    ]
+    fitting.sort(key=lambda measure: (measure.name != USUAL[kind], not measure.validated))
+    return tuple(
+        MeasureChoice(name=measure.name, label=separate_words(measure.name), summary=measure.summary)
+        for measure in fitting
+    )
+
+
+def choose_measure(kind: Kind, measure: str | None) -> str:
+    """Return the name of the measure, the usual one if none is given; raise if it does not fit."""
+    if not measure:
+        return USUAL[kind]
+    known = find_measure(measure)
+    fitting = [choice.name for choice in list_measures(kind)]
+    if known.name not in fitting:
+        raise ValueError(
+            f"Expected a measure of {kind}s that needs no data, got {known.name}; choose one of {', '.join(fitting)}."
+        )
+    return known.name
+
+
+def parse_undefined(text: str) -> Undefined:
+    """Return what to do where a measure is undefined."""
+    if text in ("nan", "skip"):
+        return "nan" if text == "nan" else "skip"
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"Expected nan, skip or a number for what is undefined, got {text[:60]!r}.")
+    return value
+
+
+def plain_sentence(text: str) -> str:
+    """Return a sentence of the library without what it says to those who program."""
+    ended = text.rstrip(".")
+    plain = HINT.sub("", HINT.sub("", ended))
+    return plain if plain.endswith("?") else f"{plain.rstrip('.')}."
