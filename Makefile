@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-app test-lowest test-gpu wheel-test check bench validate docs clean
+.PHONY: demo test test-app test-smoke test-lowest test-gpu wheel-test check bench validate docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -16,6 +16,10 @@ test: .venv/dev
 test-app: .venv/dev
 	$(BIN)/python -m pytest -m "browser or server or fuzz" -rs tests $(ARGS)
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 tests/test_properties.py tests/test_resampling.py tests/test_plots.py
+
+# The short part of it that opens a browser.
+test-smoke: .venv/dev
+	$(BIN)/python -m pytest -m smoke -rs tests $(ARGS)
 
 # The oldest versions that pyproject.toml allows; compiled kernels apart, as each version of numba replaces another's.
 test-lowest: export PIP_CONSTRAINT := constraints-lowest.txt

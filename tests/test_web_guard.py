@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import socket
 import threading
 import time
@@ -309,6 +310,7 @@ def serving(app, ending=lambda: None):
         finally:
             server.should_exit = True
             thread.join(20)
+            logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
             assert not thread.is_alive()
 
 
@@ -417,6 +419,26 @@ def test_idle_connections_make_room_for_new_ones(connect):
         for _ in range(60):
             stack.enter_context(connect()).sendall(b"GET / HT")
         assert talk(connect, get()).startswith(b"HTTP/1.1 200")
+
+
+def test_a_server_that_ends_cuts_off_what_takes_long_and_says_nothing(caplog):
+    ended = []
+    with serving(guarded(dawdle), ending=lambda: ended.append(True)) as connect:
+        connection = connect()
+        connection.sendall(get())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+    connection.close()
+    assert ended
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
+async def dawdle(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await echo(scope, receive, send)
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"x", "more_body": True})
+    await anyio.sleep(60)
 
 
 def test_the_page_answers_in_the_same_way(tmp_path):

@@ -299,6 +299,18 @@ def test_a_process_that_does_not_start_is_one_sentence(place, monkeypatch):
     launcher.look()
 
 
+def test_a_study_that_is_just_being_started_is_not_taken_for_one_that_failed(place, spawned, monkeypatch):
+    launcher, seen, spawn = Launcher(place), [], launching._spawn
+
+    def ask_first(*arguments):
+        seen.append(launcher.state("a").state)
+        return spawn(*arguments)
+
+    monkeypatch.setattr(launching, "_spawn", ask_first)
+    launcher.submit("a", STUDY)
+    assert seen == ["starting"]
+
+
 def test_the_queue_is_bounded(place, spawned, monkeypatch):
     monkeypatch.setattr(launching, "MOST_QUEUED", 2)
     launcher = Launcher(place)
@@ -492,7 +504,9 @@ def test_a_server_ends_quietly_also_with_open_streams(tmp_path, number):
         with socket.create_connection((host, int(port)), timeout=30) as stream:
             lines = ["GET /api/v1/studies/a-study/events HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {token}"]
             stream.sendall("\r\n".join([*lines, "", ""]).encode())
-            assert b"progress" in stream.recv(1 << 16) + stream.recv(1 << 16)
+            received = b""
+            while b"progress" not in received:
+                received += stream.recv(1 << 16)
             start = time.monotonic()
             server.send_signal(number)
             assert server.wait(30) == 0

@@ -5,6 +5,7 @@ read on, and where there are too many connections, one that asks for nothing mak
 """
 
 import asyncio
+import logging
 import signal
 import socket
 import threading
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import anyio.to_thread
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -150,10 +150,13 @@ class PageServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and self.begun is not None:
-            await anyio.to_thread.run_sync(self.begun, abandon_on_cancel=True)
+            threading.Thread(
+                target=self.begun, daemon=True
+            ).start()  # a browser in the terminal comes back when it ends
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.ending()
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what is cut off now is meant to be
         await super().shutdown(sockets)
 
     @contextmanager

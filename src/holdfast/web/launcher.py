@@ -131,6 +131,7 @@ class Launcher:
         self.folder, self.at_once = folder, at_once
         self.changes = 0
         self._children: dict[str, int] = {}
+        self._starting: set[str] = set()
         self._stopping: set[str] = set()
         self._counted: dict[str, tuple[Stamp | None, float, StudyState]] = {}
         self._lock = threading.RLock()
@@ -209,13 +210,17 @@ class Launcher:
     def _start(self, study: str, job: Job) -> None:
         """Start a process. That it is to be is written before, so that none is ever started twice."""
         begun = replace(job, begun=True)
-        self._write(study, begun)
+        self._starting.add(study)  # those who ask meanwhile do not wait for the lock
         try:
+            self._write(study, begun)
             self._children[study] = process = _spawn(job.arguments, self._log(study))
+            self._write(study, replace(begun, pid=process, born=_born(process)))
         except (OSError, ValueError) as error:
+            if study in self._children or self._read(study) == job:  # it runs, or it waits on: the disk is full
+                raise
             write_private(self._log(study), f"The study could not be started: {error}\n")
-            return
-        self._write(study, replace(begun, pid=process, born=_born(process)))
+        finally:
+            self._starting.discard(study)
 
     def stop(self, study: str) -> StudyState:
         """Stop a study after the fits that it is at, or take it out of the queue; it can be resumed."""
@@ -290,7 +295,7 @@ class Launcher:
             return StudyState(study=study, state="unreadable", message=self.folder.shown(str(error)))
         if study in waiting:
             return replace(seen, state="queued", place=waiting.index(study) + 1)
-        if writer is not None or study in self._started(jobs):
+        if writer is not None or study in self._starting or study in self._started(jobs):
             stopping = study in self._stopping or (job is not None and job.stopped)
             return replace(seen, state="stopping" if stopping else "running" if seen.total else "starting")
         self._stopping.discard(study)

@@ -105,27 +105,33 @@ def _run(
 
     app = create_app(folder.path, **options)
     starlette: Any = app.app
-    with _told(say):
+    with _log_to(say):
         PageServer(configure(app), begun=open_page, ending=starlette.state.site.watch.close).run(sockets=[listening])
         worker.stop_all()
 
 
 @contextmanager
-def _told(say: Callable[[str], None]) -> Iterator[None]:
-    """Tell what the server logs to the person who started it."""
-
-    class Telling(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            say(self.format(record))
-
-    handler, loggers = Telling(logging.WARNING), [logging.getLogger(name) for name in ("holdfast.web", "uvicorn.error")]
-    for logger in loggers:
-        logger.addHandler(handler)
+def _log_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Print what is logged: warnings of the page; of the server below it errors only, as anybody can send nonsense."""
+    handlers = {"holdfast.web": _LineHandler(say, logging.WARNING), "uvicorn.error": _LineHandler(say, logging.ERROR)}
+    for name, handler in handlers.items():
+        logging.getLogger(name).addHandler(handler)
     try:
         yield
     finally:
-        for logger in loggers:
-            logger.removeHandler(handler)
+        for name, handler in handlers.items():
+            logging.getLogger(name).removeHandler(handler)
+
+
+class _LineHandler(logging.Handler):
+    """Prints what is logged, with the characters that could command a terminal made visible."""
+
+    def __init__(self, say: Callable[[str], None], level: int) -> None:
+        super().__init__(level)
+        self.say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.say(self.format(record))
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from holdfast.web.pages import (
     beside,
+    compare,
     explore,
     feature,
     features,
