@@ -116,7 +116,7 @@ def test_a_study_ends_under_the_eyes_of_two_browsers(browser, tmp_path):
         page.wait_for_selector("#verdict")
         page.evaluate("window.same = true")
         page.wait_for_selector(".state.finished")
-        page.wait_for_function("!document.body.textContent.includes('Results after')")
+        page.wait_for_function("() => !document.body.textContent.includes('Results after')")
         home.wait_for_selector(".state.finished")
         assert page.evaluate("window.same")  # the page was never loaded anew
         assert fits(page) == 300
@@ -184,6 +184,7 @@ def test_the_rule_is_changed_in_place(browser, tmp_path, store):
         page.wait_for_selector("#verdict")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.click("#options summary")
+        page.focus("#option-rule")
         page.select_option("#option-rule", "weighted")
         page.wait_for_selector("#option-weight")
         assert "rule=weighted" in page.url
@@ -191,10 +192,10 @@ def test_the_rule_is_changed_in_place(browser, tmp_path, store):
         assert "counts 50 %" in page.inner_text("#tradeoff")
         page.fill("#option-weight", "0.9")
         page.press("#option-weight", "Enter")
-        page.wait_for_function("document.querySelector('#tradeoff').innerText.includes('counts 90 %')")
+        page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('counts 90 %')")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.go_back()
-        page.wait_for_function("document.querySelector('#tradeoff').innerText.includes('counts 50 %')")
+        page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('counts 50 %')")
         page.fill("#option-weight", "7")
         page.press("#option-weight", "Enter")
         page.wait_for_selector("#message:not([hidden])")
@@ -221,6 +222,7 @@ def test_a_server_that_was_killed_is_found_again(browser, tmp_path):
                 assert page.evaluate("window.same")
                 page.click("text=Stop")
                 page.wait_for_selector(".state.stopped")
+                page.wait_for_load_state("networkidle")  # what is asked for while a server ends is refused
             page.wrong[:] = [text for text in page.wrong if "ERR_" not in text]  # while there was no server
 
 

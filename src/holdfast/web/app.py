@@ -78,7 +78,7 @@ def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
         await anyio.to_thread.run_sync(site.uploads.remove_unfinished)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(site.launcher.run)
-            for prepare in (rendering.warm, worker.warm) if warm else ():
+            for prepare in (site.look, rendering.warm, worker.warm) if warm else ():
                 tasks.start_soon(partial(anyio.to_thread.run_sync, prepare, abandon_on_cancel=True))
             yield
             tasks.cancel_scope.cancel()

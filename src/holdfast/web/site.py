@@ -64,6 +64,11 @@ class Site:
             watch=Watch(launcher),
         )  # fmt: skip
 
+    def look(self) -> None:
+        """Count all studies and read what they are about, so that they are listed at once when they are asked for."""
+        for study in self.launcher.states():
+            self.overviews.get(study)
+
     async def run_task(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a task in a worker, after others that came first; see :func:`holdfast.web.worker.run_task`."""
         return await anyio.to_thread.run_sync(run_task, name, arguments, self.limits, limiter=self.workers)

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.io.files import as_path
 from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
 from holdfast.study.store.locking import find_holder, only_writer
-from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
+from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, expected_schema, make_tables, read_schema
 from holdfast.study.store.store import Store, StoreError
 
 Identity = tuple[int, int] | None
@@ -200,9 +200,10 @@ def open_to_count(path: str | Path) -> Iterator[Store | None]:
     path = check_path(path)
     with _connected(path) as connection:
         with explain_errors(path):
-            new = not read_schema(connection) and _is_blank(connection, path)
+            schema = read_schema(connection)
+            new = not schema and _is_blank(connection, path)
             if not new:
-                _check_tables(connection, path)
+                _check_tables(connection, path, schema)
         yield None if new else Store(connection, path)
 
 
@@ -243,16 +244,15 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 def _check(connection: sqlite3.Connection, path: Path) -> str:
     """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
-    _check_tables(connection, path)
+    _check_tables(connection, path, read_schema(connection))
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     if path.stat().st_size % page:
         raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
     return _structural_fault(connection)
 
 
-def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
+def _check_tables(connection: sqlite3.Connection, path: Path, schema: set[Row]) -> None:
     """Raise if the tables of a file are not those of a store."""
-    schema = read_schema(connection)
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
     if schema != expected_schema():

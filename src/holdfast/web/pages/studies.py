@@ -115,7 +115,7 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
     wait = query.complete or is_api(request.url.path) or request.headers.get("sec-fetch-mode") != "navigate"
     with anyio.move_on_after(None if wait else AT_ONCE):
         found = await anyio.to_thread.run_sync(
-            _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=not wait
+            _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=True
         )
     results = found if isinstance(found, StudyResults) else None
     return StudyPage(
