@@ -22,7 +22,6 @@ from holdfast.report.render import TEMPLATES, page_policy
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.study.store import StoreError, copy_store, open_to_write, read_overview, read_progress
 from holdfast.tradeoff import RULES
-from holdfast.web.options import PARAMETER_LABELS, ResultQuery
 from holdfast.web.pages.files import FILES
 from holdfast.web.rendering import STATIC
 from serving import open_client, wait_for
@@ -92,8 +91,7 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
     summary, options = answer["summary"], answer["options"]
     assert (summary["candidate"], summary["level"]) == ("random", 0.9)
     assert (summary["stability"]["measure"], summary["tradeoff"]["rule"]) == ("jaccard", "weighted")
-    chosen = {name: [option["value"] for option in options[name] if option["chosen"]] for name in ("rules", "levels")}
-    assert chosen == {"rules": ["weighted"], "levels": ["0.9"]}
+    assert (options["rule"]["name"], options["common"]["level"]) == ("weighted", 0.9)
     assert [(parameter["name"], parameter["value"]) for parameter in options["parameters"]] == [("weight", "0.9")]
     page = client.get("/studies/scored-study", params=asked).text
     assert "files/report.html?candidate=random&amp;rule=weighted" in page
@@ -101,16 +99,24 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
-    assert set(RULES[rule].parameters) - {"level"} <= set(PARAMETER_LABELS)
-    assert set(PARAMETER_LABELS) <= set(ResultQuery.__dataclass_fields__)
-    answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, "stability": 0.1})
-    assert answer.json()["results"]["summary"]["tradeoff"]["rule"] == rule
-    assert client.get("/studies/scored-study", params={"rule": rule}).status_code == 200
+    given = {"stability": "0.1", "weight": "0.4"}  # those that the rule does not have are passed over
+    answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, **given}).json()["results"]
+    assert answer["summary"]["tradeoff"]["rule"] == rule
+    assert answer["options"]["lacking"] == ""
+    offered = {parameter["name"] for parameter in answer["options"]["parameters"]}
+    assert offered == set(RULES[rule].parameters) - {"level"}
+
+
+def test_a_rule_that_lacks_a_value_says_so_and_the_usual_one_is_used(client):
+    answer = client.get("/api/v1/studies/scored-study", params={"rule": "at-least"}).json()["results"]
+    assert answer["options"]["lacking"].startswith("This rule needs a value for stability")
+    assert answer["summary"]["tradeoff"]["rule"] == "one-se"
+    assert "This rule needs a value for stability" in client.get("/studies/scored-study?rule=at-least").text
 
 
 def test_every_measure_that_is_offered_can_be_shown(client):
     options = client.get("/api/v1/studies/plain-study").json()["results"]["options"]
-    offered = [option["value"] for option in options["measures"] if option["value"]]
+    offered = [measure["name"] for measure in options["common"]["measures"]]
     assert "jaccard" in offered
     assert {MEASURES[name].kind for name in offered} == {"subset"}
     for name in offered:

@@ -1,18 +1,26 @@
-"""What may be chosen when the results of a study are shown: candidate, rule, measure and level."""
+"""How the results of a study are to be shown: candidate, rule with its parameters, measure, score and level."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
-from holdfast.measures import MEASURES, REQUIRED, Measure
-from holdfast.plots.text import format_percent, shorten
-from holdfast.report import Summary
-from holdfast.study import StudyResult
+from holdfast.plots.text import shorten
 from holdfast.tradeoff import RULES
+from holdfast.tradeoff.rules import Rule
+from holdfast.web.candidates import CommonOptions, NamedOption, check_candidate, choose_options, find_labels
+from holdfast.web.results import Snapshot
+from holdfast.web.rule_parameters import (
+    RuleParameter,
+    check_names,
+    describe_inputs,
+    describe_rule,
+    missing_parameters,
+    own_parameters,
+    read_parameters,
+)
 
-LEVELS = (0.8, 0.9, 0.95, 0.99)
-STEPS = {"subset": 0, "ranking": 1, "weighting": 2}
-"""How much a preference tells: weights give rankings, and rankings subsets, never the other way round."""
+USUAL_RULE = "one-se"
+USUAL_LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,164 +33,102 @@ class ResultQuery:
         The candidate to report; the chosen one by default.
     rule : str
         How a candidate is chosen.
-    stability : float
-        For the rule at-least: the least stability that is wanted.
-    weight : float
-        For the rule weighted: the weight of the score.
-    correction : {"holm", "none"}
-        For the rule not-worse: the correction for several comparisons.
-    test : {"usual", "mcnemar", "resampled-t"}
-        For the rule not-worse: the test.
-    measure : str
-        Measure of stability; the usual one by default.
+    measure, metric : str
+        Measure of stability and score; the usual ones by default.
     level : float
         Level of all intervals.
+    parameters : object
+        Parameters of the rule, each under its own name; those of other rules are passed over.
     """
 
     candidate: str = ""
-    rule: str = "one-se"
-    stability: float = 0.75
-    weight: float = 0.5
-    correction: Literal["holm", "none"] = "holm"
-    test: Literal["usual", "mcnemar", "resampled-t"] = "usual"
+    rule: str = USUAL_RULE
     measure: str = ""
-    level: float = 0.95
+    metric: str = ""
+    level: float = USUAL_LEVEL
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def rule_options(self) -> dict[str, Any]:
-        """Parameters of the rule, as rules take them."""
-        given = {
-            "stability": self.stability,
-            "weight": self.weight,
-            "correction": None if self.correction == "none" else self.correction,
-            "test": None if self.test == "usual" else self.test,
-        }
-        known = RULES.find(self.rule).parameters
-        return {name: value for name, value in given.items() if name in known}
+    def found_rule(self) -> Rule:
+        """The rule that was asked for."""
+        return RULES.find(self.rule)
+
+    @property
+    def rule_texts(self) -> dict[str, str]:
+        """Parameters of the rule, as they were typed."""
+        texts = own_parameters(self.found_rule, self.parameters)
+        check_names(self.found_rule, texts)
+        return texts
+
+    @property
+    def lacking(self) -> str:
+        """What the rule cannot do without and was not given, in a sentence; empty if it has all."""
+        return missing_parameters(self.found_rule, self.rule_texts)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """All of it, as :func:`holdfast.report.summarize` takes it."""
+        """All of it, as :func:`holdfast.report.summarize` takes it; the usual rule while this one lacks a value."""
+        rule = {} if self.lacking else {
+            "rule": self.found_rule.about.name, **read_parameters(self.found_rule, self.rule_texts)
+        }  # fmt: skip
         return {
-            "candidate": self.candidate or None, "rule": self.rule, "measure": self.measure or None,
-            "level": self.level, **self.rule_options,
+            "candidate": self.candidate or None, "measure": self.measure or None, "metric": self.metric or None,
+            "level": self.level, **rule,
         }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
-    """Something that may be chosen.
-
-    Attributes
-    ----------
-    value : str
-        How it is asked for.
-    label : str
-        Its name for readers.
-    chosen : bool
-        Whether it is chosen now.
-    """
-
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class RuleParameter:
-    """A number or a word that the rule needs.
-
-    Attributes
-    ----------
-    name : str
-        How it is asked for.
-    label : str
-        What it means.
-    value : str
-        What it is now.
-    options : tuple of Option
-        What it may be; empty for a number.
-    """
-
-    name: str
-    label: str
-    value: str
-    options: tuple[Option, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class ResultOptions:
-    """What may be chosen when the results of a study are shown.
+    """How results are shown, and how they could be shown instead.
 
     Attributes
     ----------
-    candidates, rules, measures, levels : tuple of Option
-        The candidates, ways to choose one, measures of stability, and levels of intervals.
+    candidate : str
+        The candidate that was asked for; empty for the one that the rule chooses.
+    candidates : tuple of NamedOption
+        The candidates.
+    rule : NamedOption
+        How a candidate is chosen.
+    rules : tuple of NamedOption
+        All rules.
     parameters : tuple of RuleParameter
-        What the chosen rule needs.
+        Parameters of the rule.
+    lacking : str
+        What the rule lacks, in a sentence; the usual one is used meanwhile.
+    common : CommonOptions
+        Measure, score and level.
     """
 
-    candidates: tuple[Option, ...]
-    rules: tuple[Option, ...]
-    measures: tuple[Option, ...]
-    levels: tuple[Option, ...]
+    candidate: str
+    candidates: tuple[NamedOption, ...]
+    rule: NamedOption
+    rules: tuple[NamedOption, ...]
     parameters: tuple[RuleParameter, ...]
+    lacking: str
+    common: CommonOptions
 
 
-def list_options(result: StudyResult, summary: Summary, query: ResultQuery) -> ResultOptions:
-    """Return what may be chosen for a study, and what is."""
-    labels = summary.labels
-    candidates = {"": "the one that the rule chooses"} | {name: labels.candidate(name) for name in result.candidates}
-    measures = {"": "the usual one"} | {
-        name: f"{name}: {MEASURES[name].summary}" for name in MEASURES if fits(MEASURES[name], result)
-    }
-    rules = {name: about.summary.rstrip(".") for name, about in RULES.abouts().items()}
-    levels = {f"{level:g}": format_percent(level) for level in sorted({*LEVELS, query.level})}
+def list_options(snapshot: Snapshot, query: ResultQuery) -> ResultOptions:
+    """Return how a study is shown, and how it could be shown instead; what is not possible is an error."""
+    if query.candidate:
+        check_candidate(snapshot.result, query.candidate)
+    labels = find_labels(snapshot)
+    named = {name: shorten(labels.candidate(name), 110) for name in snapshot.result.candidates}
     return ResultOptions(
-        candidates=_options(candidates, query.candidate),
-        rules=_options(rules, RULES.spelled(query.rule) or query.rule),
-        measures=_options(measures, query.measure),
-        levels=_options(levels, f"{query.level:g}"),
-        parameters=tuple(_describe_parameter(name, query) for name in query.rule_options),
-    )
-
-
-def fits(measure: Measure, result: StudyResult) -> bool:
-    """Whether a measure can be worked out for what all candidates of a study give, without anything beside."""
-    complete = measure.similarity is None and REQUIRED not in measure.parameters.values()
-    return complete and all(STEPS[measure.kind] <= STEPS[kind] for kind in result.kinds.values())
-
-
-def _options(labels: Mapping[str, str], chosen: str) -> tuple[Option, ...]:
-    return tuple(
-        Option(value=value, label=shorten(label, 110), chosen=value == chosen) for value, label in labels.items()
-    )
-
-
-PARAMETER_LABELS = {
-    "stability": "Least stability",
-    "weight": "Weight of the score, from 0 to 1",
-    "correction": "Correction for several comparisons",
-    "test": "Test",
-}
-WORDS: Mapping[str, Mapping[str, str]] = {
-    "correction": {"holm": "Holm's", "none": "none"},
-    "test": {"usual": "the usual one", "mcnemar": "McNemar's test", "resampled-t": "corrected resampled t-test"},
-}
-
-
-def _describe_parameter(name: str, query: ResultQuery) -> RuleParameter:
-    value = getattr(query, name)
-    text = value if isinstance(value, str) else f"{value:g}"
-    return RuleParameter(
-        name=name, label=PARAMETER_LABELS[name], value=text, options=_options(WORDS.get(name, {}), text)
+        candidate=query.candidate,
+        candidates=tuple(NamedOption(name=name, label=label) for name, label in named.items()),
+        rule=describe_rule(query.found_rule),
+        rules=tuple(map(describe_rule, RULES.values())),
+        parameters=describe_inputs(query.found_rule, query.rule_texts),
+        lacking=query.lacking,
+        common=choose_options(snapshot, query.measure, query.metric, query.level),
     )
 
 
 def address_of(query: ResultQuery) -> dict[str, str]:
     """What of a query differs from the usual, as it stands in an address."""
-    return {
-        field.name: str(getattr(query, field.name))
-        for field in fields(ResultQuery)
-        if getattr(query, field.name) != field.default
-    }
+    asked = {
+        "candidate": query.candidate, "rule": "" if query.rule == USUAL_RULE else query.rule, "measure": query.measure,
+        "metric": query.metric, "level": "" if query.level == USUAL_LEVEL else f"{query.level:g}", **query.rule_texts,
+    }  # fmt: skip
+    return {name: text for name, text in asked.items() if text}

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 
 from holdfast.declared import REQUIRED, did_you_mean
 from holdfast.report.labels import separate_words
-from holdfast.tradeoff.rules import Rule
+from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.web.candidates import NamedOption
 
 Kind: TypeAlias = Literal["number", "whole number", "choice", "text"]
@@ -66,6 +66,17 @@ def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[RuleParameter
             )
         )  # fmt: skip
     return tuple(inputs)
+
+
+def describe_rule(rule: Rule) -> NamedOption:
+    """Return a rule as something to choose."""
+    return NamedOption(name=rule.about.name, label=rule.about.summary.rstrip("."), summary=rule.about.summary)
+
+
+def own_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, str]:
+    """Leave out parameters that only other rules have, as a form sends them when its rule is changed."""
+    others = {name for other in RULES.values() for name in other.parameters} - set(rule.parameters)
+    return {name: text for name, text in given.items() if name not in others}
 
 
 def check_names(rule: Rule, given: Mapping[str, str]) -> None:

@@ -139,13 +139,14 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyRes
         return error.sentence
     except ValueError as error:  # what it holds is damaged
         return site.folder.shown(str(error))
+    options = list_options(snapshot, query)
     summary = summary_of(snapshot, query)
     return StudyResults(
         summary=summary,
         fits=snapshot.progress.done,
         planned=snapshot.progress.total,
         every=snapshot.every,
-        options=list_options(snapshot.result, summary, query),
+        options=options,
     )
 
 

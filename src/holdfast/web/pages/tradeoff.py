@@ -40,6 +40,7 @@ from holdfast.web.rule_parameters import (
     RuleParameter,
     check_names,
     describe_inputs,
+    describe_rule,
     missing_parameters,
     read_parameters,
 )
@@ -236,7 +237,7 @@ def show_tradeoff(site: Site, study: str, query: TradeoffQuery) -> TradeoffPage:
     asked = {"rule": query.rule, "metric": query.metric, "measure": query.measure, "level": _unusual(query.level)}
     return TradeoffPage(
         state=state, labels=labels, options=options, parameters=describe_inputs(rule, query.parameters),
-        rule=_describe_rule(rule), rules=tuple(map(_describe_rule, RULES.values())),
+        rule=describe_rule(rule), rules=tuple(map(describe_rule, RULES.values())),
         query=drop_empty({**asked, **query.parameters}), candidates=candidates,
         scored=any(not math.isnan(row.score) for row in candidates),
         chosen=None if choice is None else _describe_choice(choice, labels), missing=missing,
@@ -248,10 +249,6 @@ def show_tradeoff(site: Site, study: str, query: TradeoffQuery) -> TradeoffPage:
 
 def _unusual(level: float) -> str:
     return "" if level == TradeoffQuery.level else f"{level:g}"
-
-
-def _describe_rule(rule: Rule) -> NamedOption:
-    return NamedOption(name=rule.about.name, label=rule.about.summary.rstrip("."), summary=rule.about.summary)
 
 
 # The choice
