@@ -86,8 +86,7 @@ class Preferences(ResultMixin):
         freeze(self.indices, self.indptr, self.values)
         check_not_empty(run=self.n_runs, feature=self.n_features)
         object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
-        names = check_unique(self.names, self.n_features, "feature", "column", "features=")
-        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "names", check_unique(self.names, self.n_features, "feature", "column", "features="))
         object.__setattr__(self, "labels", check_unique(self.labels, self.n_runs, "run", "run", "labels="))
         if self.names is not None and all(name == str(place) for place, name in enumerate(self.names)):
             object.__setattr__(self, "names", None)  # names that only count from 0 are no names
