@@ -91,13 +91,13 @@ def test_a_study_is_watched_stopped_and_resumed(browser, tmp_path):
         assert re.search(r"Results after [\d,]+ of 5,000 fits", page.inner_text("main"))
         before = fits(page)
         wait_for_fits(page, before)
-        page.click("text=Stop")
+        page.click("button:has-text('Stop')")
         page.wait_for_selector(".state.stopped")
         stopped = fits(page)
-        assert page.query_selector("text=Stop") is None
+        assert page.query_selector("button:has-text('Stop')") is None
         page.click("button:has-text('Resume')")
         wait_for_fits(page, stopped)
-        page.click("text=Stop")
+        page.click("button:has-text('Stop')")
         page.wait_for_selector(".state.stopped")
         page.on("dialog", lambda dialog: dialog.accept())
         page.click("button:has-text('Remove')")
@@ -149,7 +149,7 @@ def test_what_a_person_did_survives_newer_results(browser, tmp_path):
         assert page.get_attribute("#features th[data-key='name']", "aria-sort") == "ascending"
         assert abs(page.evaluate("window.scrollY") - place) < 60
         if page.query_selector("button:has-text('Stop')"):
-            page.click("text=Stop")
+            page.click("button:has-text('Stop')")
         page.wait_for_selector(".state.stopped, .state.finished")
 
 
@@ -198,10 +198,7 @@ def test_the_rule_is_changed_in_place(browser, tmp_path, store):
         page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('counts 50 %')")
         page.fill("#option-weight", "7")
         page.press("#option-weight", "Enter")
-        page.wait_for_selector("#message:not([hidden])")
-        assert "from 0 to 1" in page.inner_text("#message")
-        assert page.query_selector("#verdict") is not None
-        page.wrong[:] = [text for text in page.wrong if "400" not in text]  # the browser tells of every refusal
+        page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('from 0 to 1')")
 
 
 def test_a_server_that_was_killed_is_found_again(browser, tmp_path):
@@ -220,7 +217,7 @@ def test_a_server_that_was_killed_is_found_again(browser, tmp_path):
                 wait_for_fits(page, seen + 50)
                 page.wait_for_selector("#message", state="hidden")
                 assert page.evaluate("window.same")
-                page.click("text=Stop")
+                page.click("button:has-text('Stop')")
                 page.wait_for_selector(".state.stopped")
                 page.wait_for_load_state("networkidle")  # what is asked for while a server ends is refused
             page.wrong[:] = [text for text in page.wrong if "ERR_" not in text]  # while there was no server
