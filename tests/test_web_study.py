@@ -134,7 +134,7 @@ def test_every_measure_that_is_offered_can_be_shown(client):
         ({"level": "2"}, "2"),
         ({"level": "nan"}, "nan"),
         ({"rule": "weighted", "weight": "inf"}, "weight"),
-        ({"weight": "much"}, "much"),
+        ({"rule": "weighted", "weight": "much"}, "much"),
     ],
 )
 def test_a_wrong_way_of_looking_is_one_sentence(client, asked, word):

@@ -184,20 +184,20 @@ def test_the_rule_is_changed_in_place(browser, tmp_path, store):
         page.wait_for_selector("#verdict")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.click("#options summary")
-        page.focus("#option-rule")
-        page.select_option("#option-rule", "weighted")
-        page.wait_for_selector("#option-weight")
+        page.focus("#rule")
+        page.select_option("#rule", "weighted")
+        page.wait_for_selector("[name=weight]")
         assert "rule=weighted" in page.url
-        assert page.evaluate("document.activeElement.id") == "option-rule"
+        assert page.evaluate("document.activeElement.id") == "rule"
         assert "counts 50 %" in page.inner_text("#tradeoff")
-        page.fill("#option-weight", "0.9")
-        page.press("#option-weight", "Enter")
+        page.fill("[name=weight]", "0.9")
+        page.press("[name=weight]", "Enter")
         page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('counts 90 %')")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.go_back()
         page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('counts 50 %')")
-        page.fill("#option-weight", "7")
-        page.press("#option-weight", "Enter")
+        page.fill("[name=weight]", "7")
+        page.press("[name=weight]", "Enter")
         page.wait_for_function("() => document.querySelector('#tradeoff').innerText.includes('from 0 to 1')")
 
 
