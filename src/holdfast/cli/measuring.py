@@ -260,7 +260,7 @@ def read_selections(
 
     names = selections.read_names(features) if features else None
     preferences, note = selections.read_selections(
-        file, cast("Kind | None", kind), names, n_features, transpose=transpose, candidate=candidate
+        file, cast("Kind | None", kind), names, n_features, transpose=transpose or None, candidate=candidate
     )
     if note is not None:
         warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
-from holdfast.io.selections import from_numbers
+from holdfast.io.own_files import from_numbers
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning
 from holdfast.measures.record import REQUIRED
 from holdfast.measures.tally import Tally

@@ -23,6 +23,7 @@ from holdfast.io.numerals import (
     thousands_mark,
 )
 from holdfast.io.options import join_first, quote_names
+from holdfast.io.questions import ReadingError, ask_decimal, ask_decimal_mark, ask_separator, quoted
 
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""
@@ -71,11 +72,12 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
 
 def _check_reading(reading: Reading) -> Reading:
     if reading.decimal not in (None, ".", ","):
-        raise ValueError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.")
+        raise ReadingError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask_decimal_mark())
     sep = None if reading.sep is None else NAMED_SEPARATORS.get(reading.sep, reading.sep)
     if sep is not None and sep not in SEPARATORS and (len(sep) != 1 or sep.isalnum() or sep in '".\r\n'):
-        raise ValueError(
-            f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}."
+        raise ReadingError(
+            f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}.",
+            ask_separator(f"{quoted(sep)} cannot separate columns."),
         )
     return replace(reading, sep=sep)
 
@@ -139,9 +141,14 @@ def _check_ragged(table: TextTable) -> None:
         (_, width), *below = [(line, len(record)) for line, record in table.records()]
         if len({length for _, length in below}) > 1:
             line, length = next((line, length) for line, length in below if length != width)
-            raise ValueError(
+            called = SEPARATORS.get(table.dialect.sep, table.dialect.sep)
+            raise ReadingError(
                 f"Expected {width} columns in every line of {table.path}, got {length} in line {line}; fix it, or name "
-                f"the separator with sep= if it is not {SEPARATORS.get(table.dialect.sep, table.dialect.sep)}."
+                f"the separator with sep= if it is not {called}.",
+                ask_separator(
+                    f"Read as text separated by {called}, the file has {width} columns in its first line and {length} "
+                    f"in line {line}."
+                ),
             )
 
 
@@ -224,24 +231,27 @@ def _raw_evidence(table: TextTable, mark: str) -> Evidence:
     return Evidence(found)
 
 
-def _ambiguity(path: Path, column: str, cell: str) -> ValueError:
+def _ambiguity(path: Path, column: str, cell: str) -> ReadingError:
     where = f" in {column!r}" if column else ""
     fraction, whole = cell.replace(",", "."), re.sub("[.,]", "", cell)
-    return ValueError(
+    return ReadingError(
         f"Expected numbers that can be read in one way in {path}, got {cell!r}{where}, which may be {fraction} or "
-        f"{whole}, and no other number that tells; pass decimal=',' or decimal='.'."
+        f"{whole}, and no other number that tells; pass decimal=',' or decimal='.'.",
+        ask_decimal(cell, column),
     )
 
 
-def _contradiction(path: Path, said: Evidence, contrary: Evidence, mark: str) -> ValueError:
-    examples = []
+def _contradiction(path: Path, said: Evidence, contrary: Evidence, mark: str) -> ReadingError:
+    examples, cells = [], []
     for evidence, sign in ((said, mark), (contrary, OTHER[mark])):
         place = next((key for key in ((sign, "decimal"), (OTHER[sign], "thousands")) if evidence.says(*key)), None)
         column, cell = evidence.examples[place] if place else ("", "")
         examples.append(f"{cell!r}" + (f" in {column!r}" if column else ""))
-    return ValueError(
+        cells.append(quoted(cell) + (f" in {quoted(column)}" if column else ""))
+    return ReadingError(
         f"Expected one decimal mark in {path}, got {join_first(examples)}; pass decimal=',' or decimal='.': columns "
-        "that do not fit are then texts."
+        "that do not fit are then texts.",
+        ask_decimal_mark(f": {' and '.join(cells)}"),
     )
 
 

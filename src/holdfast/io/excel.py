@@ -1,5 +1,6 @@
 """Tables in Excel files and OpenDocument spreadsheets, through calamine."""
 
+import os
 import re
 import zipfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from holdfast.declared import did_you_mean
 from holdfast.io.files import Loaded, missing_package
 from holdfast.io.numerals import Evidence, as_decimal_column, number_texts
 from holdfast.io.options import GAPS, pluralize, quote_names
+from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 MOST_BYTES = 2**31  # of a file when unpacked
@@ -45,18 +47,21 @@ def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
     if sheet is not None and sheet not in names:
         hint = did_you_mean(sheet, names)
         hint = hint if hint.endswith("?") else "; give sheet= one of these names."
-        raise ValueError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}")
+        raise ReadingError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}", ask_sheet(names))
     sheets = {name: found for name in names if (found := _find_sheet(workbook, name)) is not None}
     filled = [name for name, found in sheets.items() if found.height * found.width >= 4]
     chosen = sheet or next(iter(filled), None)
     if chosen is None or chosen not in sheets:
-        raise ValueError(f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.")
+        raise ReadingError(
+            f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.",
+            ask_sheet(filled) if filled else None,
+        )
     rows = sheets[chosen].to_python()
     frame, notes = _make_frame(rows, f"sheet {chosen!r} of {path}", row)
     others = [name for name in filled if name != chosen]
-    unread = f"; not read: {quote_names(others)} (sheet= names another one)" if others and sheet is None else ""
+    unread = f"; not read: {quote_names(others)}{SHEET_HINT}" if others and sheet is None else ""
     first = [f"Read the sheet {chosen!r}{unread}."] if len(names) > 1 or notes else []
-    return Loaded(frame=frame, file_format=f"Excel, sheet {chosen!r}", notes=(*first, *notes))
+    return Loaded(frame=frame, file_format=f"Excel, sheet {chosen!r}", notes=(*first, *notes), sheets=tuple(filled))
 
 
 def _open(path: Path) -> Any:
@@ -67,7 +72,7 @@ def _open(path: Path) -> Any:
     path.stat()
     _check_size(path)
     try:
-        return python_calamine.load_workbook(str(path))
+        return python_calamine.load_workbook(os.fspath(path))
     except python_calamine.PasswordError:
         raise ValueError(f"Expected an Excel file without a password, got a locked one: {path}; unlock it.") from None
     except Exception:  # calamine's own errors, which have no common class in all of its versions

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.io.delimited import open_text
 from holdfast.io.files import file_ending, parquet_table
+from holdfast.io.questions import ReadingError, ask_kind, ask_n_features
 from holdfast.preferences import Kind, Preferences
 
 REQUIRED = ("candidate", "run", "feature", "value")
@@ -76,6 +77,11 @@ def read_exported(path: Path, kind: Kind | None = None, n_features: int | None =
     }
 
 
+def list_candidates(path: Path) -> list[str]:
+    """Return the names of the candidates whose selections a file holds, in their order."""
+    return [str(name) for name in _read_long(path)["candidate"].unique()]
+
+
 def _read_long(path: Path) -> pd.DataFrame:
     if file_ending(path) == ".parquet":
         return parquet_table(path).to_pandas()
@@ -124,9 +130,10 @@ def _find_columns(
     if size is None and kind != "subset":
         size = known
     if size is None:
-        raise ValueError(
+        raise ReadingError(
             f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
-            "n_features= (--n-features)."
+            "n_features= (--n-features).",
+            ask_n_features(known),
         )
     if known > size or columns[selected].min(initial=0) < 0:
         raise ValueError(f"Expected columns from 0 to {size - 1} in {path}, got others; export it again.")
@@ -189,9 +196,11 @@ def _read_feature_names(path: Path) -> list[str] | None:
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
     if np.isin(values, (0, 1)).all():
         return "subset"
-    raise ValueError(
-        f"Expected 0 and 1 as values in {path}, got {values[~np.isin(values, (0, 1))][0]:g}; if these are ranks or "
-        "weights, pass kind='ranking' or kind='weighting' (--kind)."
+    other = values[~np.isin(values, (0, 1))][0]
+    raise ReadingError(
+        f"Expected 0 and 1 as values in {path}, got {other:g}; if these are ranks or "
+        "weights, pass kind='ranking' or kind='weighting' (--kind).",
+        ask_kind(f"The file holds other values than 0 and 1, such as {other:g}.", ("ranking", "weighting")),
     )
 
 

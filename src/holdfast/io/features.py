@@ -9,6 +9,15 @@ from pandas.api import types
 
 from holdfast.io.files import as_number
 from holdfast.io.options import TableOptions, join_counts, join_first, pluralize, quote_names
+from holdfast.io.questions import (
+    ReadingError,
+    ask_categorical,
+    ask_leave_out,
+    ask_missing,
+    ask_row_names,
+    listed,
+    quoted,
+)
 
 FEW_ROWS = 10  # in more rows than this, texts that all differ are identifiers
 
@@ -79,25 +88,30 @@ def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> 
         _check_categories(features[name], options)
     if options.categorical == "error" and others:
         texts = join_first([_first_text(features[name]) for name in others])
-        raise ValueError(
+        raise ReadingError(
             f"Expected numbers in {options.where}, got text in {pluralize(len(others), 'column')}: {texts}; pass "
-            "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=."
+            "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
+            ask_categorical(others),
         )
     return features, []
 
 
 def _check_categories(column: "pd.Series[Any]", options: TableOptions) -> None:
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        raise ValueError(
+        raise ReadingError(
             f"Expected numbers or categories in {options.where}, got {column.dtype} in {column.name!r}; make it a "
-            f"number, or leave it out with ignore={column.name!r}."
+            f"number, or leave it out with ignore={column.name!r}.",
+            ask_leave_out([column.name], f"The column {quoted(column.name)} holds neither numbers nor categories."),
         )
     present = column.dropna()
     if len(present) > FEW_ROWS and present.is_unique:
-        raise ValueError(
+        why = f"The column {quoted(column.name)} has another text in each row: it is no feature."
+        free = options.index is None and not options.transpose
+        raise ReadingError(
             f"Expected numbers or categories in {options.where}, got another text in each row of {column.name!r}, "
             f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={column.name!r} or "
-            f"ignore={column.name!r}."
+            f"ignore={column.name!r}.",
+            ask_row_names(column.name, present.iloc[0]) if free else ask_leave_out([column.name], why),
         )
 
 
@@ -140,28 +154,37 @@ def _drop_or_fill_missing(
 
 def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", options: TableOptions) -> None:
     if not keep.any():
-        raise ValueError(
+        most = counts.sort_values(ascending=False, kind="stable")
+        features = [name for name in most.index if name not in (options.target, options.groups)]
+        why = "Every row lacks a value somewhere. Which columns should be left out? Those that lack most come first."
+        raise ReadingError(
             f"Expected some rows without missing values in {options.where}, got none; leave out the columns that lack "
-            f"most with ignore=: {join_counts(counts.sort_values(ascending=False, kind='stable'))}."
+            f"most with ignore=: {join_counts(most)}.",
+            ask_leave_out(features, why) if features else None,
         )
 
 
 def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
+    lacking = int(gaps.any(axis=1).sum())
     for name in roles.columns.intersection(counts.index):
         role = "target" if name == options.target else "group"
-        raise ValueError(
+        raise ReadingError(
             f"Expected a {role} in every row of {options.where}, got {counts[name]} missing in {name!r}, first at row "
-            f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'."
+            f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'.",
+            ask_missing([name], lacking, fill=False),
         )
     if options.missing == "error":
-        raise ValueError(
+        raise ReadingError(
             f"Expected no missing values in {options.where}, got some in {pluralize(len(counts), 'column')}: "
             f"{join_counts(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
-            "missing='impute-median' or 'drop', or leave columns out with ignore=."
+            "missing='impute-median' or 'drop', or leave columns out with ignore=.",
+            ask_missing(list(counts.index), lacking),
         )
-    for name in counts.index[counts == len(gaps)]:
-        raise ValueError(
-            f"Expected some values in {name!r} of {options.where}, got none; leave it out with ignore={name!r}."
+    empty = counts.index[counts == len(gaps)]
+    for name in empty:
+        raise ReadingError(
+            f"Expected some values in {name!r} of {options.where}, got none; leave it out with ignore={name!r}.",
+            ask_leave_out(list(empty), f"There is no value at all in {listed(empty)}."),
         )
 
 

@@ -6,11 +6,13 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from holdfast.io.dialect import detect_encoding, is_binary
+from holdfast.io.questions import ReadingError, ask_encoding
+from holdfast.text import clean_text
 
 _SIGNATURES = {
     b"PK": "an Excel or zip file", b"\x1f\x8b": "a packed file", b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file",
@@ -44,6 +46,8 @@ class Loaded:
         Columns that describe the samples and are no features unless asked for.
     decimal : {".", ","}
         Decimal mark of numbers that are still texts.
+    sheets : tuple of str
+        Names of all tables in a file that may have several.
     """
 
     frame: pd.DataFrame
@@ -51,10 +55,43 @@ class Loaded:
     notes: tuple[str, ...] = ()
     aside: tuple[str, ...] = ()
     decimal: str = "."
+    sheets: tuple[str, ...] = ()
+
+
+if TYPE_CHECKING:
+    _Path = Path
+else:
+    _Path = type(Path())  # Path itself cannot be subclassed before Python 3.12
+
+
+class NamedPath(_Path):
+    """The path of a file that messages, notes and records call by another name, such as that of an uploaded file."""
+
+    shown: str | None = None
+
+    def __fspath__(self) -> str:
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return super().__str__() if self.shown is None else self.shown
+
+
+def name_path(path: str | Path, shown: str) -> NamedPath:
+    """Return a path that messages call by a name; control characters of the name are replaced."""
+    named = NamedPath(path)
+    named.shown = clean_text(shown) or named.name
+    return named
+
+
+def display_name(path: Path) -> str:
+    """Return the name of a file as people know it, without its folder."""
+    return Path(str(path)).name
 
 
 def as_path(path: Any, expected: str = "the path of a file") -> Path:
     """Return a path with ``~`` expanded; raise if it is not a path."""
+    if isinstance(path, NamedPath):
+        return path
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         plain = isinstance(path, (str, bytes, int, float, type(None)))
         shown = repr(path) if plain else f"an object of type {type(path).__name__}"
@@ -92,10 +129,13 @@ def decode(content: bytes, path: Path, encoding: str | None = None) -> tuple[str
     try:
         text = content.decode(chosen)
     except LookupError:
-        raise ValueError(f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.") from None
+        raise ReadingError(
+            f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.", ask_encoding()
+        ) from None
     except (UnicodeError, TypeError, ValueError):
-        raise ValueError(
-            f"Expected text in {chosen} in {path}, got another encoding; leave encoding= out, or name another one."
+        raise ReadingError(
+            f"Expected text in {chosen} in {path}, got another encoding; leave encoding= out, or name another one.",
+            ask_encoding(),
         ) from None
     return text.removeprefix("\ufeff"), chosen
 

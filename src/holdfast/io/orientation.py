@@ -11,6 +11,7 @@ from pandas.api import types
 
 from holdfast.io.files import as_number
 from holdfast.io.numerals import DASHES
+from holdfast.io.questions import ReadingError, ask_table_orientation, listed, quoted
 
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
 RUN_LABEL = re.compile(
@@ -67,20 +68,28 @@ def row_labels(frame: pd.DataFrame) -> "pd.Index[Any] | None":
 
 def has_features_in_rows(frame: pd.DataFrame) -> bool:
     """Whether rows have names, all else is numbers, and names or shape say that rows are features."""
+    return bool(explain_features_in_rows(frame))
+
+
+def explain_features_in_rows(frame: pd.DataFrame) -> str:
+    """Return a sentence on why rows look like features; an empty text if they do not."""
     labels = row_labels(frame)
     if labels is None:
-        return False
+        return ""
     body = frame if labels is frame.index else frame.iloc[:, 1:]
     if body.shape[1] < 2 or len(body) < 2 or not all(types.is_numeric_dtype(dtype) for dtype in body.dtypes):
-        return False
+        return ""
     if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
-        return True
+        return f"The first column is named {quoted(frame.columns[0])}, as if each row were a feature."
     if match_share(labels, _FEATURE_NAME) >= MOST / 2 and match_share(body.columns, _FEATURE_NAME) < MOST / 2:
-        return True
+        return f"Rows are named like features: {listed(labels, 3)}."
     if match_share(labels, _SAMPLE_NAME) >= MOST:
-        return False
-    samples = match_share(body.columns, _SAMPLE_NAME) >= MOST
-    return samples or (len(body) >= 2 * body.shape[1] and _are_alike(body.columns))
+        return ""
+    if match_share(body.columns, _SAMPLE_NAME) >= MOST:
+        return f"Columns are named like samples: {listed(body.columns, 3)}."
+    if len(body) >= 2 * body.shape[1] and _are_alike(body.columns):
+        return f"There are many more rows ({len(body)}) than columns ({body.shape[1]}), and columns have similar names."
+    return ""
 
 
 def _are_alike(names: Iterable[Any]) -> bool:
@@ -110,9 +119,10 @@ def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
     first = frame.iloc[:, 0] if frame.shape[1] else pd.Series(dtype=object)
     whole = all(isinstance(as_number(entry), str) or float(entry).is_integer() for entry in first.dropna())
     if not len(first) or first.isna().any() or not whole:
-        raise ValueError(
+        raise ReadingError(
             f"Expected names of features in the first column of {where}, as transpose= says that features stand in "
-            f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names."
+            f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names.",
+            ask_table_orientation("The first column holds no names of features."),
         )
     return pd.Index(first)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from holdfast.declared import did_you_mean
 from holdfast.io.files import Loaded, missing_package
 from holdfast.io.options import quote_names
+from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet
 
 ENDINGS = (".rds", ".rdata", ".rda")
 HOW_TO_EXPORT = 'in R, write.csv(x, "x.csv") saves a table that can be read'
@@ -28,15 +29,19 @@ def read_r(path: Path, name: str | None) -> Loaded:
     if name is not None and path.suffix.lower() != ".rds" and name not in tables:
         hint = did_you_mean(name, tables)
         hint = hint if hint.endswith("?") else "; give sheet= one of these names."
-        raise ValueError(f"Expected the data frame {name!r} in {path}, got {quote_names(tables)}{hint}")
+        raise ReadingError(
+            f"Expected the data frame {name!r} in {path}, got {quote_names(tables)}{hint}",
+            ask_sheet(tables) if tables else None,
+        )
     if not tables:
         kinds = quote_names(sorted({type(value).__name__ for value in objects.values()}))
         raise ValueError(f"Expected a data frame or a matrix in {path}, got {kinds}; {HOW_TO_EXPORT}.")
     chosen = name if name in tables else next(iter(tables))
     others = [key for key in tables if key != chosen]
-    unread = f"; not read: {quote_names(others)} (sheet= names another one)" if others and name is None else ""
+    unread = f"; not read: {quote_names(others)}{SHEET_HINT}" if others and name is None else ""
     notes = (f"Read the object {chosen!r}{unread}.",) if path.suffix.lower() != ".rds" else ()
-    return Loaded(frame=tables[str(chosen)], file_format="R data", notes=notes)
+    sheets = tuple(tables) if path.suffix.lower() != ".rds" else ()
+    return Loaded(frame=tables[str(chosen)], file_format="R data", notes=notes, sheets=sheets)
 
 
 def _parse(path: Path) -> Any:

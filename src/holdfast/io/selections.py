@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import OWN_MARK, open_text
 from holdfast.io.exported import is_exported, read_exported
 from holdfast.io.files import (
@@ -17,17 +15,26 @@ from holdfast.io.files import (
     as_path,
     file_ending,
     is_text,
-    parquet_table,
-    pyarrow_parquet,
     read_text,
 )
+from holdfast.io.guessing import guess_kind
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import pluralize, quote_names
 from holdfast.io.orientation import FEATURE_COLUMNS, are_feature_names, are_run_labels, row_labels, turn
+from holdfast.io.own_files import KINDS, as_record, from_numbers, from_record, read_own_parquet, write_parquet
+from holdfast.io.questions import (
+    TRANSPOSE_HINT,
+    ReadingError,
+    ask_candidate,
+    ask_kind,
+    ask_matrix_width,
+    ask_n_features,
+    ask_runs_orientation,
+    listed,
+)
 from holdfast.preferences import Kind, Preferences
 
 Runs = TypeVar("Runs")
-KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
 RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
 """Headers of a first column of names that say that rows are runs."""
@@ -39,7 +46,7 @@ def read_preferences(
     kind: Kind | None = None,
     features: Iterable[str] | None = None,
     n_features: int | None = None,
-    transpose: bool = False,
+    transpose: bool | None = None,
     candidate: str | None = None,
 ) -> Preferences:
     r"""Read the selections of several runs from a file.
@@ -60,8 +67,9 @@ def read_preferences(
         All features there were to choose from, for lists of features.
     n_features : int, optional
         How many there were, for lists of features.
-    transpose : bool
-        The matrix has one row per feature and one column per run.
+    transpose : bool, optional
+        Whether the matrix has one row per feature and one column per run. By default it has one row per run, and a
+        matrix whose names say otherwise is refused; ``False`` reads it whatever they say.
     candidate : str, optional
         Of the selections that a study exported, whose to read.
 
@@ -100,13 +108,13 @@ def read_selections(
     features: Iterable[str] | None = None,
     n_features: int | None = None,
     *,
-    transpose: bool = False,
+    transpose: bool | None = None,
     candidate: str | None = None,
 ) -> tuple[Preferences, str | None]:
     """Read selections as :func:`read_preferences` does, with a note on which way a matrix was read, if that is open."""
     path = as_path(path)
     if kind not in (None, *KINDS):
-        raise ValueError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.")
+        raise ReadingError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.", ask_kind("", KINDS))
     names = None if features is None else list(features)
     note = None
     if is_exported(path):
@@ -119,14 +127,16 @@ def read_selections(
             "another table."
         )
     if kind not in (None, preferences.kind):
-        raise ValueError(
-            f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds."
+        raise ReadingError(
+            f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds.",
+            ask_kind(f"The file holds {preferences.kind}s, not {kind}s.", (preferences.kind,)),
         )
     universe = n_features if names is None else len(names)
     if universe not in (None, preferences.n_features):
-        raise ValueError(
+        raise ReadingError(
             f"Expected {universe} features in {path}, as n_features= or features= (--n-features, --features) says, got "
-            f"a matrix of {preferences.n_features}; add the columns of the features that were never selected."
+            f"a matrix of {preferences.n_features}; add the columns of the features that were never selected.",
+            ask_matrix_width(preferences.n_features),
         )
     return preferences, note
 
@@ -137,33 +147,46 @@ def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | No
         return next(iter(exported.values()))
     known = ", ".join(list(exported)[:20])
     if candidate is None:
-        raise ValueError(f"Expected the selections of one candidate in {path}, got {known}; give candidate=.")
+        raise ReadingError(
+            f"Expected the selections of one candidate in {path}, got {known}; give candidate=.",
+            ask_candidate(exported),
+        )
     if candidate not in exported:
-        raise ValueError(f"Expected one of the candidates {known} of {path}, got {candidate!r}.")
+        raise ReadingError(
+            f"Expected one of the candidates {known} of {path}, got {candidate!r}.", ask_candidate(exported)
+        )
     return exported[candidate]
 
 
 def _read(
-    path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None, transpose: bool
+    path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None, transpose: bool | None
 ) -> tuple[Preferences, str | None]:
     ending = file_ending(path)
-    is_matrix = ending in ENDINGS and ending not in (".txt", ".dat")
-    if transpose and not is_matrix:
-        raise ValueError(f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.")
+    if transpose and not holds_matrix(path):
+        raise ReadingError(
+            f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.",
+            ask_runs_orientation("The file lists the features of each run; there is nothing to turn."),
+        )
     if ending == ".json":
         return _from_json(path, features, n_features), None
-    if not is_matrix:
-        return _from_lists(path, _text_runs(path), None, features, n_features), None
-    written = _from_holdfast_parquet(path) if ending == ".parquet" else None
+    if not holds_matrix(path):
+        return _from_lists(path, read_lists(path), None, features, n_features), None
+    written = read_own_parquet(path) if ending == ".parquet" else None
     if written is not None:
         return written, None
     loaded = load_frame(path)
     if transpose:
         frame = turn(_with_row_names(loaded.frame), loaded.decimal, str(path))
         return _from_numbers(path, frame, [str(label) for label in frame.index], kind), None
-    frame, labels, stated_kind = _split_labels(path, loaded.frame)
-    note = None if stated_kind else _check_orientation(path, frame, labels, str(loaded.frame.columns[0]))
+    frame, labels, stated_kind = split_labels(path, loaded.frame)
+    settled = stated_kind is not None or transpose is False
+    note = None if settled else _check_orientation(path, frame, labels, str(loaded.frame.columns[0]))
     return _from_numbers(path, frame, labels, stated_kind or kind), note
+
+
+def holds_matrix(path: Path) -> bool:
+    """Whether the ending of a file says that it holds a matrix; else it lists the features of each run."""
+    return file_ending(path) in ENDINGS and file_ending(path) not in (".txt", ".dat")
 
 
 def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
@@ -178,17 +201,21 @@ def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None
     rows_are_runs = labels is not None and (first.lower() in RUN_COLUMNS or are_run_labels(labels))
     if rows_are_runs:
         return None
-    shown = None
+    shown, why = None, ""
     if are_run_labels(list(frame.columns)):
         shown = f"columns that are named like runs: {quote_names(frame.columns)}"
+        why = f"Columns are named like runs: {listed(frame.columns, 3)}."
     elif labels is not None and (first.lower() in FEATURE_COLUMNS or are_feature_names(labels)):
         shown = f"rows that are named like features: {quote_names(labels)}"
+        why = f"Rows are named like features: {listed(labels, 3)}."
     if shown is not None:
-        raise ValueError(
-            f"Expected one row per run in {path}, got {shown}; pass transpose=True (--transpose), as rows are features."
+        raise ReadingError(
+            f"Expected one row per run in {path}, got {shown}; pass transpose=True (--transpose), as rows are "
+            "features.",
+            ask_runs_orientation(why),
         )
     runs, features = pluralize(len(frame), "run"), pluralize(frame.shape[1], "feature")
-    return f"Read as {runs} of {features}; transpose=True (--transpose) if rows are features."
+    return f"Read as {runs} of {features}{TRANSPOSE_HINT}."
 
 
 def write_preferences(preferences: Preferences, path: str | Path) -> None:
@@ -231,9 +258,9 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
         frame.insert(0, OWN_MARK + preferences.kind, list(labels), allow_duplicates=True)
         frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
     elif path.suffix == ".json":
-        path.write_text(json.dumps(_as_record(preferences), ensure_ascii=False), encoding="utf-8")
+        path.write_text(json.dumps(as_record(preferences), ensure_ascii=False), encoding="utf-8")
     elif path.suffix == ".parquet":
-        _write_parquet(preferences, path)
+        write_parquet(preferences, path)
     else:
         raise ValueError(f"Expected a file ending in .csv, .tsv, .json or .parquet, got {path.name!r}.")
 
@@ -247,7 +274,7 @@ def read_names(path: str | Path) -> list[str]:
     return names
 
 
-def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
+def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
     """Separate a first column of labels; in a file that holdfast wrote, its header states the kind."""
     if not isinstance(frame.index, pd.RangeIndex):
         return frame, [str(label) for label in frame.index], None
@@ -277,14 +304,17 @@ def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kin
         matrix = np.vectorize(as_number, otypes=[object])(matrix)
     if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
-        raise ValueError(
+        likely, why = guess_kind(matrix)
+        raise ReadingError(
             f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights, pass kind='ranking' or "
-            "kind='weighting' (--kind)."
+            "kind='weighting' (--kind).",
+            ask_kind(why, ("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")),
         )
     return from_numbers(kind or "subset", matrix, features=names, labels=labels)
 
 
-def _text_runs(path: Path) -> list[list[str]]:
+def read_lists(path: Path) -> list[list[str]]:
+    """Return the features that each line of a text lists."""
     lines = [line.strip() for line in read_text(path).split("\n")]
     if not lines[-1]:
         lines.pop()
@@ -300,9 +330,10 @@ def _from_lists(
     n_features: int | None,
 ) -> Preferences:
     if features is None and n_features is None:
-        raise ValueError(
+        raise ReadingError(
             f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
-            "n_features= (--n-features) or features= (--features)."
+            "n_features= (--n-features) or features= (--features).",
+            ask_n_features(least_features(runs)),
         )
     if features is None and all(str(member).isdecimal() for run in runs for member in run):
         try:
@@ -312,10 +343,18 @@ def _from_lists(
     return Preferences.from_sets(runs, features=features, n_features=n_features, labels=labels)
 
 
+def least_features(runs: list[list[Any]]) -> int:
+    """Return how many features there were at least: the different ones listed, or the greatest index and one."""
+    members = {str(member) for run in runs for member in run}
+    if all(member.isdecimal() and len(member) < 16 for member in members):
+        return max((int(member) + 1 for member in members), default=0)
+    return len(members)
+
+
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
-    content = _parse_json(path)
+    content = parse_json(path)
     if isinstance(content, dict) and content.get("format") == OWN_MARK + "preferences":
-        return _from_record(path, content)
+        return from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content
     if not isinstance(runs, list) or not all(_lists_features(run) for run in runs):
@@ -325,7 +364,8 @@ def _from_json(path: Path, features: Iterable[str] | None, n_features: int | Non
     return _from_lists(path, runs, labels, features, n_features)
 
 
-def _parse_json(path: Path) -> Any:
+def parse_json(path: Path) -> Any:
+    """Return what a JSON file holds."""
     text = read_text(path)
     try:
         return json.loads(text)
@@ -343,89 +383,3 @@ def _too_long(path: Path) -> ValueError:
 
 def _lists_features(run: Any) -> bool:
     return isinstance(run, list) and all(type(member) in (str, int) for member in run)
-
-
-def from_numbers(kind: Kind, matrix: Matrix, **names: Any) -> Preferences:
-    """Make preferences of a kind from a matrix of 0/1, ranks or weights."""
-    read = {
-        "subset": Preferences.from_matrix,
-        "ranking": Preferences.from_rankings,
-        "weighting": Preferences.from_weights,
-    }
-    return read[kind](matrix, **names)
-
-
-# holdfast's own formats
-
-
-def _as_record(preferences: Preferences) -> dict[str, Any]:
-    if preferences.values is not None:
-        runs = preferences.values.tolist()
-    else:
-        indices, indptr = preferences.lists()
-        runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
-    names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
-    return {
-        "format": OWN_MARK + "preferences",
-        "kind": preferences.kind,
-        "n_features": preferences.n_features,
-        "features": names,
-        "unnamed": 0 if names is None else preferences.n_features - len(names),
-        "labels": preferences.labels,
-        "runs": runs,
-    }
-
-
-def _from_record(path: Path, record: dict[str, Any]) -> Preferences:
-    missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
-    if missing:
-        raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
-    whole = type(record["n_features"]) is int and record["kind"] in KINDS
-    if not (whole and _lists_runs(record) and all(map(_names_or_none, _both_names(record)))):
-        raise ValueError(f"Expected a whole holdfast file, got a damaged one: {path}; write it again.")
-    total = check_number_of_features(record["n_features"])
-    names, labels = (None if given is None else tuple(given) for given in _both_names(record))
-    if record["kind"] != "subset":
-        return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
-    indexed = Preferences.from_sets(record["runs"], n_features=total, labels=labels)
-    if names is not None and 0 < total - len(names) == record.get("unnamed"):
-        return replace(indexed, names=PartialNames(names, total))
-    return replace(indexed, names=names)  # by index, as names may be numbers too
-
-
-def _both_names(record: dict[str, Any]) -> tuple[Any, Any]:
-    return record["features"], record["labels"]
-
-
-def _names_or_none(given: Any) -> bool:
-    return given is None or (isinstance(given, list) and all(isinstance(name, str) for name in given))
-
-
-def _lists_runs(record: dict[str, Any]) -> bool:
-    runs, kinds = record["runs"], {int} if record["kind"] == "subset" else {int, float}
-    return isinstance(runs, list) and all(isinstance(run, list) and set(map(type, run)) <= kinds for run in runs)
-
-
-def _write_parquet(preferences: Preferences, path: Path) -> None:
-    parquet = pyarrow_parquet(path)
-    import pyarrow
-
-    record = _as_record(preferences)
-    runs = pyarrow.table({"run": record.pop("labels") or [None] * preferences.n_runs, "preference": record.pop("runs")})
-    parquet.write_table(runs.replace_schema_metadata({b"holdfast": json.dumps(record).encode()}), path)
-
-
-def _from_holdfast_parquet(path: Path) -> Preferences | None:
-    """Read a Parquet file that holdfast wrote; None for any other table, whatever its metadata hold."""
-    table = parquet_table(path)
-    metadata = (table.schema.metadata or {}).get(b"holdfast")
-    if metadata is None or not {"run", "preference"} <= set(table.column_names):
-        return None
-    try:
-        record = json.loads(metadata)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or "kind" not in record:
-        return None
-    labels, runs = table["run"].to_pylist(), table["preference"].to_pylist()
-    return _from_record(path, {**record, "labels": None if None in labels else labels, "runs": runs})

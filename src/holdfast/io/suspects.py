@@ -50,11 +50,19 @@ class Suspect:
         What it looks like, as a sentence goes on after the name.
     beyond_values : bool
         Whether its name, its place or the order of the rows says so too; else it may be a perfect marker.
+    advice : str
+        What else may be done with it, for a person who knows no options.
     """
 
     name: str
     reason: str
     beyond_values: bool
+    advice: str = ""
+
+    @property
+    def plain_reason(self) -> str:
+        """The reason without options, and the advice."""
+        return self.reason.partition(" (groups=")[0] + self.advice
 
 
 def find_suspects(
@@ -113,14 +121,15 @@ def describe_suspects(suspects: Iterable[Suspect]) -> list[str]:
 # Names
 
 
-def _words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Return the words of a name in lower case: patientID, patient_id and Patient Id have the same."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+|(?<=[A-Za-z])(?=\d)", " ", name)
     return spaced.lower().split()
 
 
-def _is_identifier(name: str) -> bool:
-    words = [word for word in _words(name) if not word.isdigit()]
+def is_identifier(name: str) -> bool:
+    """Whether a name is that of an identifier, such as patient_id."""
+    words = [word for word in split_words(name) if not word.isdigit()]
     if not words:
         return False
     if "".join(words) in IDENTIFIERS or words[-1] in {"id", "uid", "uuid", "barcode", "accession", "mrn"}:
@@ -130,21 +139,21 @@ def _is_identifier(name: str) -> bool:
 
 
 def _is_subject(name: str) -> bool:
-    return _is_identifier(name) and not SUBJECTS.isdisjoint(_words(name))
+    return is_identifier(name) and not SUBJECTS.isdisjoint(split_words(name))
 
 
 def _is_weak_identifier(name: str) -> bool:
-    words = [word for word in _words(name) if not word.isdigit()]
+    words = [word for word in split_words(name) if not word.isdigit()]
     return bool(words) and all(word in WEAK_IDENTIFIERS for word in words)
 
 
 def _is_quantity(name: str) -> bool:
-    return not QUANTITIES.isdisjoint(_words(name))
+    return not QUANTITIES.isdisjoint(split_words(name))
 
 
 def _share_words(name: str, other: str | None) -> bool:
     """Whether all words of one name stand in the other: status_code and status."""
-    ours, theirs = ({word for word in _words(text or "") if not word.isdigit()} for text in (name, other))
+    ours, theirs = ({word for word in split_words(text or "") if not word.isdigit()} for text in (name, other))
     return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
 
 
@@ -154,19 +163,20 @@ def _share_words(name: str, other: str | None) -> bool:
 def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Suspect]:
     n, found = len(values), []
     for place, name in enumerate(names):
-        if not (_is_identifier(name) or _is_weak_identifier(name)):
+        if not (is_identifier(name) or _is_weak_identifier(name)):
             continue
         column = values[:, place]
         if not (column % 1 == 0).all():
             continue
         different = len(np.unique(column))
-        if _is_identifier(name) and different >= 0.9 * n:
+        if is_identifier(name) and different >= 0.9 * n:
             found.append(Suspect(name, "is named like an identifier and differs in nearly every row", True))
         elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
             found.append(Suspect(name, "is named like an identifier and numbers the rows", True))
         elif _is_subject(name) and not grouped and different > max(2, n / 20):
             reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
-            found.append(Suspect(name, reason, True))
+            advice = "; name it as the column of groups to keep the rows of a subject together"
+            found.append(Suspect(name, reason, True, advice))
     return found
 
 
@@ -223,7 +233,7 @@ def _target_in_other_words(
     found = []
     for place in np.flatnonzero(places):
         name = names[place]
-        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(_words(name)) or name.lower() == "y"
+        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(split_words(name)) or name.lower() == "y"
         if recoded[place] and alike:
             found.append(Suspect(name, exact.replace("the target", called), True))
         else:
@@ -280,7 +290,7 @@ def _group_in_other_words(
     called = "the groups" if groups_name is None else f"the groups {groups_name!r}"
     reason = f"has one whole number for each of {called}, as another name of them would"
     return [
-        Suspect(names[place], reason, _is_identifier(names[place]) or _share_words(names[place], groups_name))
+        Suspect(names[place], reason, is_identifier(names[place]) or _share_words(names[place], groups_name))
         for place in np.flatnonzero(places)
     ]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import as_names
-from holdfast.declared import did_you_mean
+from holdfast.io.columns import ask_role, check_column_exists
 from holdfast.io.features import make_features
-from holdfast.io.files import Loaded, Reading, as_number, as_path, file_ending
+from holdfast.io.files import Loaded, Reading, as_path, display_name, file_ending
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import (
     GAPS,
@@ -27,16 +27,12 @@ from holdfast.io.options import (
     pluralize,
     quote_names,
 )
-from holdfast.io.orientation import NO_NAME, has_features_in_rows, row_labels, turn
+from holdfast.io.orientation import NO_NAME, turn
+from holdfast.io.questions import ACCEPT_HINT, ACCEPTED, ReadingError, ask_suspects, quoted
 from holdfast.io.record import DataRecord
 from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
 from holdfast.io.target import as_labels, make_target
 from holdfast.io.target_file import join_target
-
-FEW_TEXTS = 20
-"""Most different texts in a column that may be the target."""
-NAMED = 5
-"""Columns that a message names; of more, it says which may be meant."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -230,30 +226,47 @@ def read_table(
     if not isinstance(path, pd.DataFrame):
         path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
+    options = make_options(
+        where, target, groups=groups, index=index, ignore=ignore, accept=accept, task=task, missing=missing,
+        categorical=categorical, drop_constant=drop_constant, transpose=transpose,
+    )  # fmt: skip
+    loaded = load_table(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    table = complete_table(loaded, options, target_file)
+    source = None if isinstance(path, pd.DataFrame) else display_name(path)
+    return replace(table, record=replace(table.record, source=source, file_format=loaded.file_format or None))
+
+
+def make_options(
+    where: str, target: str, *, groups: Any, index: Any, ignore: Any, accept: Any, **others: Any
+) -> TableOptions:
+    """Return checked options of :func:`read_table`; ``where`` is what messages call the data."""
     lists = {key: (names,) if isinstance(names, str) else as_names(names, f"{key}=") for key, names in
              (("ignore", ignore), ("accept", accept))}  # fmt: skip
     groups, index = (None if name is None else str(name) for name in (groups, index))
-    options = TableOptions(
-        where=where, target=str(target), groups=groups, index=index, task=task, missing=missing,
-        categorical=categorical, drop_constant=drop_constant, transpose=transpose, **lists,
-    )  # fmt: skip
+    roles = {"target": str(target), "groups": groups, "index": index, **lists}
+    options = TableOptions(where=where, **{**roles, **others})
     check_options(options)
-    loaded = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    return options
+
+
+def complete_table(loaded: Loaded, options: TableOptions, target_file: str | Path | None = None) -> Table:
+    """Return features, target and groups of a table as it stands in a file, or ask what it leaves open."""
     loaded = _orient(loaded, options)
     if target_file is not None:
         options = replace(options, columns=tuple(map(str, loaded.frame.columns)))
         loaded = join_target(loaded, options, as_path(target_file, "the path of a second file for target_file="))
     frame, notes = _check_columns(loaded.frame, options)
-    table = _make(frame, (*loaded.notes, *notes), loaded.aside, options)
-    source = None if isinstance(path, pd.DataFrame) else path.name
-    return replace(table, record=replace(table.record, source=source, file_format=loaded.file_format or None))
+    options = replace(options, columns=tuple(frame.columns))
+    return _make(frame, (*loaded.notes, *notes), loaded.aside, options)
 
 
-def _load(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
+def load_table(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
+    """Return a table as it stands in a file of a known ending, or in a frame."""
     if isinstance(path, pd.DataFrame):
         return Loaded(frame=path, file_format="")
     if file_ending(path) not in ENDINGS:
-        raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {path.name!r}; save it as one of these.")
+        shown = display_name(path)
+        raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {shown!r}; save it as one of these.")
     return load_frame(path, row="sample", gaps=GAPS, reading=reading)
 
 
@@ -275,11 +288,7 @@ def _make(frame: pd.DataFrame, notes: tuple[str, ...], aside: tuple[str, ...], o
     roles = frame[[name for name in (options.target, options.groups) if name is not None]]
     left = [name for name in aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
     unnamed = [name for name in left if name not in options.ignore]
-    notes += (
-        (f"Left out what describes the samples: {quote_names(unnamed)}; accept= makes features of it.",)
-        if unnamed
-        else ()
-    )
+    notes += (f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}.",) if unnamed else ()
     features = frame.drop(
         columns=[*roles.columns, *{*left, *(name for name in options.ignore if name in frame.columns)}]
     )
@@ -301,13 +310,14 @@ def _judge_suspects(suspects: list[Suspect], options: TableOptions) -> tuple[lis
     if certain:
         names = [suspect.name for suspect in certain]
         shown = names[0] if len(names) == 1 else names
-        raise ValueError(
+        raise ReadingError(
             f"Expected only features beside the target in {options.where}, but "
             f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
-            f"as a feature with accept={shown!r}."
+            f"as a feature with accept={shown!r}.",
+            ask_suspects([(suspect.name, suspect.plain_reason) for suspect in certain]),
         )
     accepted = [suspect for suspect in suspects if suspect.name in options.accept]
-    notes = [f"Kept as a feature, as accept= says: {phrase}." for phrase in describe_suspects(accepted)]
+    notes = [f"Kept as a feature{ACCEPTED}: {phrase}." for phrase in describe_suspects(accepted)]
     return notes, [f"{phrase}." for phrase in describe_suspects(open_)]
 
 
@@ -323,7 +333,7 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataF
     listed = [("ignore", name) for name in ignored] + [("accept", name) for name in options.accept]
     for argument, name in [*roles, *listed]:
         if name is not None and not (options.transpose and argument == "index"):
-            _check_column_exists(name, argument, frame, options)
+            check_column_exists(name, argument, frame, options)
     if frame.empty:
         raise ValueError(f"Expected one row per sample in {options.where}, got no rows; add some.")
     if options.index is not None and not options.transpose:
@@ -350,57 +360,10 @@ def _groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
         return None
     labels = as_labels(roles[options.groups])
     if len(np.unique(labels)) < 2:
-        raise ValueError(
+        sentence = f"{quoted(options.groups)} holds a single group, {quoted(labels[0].item())}."
+        raise ReadingError(
             f"Expected at least two groups in {options.groups!r} of {options.where}, got only {labels[0].item()!r}; "
-            "leave groups= out, or name another column."
+            "leave groups= out, or name another column.",
+            ask_role("groups", sentence, options.columns),
         )
     return labels
-
-
-def _check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
-    if name in frame.columns:
-        return
-    if argument == "target" and not options.transpose:
-        _check_orientation(name, frame, options)
-    hint = did_you_mean(name, frame.columns)
-    if argument == "target" and options.transpose and not hint.endswith("?"):
-        raise ValueError(
-            f"Expected a row named {name!r} in {options.where}, as transpose= turns rows into columns, got the rows "
-            f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
-            f"samples and a column {name!r}."
-        )
-    if not hint.endswith("?"):
-        numbers = all(isinstance(as_number(column), float) for column in frame.columns)
-        hint = (
-            "; these are numbers: add a header."
-            if numbers
-            else f"; give {argument}= one of these names{_likely_target(frame)}."
-        )
-    columns = quote_names(frame.columns)
-    raise ValueError(f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}")
-
-
-def _likely_target(frame: pd.DataFrame) -> str:
-    """Return which column of a wide table may be meant: the last one that holds a few texts."""
-    texts = [
-        name for name in frame.columns[::-1]
-        if not types.is_numeric_dtype(frame[name]) and 2 <= frame[name].nunique() <= FEW_TEXTS
-    ]  # fmt: skip
-    return f", such as {texts[0]!r}" if texts and frame.shape[1] > NAMED else ""
-
-
-def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) -> None:
-    """Raise how to read the table if its rows are features: one is the target, or names and shape say so."""
-    labels = row_labels(frame)
-    if labels is not None and target in set(map(str, labels)):
-        raise ValueError(
-            f"Expected the target column {target!r} in {options.where}, got a row of this name: features stand in "
-            "rows; pass transpose=True."
-        )
-    if has_features_in_rows(frame) and not did_you_mean(target, frame.columns).endswith("?"):
-        names, body = quote_names([] if labels is None else labels), frame.shape[1] - (labels is not frame.index)
-        raise ValueError(
-            f"Expected the target column {target!r} in {options.where}, got rows named {names} and {body} "
-            "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
-            f"with the names of the samples and a column {target!r}."
-        )

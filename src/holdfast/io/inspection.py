@@ -1,0 +1,298 @@
+"""Looking at a file before it is read: what it holds, what is likely meant, and the first question that is open."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from holdfast.io.delimited import USUAL_SEPARATORS
+from holdfast.io.files import Loaded, Reading, as_path, display_name, file_ending, read_text
+from holdfast.io.guessing import TargetGuess, guess_identifiers, guess_targets, show_entry
+from holdfast.io.loading import ENDINGS, load_frame
+from holdfast.io.options import GAPS, Categorical, Missing, Task
+from holdfast.io.orientation import NO_NAME, explain_features_in_rows, turn
+from holdfast.io.questions import (
+    Question,
+    ReadingError,
+    ask_column,
+    ask_separator,
+    ask_sheet,
+    ask_table_orientation,
+    ask_target_file,
+    plain_note,
+    shorten,
+)
+from holdfast.io.record import DataRecord
+from holdfast.io.table import complete_table, load_table, make_options
+
+PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableInspection:
+    r"""What a file with a table holds, and what it leaves open.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, without its folder.
+    file_format : str
+        How the file was read, in words; empty if it cannot be read before its question is answered.
+    rows, columns : int
+        Number of rows and columns below the header, row names not counted; of the turned table if it is turned.
+    sheets : tuple of str
+        Names of the tables in a file that may have several.
+    header : tuple of str
+        Names of the first columns, at most 12; the first is empty if rows have names.
+    preview : tuple of tuple of str
+        The first rows, at most 8, of these columns as texts; lines of the file if it is no table yet.
+    targets : tuple of TargetGuess
+        Columns that may be the target, the likeliest first; at most 50.
+    identifiers : tuple of str
+        Columns that look like names of rows.
+    features_in_rows : bool
+        Whether rows look like features and columns like samples.
+    orientation : str
+        Why so, as a sentence; empty if they do not.
+    notes : tuple of str
+        What was odd about the file and, with a target, every change that would be made.
+    question : Question or None
+        The first decision that is open; None if the table can be read as it is.
+    problem : str
+        Why the table cannot be used though no question is open, as a sentence; empty if it can.
+    record : DataRecord or None
+        What was read, if a target is given and nothing is open.
+
+    See Also
+    --------
+    holdfast.io.inspect_table : Makes one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import holdfast as hf
+    >>> file = Path(tempfile.mkdtemp()) / "patients.csv"
+    >>> _ = file.write_text("age,crp,ill\n31,0.5,no\n45,1.5,yes\n50,2.5,yes\n62,0.5,no\n")
+    >>> hf.io.inspect_table(file).question.sentence
+    'Which column is to be predicted?'
+    """
+
+    name: str
+    file_format: str = ""
+    rows: int = 0
+    columns: int = 0
+    sheets: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    preview: tuple[tuple[str, ...], ...] = ()
+    targets: tuple[TargetGuess, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    features_in_rows: bool = False
+    orientation: str = ""
+    notes: tuple[str, ...] = ()
+    question: Question | None = None
+    problem: str = ""
+    record: DataRecord | None = None
+
+
+def inspect_table(
+    path: str | Path,
+    target: str | None = None,
+    *,
+    task: Task | None = None,
+    groups: str | None = None,
+    index: str | None = None,
+    ignore: str | Iterable[str] = (),
+    accept: str | Iterable[str] = (),
+    missing: Missing = "error",
+    categorical: Categorical = "error",
+    drop_constant: bool = False,
+    transpose: bool | None = None,
+    target_file: str | Path | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> TableInspection:
+    r"""Look at a file with a table: what it holds, which column may be the target, and what is to be decided.
+
+    Ask, add :meth:`Question.answer` to the options, and look again, until no question is left: then
+    :func:`holdfast.read_table` reads the file with the same options.
+
+    Parameters
+    ----------
+    path : path
+        A file in any format that :func:`holdfast.read_table` reads.
+    target : str, optional
+        Column to predict; without it, the columns that may be meant are offered.
+    task, groups, index, ignore, accept, missing, categorical, drop_constant : optional
+        As in :func:`holdfast.read_table`; they are looked at once there is a target.
+    transpose : bool, optional
+        Whether features stand in rows; asked if it is not given and rows look like features.
+    target_file : path, optional
+        A second table with names of samples and the target.
+    sep, decimal, encoding, sheet : str, optional
+        How to read the file, as in :func:`holdfast.read_table`.
+
+    Returns
+    -------
+    TableInspection
+        Sizes, a preview, guesses, notes, and the first open question.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read in any way.
+
+    See Also
+    --------
+    holdfast.read_table : Reads the table.
+    inspect_selections : The same for selections.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import holdfast as hf
+    >>> file = Path(tempfile.mkdtemp()) / "patients.csv"
+    >>> _ = file.write_text("sex,crp,ill\nf,0.5,no\nm,1.5,yes\nm,2.5,yes\nf,0.5,no\n")
+    >>> from holdfast.io.questions import add_answer
+    >>> answers = {}
+    >>> while (question := hf.io.inspect_table(file, **answers).question) is not None:
+    ...     value, label = question.choices[0]
+    ...     print(question.option, "=", value)
+    ...     answers = add_answer(answers, question.answer(value))
+    target = ill
+    categorical = one-hot
+    >>> hf.read_table(file, **answers)
+    Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 1 note
+    """
+    path = as_path(path)
+    loaded, question = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    if loaded is None:
+        return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
+    found = _look(loaded, display_name(path), transpose, index)
+    if question is None and sep is None and _is_single_column(loaded, path):
+        question = ask_separator("The file was read as a single column.")
+    if question is None and sheet is None and len(loaded.sheets) > 1:
+        question = ask_sheet(loaded.sheets)
+    if question is None and transpose is None and found.features_in_rows:
+        question = ask_table_orientation(found.orientation)
+    question = question or found.question
+    if question is None and target is None:
+        question = _ask_target(found, bool(transpose), target_file)
+    if question is not None or target is None:
+        return replace(found, question=question)
+    given = {"task": task, "groups": groups, "index": index, "ignore": ignore, "accept": accept, "missing": missing}
+    more = {"categorical": categorical, "drop_constant": drop_constant, "transpose": bool(transpose)}
+    may_turn = transpose is None
+    return _try_reading(found, loaded, path, target, {**given, **more}, target_file=target_file, may_turn=may_turn)
+
+
+# How the file is read
+
+
+def _load(path: Path, reading: Reading) -> tuple[Loaded | None, Question | None]:
+    """Return a table and the question that reading it left open; it is then read with the first answer that works."""
+    try:
+        return load_table(path, reading), None
+    except ReadingError as error:
+        question = error.question
+        if question is None:
+            raise
+    for value, _ in question.choices:
+        answered = replace(reading, **{question.option: value})
+        try:
+            loaded = load_table(path, answered)
+        except ValueError:
+            continue
+        if question.option != "sep" or loaded.frame.shape[1] > 1:
+            return loaded, question
+    return None, question
+
+
+def _is_single_column(loaded: Loaded, path: Path) -> bool:
+    text = file_ending(path) in USUAL_SEPARATORS
+    return text and loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
+
+
+def _first_lines(path: Path) -> tuple[tuple[str, ...], ...]:
+    """Return the first lines of a text that is no table yet; nothing of another file."""
+    if file_ending(path) in ENDINGS and file_ending(path) not in USUAL_SEPARATORS:
+        return ()
+    try:
+        text = read_text(path)
+    except ValueError:
+        return ()
+    return tuple((shorten(line, 200),) for line in text[:100_000].split("\n")[:PREVIEW_ROWS])
+
+
+# What it holds
+
+
+def _look(loaded: Loaded, name: str, transpose: bool | None, index: str | None) -> TableInspection:
+    """Return what a table holds, turned if that is asked for; with the question that turning leaves open."""
+    orientation, question, frame = explain_features_in_rows(loaded.frame), None, loaded.frame
+    if transpose:
+        try:
+            named = frame.set_index(index) if index in frame.columns else frame
+            frame = turn(named, loaded.decimal, name)
+        except ReadingError as error:
+            question = error.question
+    frame, has_names = _with_row_names(frame)
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    corner = frame.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - has_names]
+    labels = [[show_entry(label)] if has_names else [] for label in corner.index]
+    cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
+    return TableInspection(
+        name=name,
+        file_format=loaded.file_format,
+        rows=len(frame),
+        columns=frame.shape[1],
+        sheets=loaded.sheets,
+        header=(*([""] if has_names else []), *(shorten(column, 40) for column in corner.columns)),
+        preview=tuple((*label, *row) for label, row in zip(labels, cells, strict=True)),
+        targets=tuple(guess_targets(frame)),
+        identifiers=tuple(guess_identifiers(frame)),
+        features_in_rows=bool(orientation),
+        orientation=orientation,
+        notes=tuple(map(plain_note, loaded.notes)),
+        question=question,
+    )
+
+
+def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """Return a table with a first column that has no name as its index, and whether its rows have names."""
+    if len(frame.columns) and frame.columns[0] in NO_NAME:
+        return frame.iloc[:, 1:].set_axis(frame.iloc[:, 0], axis=0), True
+    return frame, not isinstance(frame.index, pd.RangeIndex)
+
+
+def _ask_target(found: TableInspection, turned: bool, target_file: Any) -> Question:
+    if target_file is not None:
+        second = load_frame(as_path(target_file), row="sample", gaps=GAPS).frame
+        names = [guess.name for guess in guess_targets(second)]
+        return ask_column("target", "Which column of the second table is to be predicted?", names)
+    likely = [guess.name for guess in found.targets]
+    if turned and not any(guess.kind == "classes" for guess in found.targets):
+        return ask_target_file("Rows of this table are features, and none of them looks like a target.")
+    return ask_column("target", "Which column is to be predicted?", likely)
+
+
+def _try_reading(
+    found: TableInspection, loaded: Loaded, path: Path, target: str, given: dict[str, Any], *, target_file: Any,
+    may_turn: bool,
+) -> TableInspection:  # fmt: skip
+    """Return an inspection with what reading the table said: a record of it, a question, or a problem."""
+    try:
+        table = complete_table(loaded, make_options(str(path), target, **given), target_file)
+    except ValueError as error:
+        question = error.question if isinstance(error, ReadingError) else None
+        if question is not None and question.option == "transpose" and not may_turn:
+            question = ask_column("target", question.sentence, [guess.name for guess in found.targets])
+        return replace(found, question=question, problem="" if question else str(error))
+    record = replace(table.record, source=display_name(path), file_format=loaded.file_format or None)
+    record = replace(record, notes=tuple(map(plain_note, record.notes)))
+    return replace(found, record=record, notes=record.notes)
