@@ -130,7 +130,7 @@ def _without_none(kinds: tuple[Any, ...]) -> Any:
 def _read_record(kind: Any, value: Any, where: str) -> Any:
     _expect(isinstance(value, dict), value, "an object", where)
     hints = get_type_hints(kind)
-    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    needed = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
     unknown, missing = sorted(set(value) - set(hints)), sorted(needed - set(value))
     if unknown or missing:
         problem = f"lacks {', '.join(missing)}" if missing else f"has unknown entries: {', '.join(unknown)}"

@@ -17,3 +17,6 @@ def task(function: Callable[..., Any]) -> Callable[..., Any]:
 def warm() -> bool:
     """Import what other tasks need."""
     return True
+
+
+from holdfast.web import table_tasks  # noqa: E402, F401  (registers what it offers)
