@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -127,7 +127,7 @@ def make_offers(task: Task, n_classes: int) -> Offers:
     selectors = {name: SELECTORS[name] for name in serving(SELECTORS, task, n_classes)}
     scores = list(serving(SCORES, task, n_classes))
     usual = [name for name in USUAL[task] if name in selectors] or list(selectors)[:1]
-    bases = tuple(dict.fromkeys([*usual, *selectors]))
+    bases = _order_bases(dict.fromkeys([*usual, *selectors]))
     usual_score = next((name for name in USUAL_SCORES if name in scores), scores[0] if scores else "")
     return Offers(
         selectors=tuple(
@@ -157,14 +157,34 @@ def serving(registry: Registry[Any], task: Task, n_classes: int) -> list[str]:
     ]
 
 
+def _order_bases(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the selectors that others may be built on: first those of holdfast that select a given number."""
+    simple = [name for name in names if not _wraps(SELECTORS[name].make)]
+    own = [
+        name for name in simple if isinstance(SELECTORS[name].make, type) and "n_features" in SELECTORS[name].parameters
+    ]
+    return tuple(dict.fromkeys([*own, *simple]))
+
+
+def _wraps(make: Callable[..., Any]) -> bool:
+    """Whether a selector is built on another, which is made from its name."""
+    return "resolve" in inspect.signature(make).parameters
+
+
 def _offer(about: About, parameters: tuple[OfferedParameter, ...], *, usual: bool = False, grows: str = "") -> Offer:
     phrase = "" if "{" in about.methods else re.sub(r"^(an?|the) ", "", about.methods)
     named = phrase if phrase and about.name in (*MODELS, *SCORES) else separate_words(about.name)
     return Offer(
         name=about.name, label=about.label or named[0].upper() + named[1:],
-        summary=OPTIONS.sub("", about.summary).rstrip(".") + ".", caution=about.caution,
+        summary=_plain_summary(about.summary), caution=about.caution,
         parameters=parameters, usual=usual, grows=grows,
     )  # fmt: skip
+
+
+def _plain_summary(text: str) -> str:
+    """Return a summary without options, and with names of parameters as words."""
+    without = OPTIONS.sub("", text).rstrip(".") + "."
+    return re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda name: separate_words(name[0]), without)
 
 
 # Parameters
@@ -175,7 +195,7 @@ def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = Fals
     make = thing if isinstance(thing, type) else thing.make
     declared = describe_parameters(thing) if isinstance(thing, type) else thing.parameters
     hints = _hints(make)
-    offered = bases if "resolve" in inspect.signature(make).parameters else ()
+    offered = bases if _wraps(make) else ()
     return tuple(
         _parameter(name, parameter, hints.get(name, Any), offered, several)
         for name, parameter in declared.items()

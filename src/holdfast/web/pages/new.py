@@ -171,7 +171,8 @@ def describe_reading(found: TableInspection) -> str:
     if not found.rows:
         return "It could not be read as a table yet; these are its first lines."
     size = f"{found.rows:,} rows and {found.columns:,} columns"
-    return f"{size}, read as {found.file_format}." if found.file_format else f"{size}."
+    is_said = not found.file_format or any(note.startswith("Read as ") for note in found.notes)
+    return f"{size}." if is_said else f"{size}, read as {found.file_format}."
 
 
 @dataclass(frozen=True, kw_only=True)

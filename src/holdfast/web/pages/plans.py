@@ -13,9 +13,10 @@ from holdfast.web.starting import Cost, DataChoice, StudyRequest
 from holdfast.web.tables import Facts, TableQuery
 
 routes = Routes()
-SIZES, SIZES_OF_WIDE = (5, 10, 20), (10, 20, 50)
-WIDE = 500
-"""From so many features on, more of them are selected."""
+SIZES = (1, 2, 3, 5, 10, 20, 50)
+N_SIZES = 3
+LARGE_SIZE, WIDE = 20, 500
+"""Sizes above the first are for tables of at least the second number of features."""
 MANY_CELLS = 5_000_000
 """Of a table with more entries, fewer resamples are made at first."""
 
@@ -100,9 +101,9 @@ def _page(facts: Facts, data: DataChoice, address: str) -> PlanPage:
 
 
 def usual_sizes(features: int) -> list[int]:
-    """Numbers of features to select that suit a table: not more than half of them."""
-    sizes = SIZES_OF_WIDE if features >= WIDE else SIZES
-    return [size for size in sizes if size <= features / 2] or [max(features // 2, 1)]
+    """Numbers of features to select that suit a table: at most half of them."""
+    most = features / 2 if features >= WIDE else min(features / 2, LARGE_SIZE)
+    return [size for size in SIZES if size <= max(most, 1)][-N_SIZES:]
 
 
 def _with_fewer(offer: Offer) -> Offer:
