@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from holdfast.io.dialect import BLANKS, SEPARATORS, Dialect, detect_dialect
+from holdfast.io import limits
+from holdfast.io.dialect import BLANKS, SEPARATORS, Dialect, collapse_blanks, detect_dialect
 from holdfast.io.files import Loaded, Reading, as_number, decode, file_ending, is_text, read_bytes
 from holdfast.io.numerals import (
     DASHES,
@@ -53,7 +54,7 @@ class TextTable:
         """Yield the number of its last line and the cells of each line that is not empty."""
         text, sep = self.text[self.dialect.skip :], self.dialect.sep
         if sep == BLANKS:
-            text, sep = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", text)), " "
+            text, sep = collapse_blanks(text), " "
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
         first = self.text.count("\n", 0, self.dialect.skip)
         return ((first + reader.line_num, record) for record in reader if record)
@@ -63,11 +64,28 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
     """Open a text file, in the dialect that its first lines show except for what is given."""
     reading = _check_reading(reading or Reading())
     text, encoding = decode(read_bytes(path), path, reading.encoding)
+    _check_width(text, path)
     usual = USUAL_SEPARATORS.get(file_ending(path), ",")
     if text.lstrip('"').startswith(OWN_MARK):
         return TextTable(path, text, Dialect(sep=reading.sep or usual, decimal=reading.decimal or "."))
     dialect = detect_dialect(text, usual, sep=reading.sep, decimal=reading.decimal)
     return TextTable(path, text, replace(dialect, encoding=encoding))
+
+
+def _check_width(text: str, path: Path) -> None:
+    """Raise if a line has more columns than any table; a column costs far more memory than its few characters."""
+    place = 0
+    while len(text) - place > limits.MOST_COLUMNS:
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        if end - place > limits.MOST_COLUMNS:
+            most = max(text.count(mark, place, end) for mark in ",;\t| ")
+            if most >= limits.MOST_COLUMNS:
+                raise ValueError(
+                    f"Expected at most {limits.MOST_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
+                    "the file lost its line ends?"
+                )
+        place = end + 1
 
 
 def _check_reading(reading: Reading) -> Reading:
@@ -220,7 +238,8 @@ def _places(frame: pd.DataFrame, *dtypes: str) -> list[int]:
 def _raw_evidence(table: TextTable, mark: str) -> Evidence:
     """What the cells of a file say of a mark, whatever column they stand in, until one is clear."""
     edge = re.escape(table.dialect.sep) if table.dialect.sep != BLANKS else " \t"
-    cells = re.compile(rf"[{edge}\n\"]([+-]?[\d.,]*{re.escape(mark)}[\d.,]*(?:[eE][+-]?\d+)?)(?=[{edge}\r\n\"]|$)")
+    number = rf"[+-]?[\d.,]{{0,99}}{re.escape(mark)}[\d.,]{{0,99}}(?:[eE][+-]?\d+)?"
+    cells = re.compile(rf"[{edge}\n\"]({number})(?=[{edge}\r\n\"]|$)")
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for match in cells.finditer(table.text, table.dialect.skip):
         said = read_mark(match[1])

@@ -130,12 +130,17 @@ def _sample(text: str, skip: int) -> str:
 def _records(sample: str, sep: str) -> list[list[str]]:
     """Return the cells of the first lines; a quote that is still open makes the last record, which is left out."""
     if sep == BLANKS:
-        sample, sep = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", sample)), " "
+        sample, sep = collapse_blanks(sample), " "
     try:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=sep)
         return [record for record in reader if record]
     except (csv.Error, TypeError):
         return []
+
+
+def collapse_blanks(text: str) -> str:
+    """Return a text with one space for each run of blanks, and none at the ends of lines."""
+    return re.sub(r"(?m)^ | (?=\r?$)", "", re.sub(r"[ \t]+", " ", text))
 
 
 def _detect_separator(sample: str, usual: str) -> str:

@@ -3,6 +3,7 @@
 import os
 import re
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,13 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import did_you_mean
+from holdfast.io import limits
 from holdfast.io.files import Loaded, missing_package
 from holdfast.io.numerals import Evidence, as_decimal_column, number_texts
 from holdfast.io.options import GAPS, pluralize, quote_names
 from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-MOST_BYTES = 2**31  # of a file when unpacked
-MOST_CELLS = 100_000_000  # of the rectangle around all cells of a sheet, which calamine fills
 PANDAS_GAPS = {
     "",
     "NA",
@@ -34,8 +34,9 @@ PANDAS_GAPS = {
     "#DIV/0!",
     "#REF!",
 }
-_CELL_COLUMN, _CELL_ROW = re.compile(rb'\br="([A-Z]{1,3})\d'), re.compile(rb'\br="[A-Z]{1,3}(\d{1,7})"')
-_FAR_CELL = re.compile(rb'\br="(?:[A-Z]{3}\d+|[A-Z]{1,2}\d{6,7})"')
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,4})(\d{1,9})["']""")
+_FAR_PLACE = re.compile(rb"""\br\s*=\s*(?:'|"[A-Za-z]{3}\d|"[A-Za-z]{0,2}\d{6})""")
+_CELL = re.compile(rb"<(?:\w+:)?c[ />]")
 
 Rows = list[list[Any]]
 
@@ -89,25 +90,38 @@ def _check_size(path: Path) -> None:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-            if size > MOST_BYTES:
+            size, most = sum(member.file_size for member in archive.infolist()), limits.MOST_WORKBOOK_BYTES
+            if size > most:
                 raise ValueError(
-                    f"Expected at most {MOST_BYTES / 1e9:.1f} GB in {path}, got {size / 1e9:.1f} GB unpacked; save "
+                    f"Expected at most {most / 1e9:.1f} GB in {path}, got {size / 1e9:.1f} GB unpacked; save "
                     "the table as CSV."
                 )
-            for member in archive.namelist():
-                if re.fullmatch(r"xl/worksheets/[^/]+\.xml", member):
-                    _check_extent(archive.read(member), path)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+            for member in archive.infolist():
+                content = _unpack(archive, member, most)
+                if b"sheetData" in content:
+                    _check_extent(content, path)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
         raise _no_excel(path) from None
 
 
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
+    """Return a member of an archive, as long as it is in truth; one longer than it says is damaged."""
+    said, member.file_size = member.file_size, most
+    with archive.open(member) as file:
+        content = file.read(said + 1)
+    if len(content) != said:
+        raise zipfile.BadZipFile("another size than it says")
+    return content
+
+
 def _check_extent(content: bytes, path: Path) -> None:
-    if not _FAR_CELL.search(content):
+    if not _FAR_PLACE.search(content):
         return
-    last_row = max(map(int, set(_CELL_ROW.findall(content))))
-    last_column = max(map(_column_number, set(_CELL_COLUMN.findall(content))))
-    if last_row * last_column > MOST_CELLS:
+    places = set(_PLACE.findall(content))
+    last_row = max((int(row) for _, row in places), default=1)
+    named = max((_column_number(letters.upper()) for letters, _ in places), default=1)
+    last_column = max(named, max(len(_CELL.findall(row)) for row in content.split(b"<row")))  # cells may have no name
+    if last_row * last_column > limits.MOST_SHEET_CELLS:
         raise ValueError(
             f"Expected a table without cells far away from it in {path}, got cells up to row {last_row} and column "
             f"{last_column}; delete the far ones, or save the table as CSV."

@@ -59,7 +59,10 @@ def is_exported(path: Path) -> bool:
 
 def _cells(path: Path, **options: Any) -> pd.DataFrame:
     """All cells of a text file as they are, the header's too."""
-    return open_text(path).parse(dtype=str, keep_default_na=False, **options)
+    try:
+        return open_text(path).parse(dtype=str, keep_default_na=False, **options)
+    except pd.errors.ParserError as error:
+        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
 
 
 def read_exported(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, ExportedRuns]:

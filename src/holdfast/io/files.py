@@ -3,17 +3,21 @@
 import gzip
 import os
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
+from holdfast.io import limits
 from holdfast.io.dialect import detect_encoding, is_binary
-from holdfast.io.questions import ReadingError, ask_encoding
+from holdfast.io.questions import ReadingError, ask_encoding, shorten
 from holdfast.text import clean_text
 
+PIECE = 2**22
+"""Bytes that are unpacked at a time."""
 _SIGNATURES = {
     b"PK": "an Excel or zip file", b"\x1f\x8b": "a packed file", b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file",
     b"\xd0\xcf\x11\xe0": "an old Excel file", b"RDX": "a file of R",
@@ -110,9 +114,52 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     try:
         with gzip.open(path) as file:
-            return file.read()
+            content = read_at_most(file, limits.MOST_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
+    check_unpacked(len(content), path)
+    return content
+
+
+def read_at_most(file: Any, most: int) -> bytes:
+    """Return what is in a file, or a little more than the most that it may hold; a piece at a time.
+
+    Asked for many bytes at once, files reserve as much memory, whatever they hold.
+    """
+    pieces, size = [], 0
+    while size <= most and (piece := file.read(min(PIECE, most + 1 - size))):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def check_unpacked(n_bytes: int, path: Path) -> None:
+    """Raise if a packed file unpacks to more than it may."""
+    if n_bytes > limits.MOST_BYTES:
+        raise ValueError(
+            f"Expected at most {limits.MOST_BYTES / 1e9:.1f} GB in {path} when unpacked, got more; save it unpacked, "
+            "or with fewer rows or columns."
+        )
+
+
+def check_declared(n_rows: int, n_columns: int, path: Path) -> None:
+    """Raise if a file says that it holds more cells than fit into memory; repeated values take no space in a file."""
+    if n_rows * n_columns > limits.MOST_CELLS:
+        raise ValueError(
+            f"Expected a table that fits into memory in {path}, got {n_rows} × {n_columns} cells; select rows or "
+            "columns."
+        )
+
+
+@contextmanager
+def enough_memory(path: Path) -> Iterator[None]:
+    """Say in a sentence that a table does not fit into memory."""
+    try:
+        yield
+    except MemoryError:
+        raise ValueError(
+            f"Expected a table that fits into memory in {path}, got a larger one; select rows or columns."
+        ) from None
 
 
 def read_text(path: Path, encoding: str | None = None) -> str:
@@ -142,7 +189,7 @@ def decode(content: bytes, path: Path, encoding: str | None = None) -> tuple[str
 
 def is_text(column: "pd.Series[Any]") -> bool:
     """Whether all entries are texts and none of them is a number in quotes."""
-    return bool(column.map(lambda entry: isinstance(entry, str) and isinstance(as_number(entry), str)).all())
+    return all(isinstance(entry, str) and isinstance(as_number(entry), str) for entry in column)
 
 
 def as_number(entry: Any) -> Any:
@@ -177,24 +224,43 @@ def parquet_table(path: Path) -> Any:
     path.stat()  # pyarrow's error for a missing file says no more than its name
     parquet = pyarrow_parquet(path)
     try:
-        with parquet.ParquetFile(path) as file:  # unlike read_table, takes names that come twice
-            return file.read()
-    except ValueError:
+        file = parquet.ParquetFile(path)  # unlike read_table, takes names that come twice
+    except (ValueError, OSError):
         raise ValueError(f"Expected a Parquet file, as {path} ends in .parquet, got something else.") from None
+    with file:
+        check_declared(file.metadata.num_rows, file.metadata.num_columns, path)
+        try:
+            return file.read()
+        except (ValueError, OSError):
+            raise ValueError(f"Expected a whole Parquet file in {path}, got a damaged one; write it again.") from None
 
 
 def feather_frame(path: Path) -> pd.DataFrame:
-    """Return a Feather file as a frame."""
+    """Return a Feather file as a frame, a batch of rows at a time as long as they fit into memory."""
     path.stat()
     try:
         import pyarrow.feather
     except ImportError:
         raise missing_package("pyarrow", f"the Feather file {path}") from None
     try:
-        table = pyarrow.feather.read_table(path)
-    except (ValueError, OSError):
+        with pyarrow.OSFile(os.fspath(path)) as file:
+            if file.read(6) == b"FEA1":  # the first version of the format, which packs nothing
+                return pandas_frame(pyarrow.feather.read_table(path), path)
+            batches = list(_batches(pyarrow.ipc.open_file(file), path))
+            table = pyarrow.Table.from_batches(batches)
+    except (pyarrow.ArrowException, OSError, IndexError):
         raise ValueError(f"Expected a Feather file, as {path} ends in .feather, got something else.") from None
     return pandas_frame(table, path)
+
+
+def _batches(reader: Any, path: Path) -> Iterator[Any]:
+    """Yield the batches of rows of an Arrow file as long as all of them fit into memory."""
+    rows = 0
+    for place in range(reader.num_record_batches):
+        batch = reader.get_batch(place)
+        rows += batch.num_rows
+        check_declared(rows, batch.num_columns, path)
+        yield batch
 
 
 def pandas_frame(table: Any, path: Path) -> pd.DataFrame:
@@ -217,8 +283,9 @@ def arff_frame(path: Path) -> pd.DataFrame:
         raise missing_package("liac-arff", f"the ARFF file {path}") from None
     try:
         content = arff.loads(text)
-    except arff.ArffException as error:
-        raise ValueError(f"Expected ARFF in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
+    except (arff.ArffException, ValueError, IndexError, KeyError, TypeError, RecursionError) as error:
+        why = shorten(str(error).strip().rstrip(".") or type(error).__name__, 200)
+        raise ValueError(f"Expected ARFF in {path}, got something else: {why}.") from None
     names, kinds = zip(*content["attributes"], strict=True)
     columns = zip(*content["data"], strict=True) if content["data"] else [()] * len(names)
     series = [_arff_column(list(column), kind) for column, kind in zip(columns, kinds, strict=True)]

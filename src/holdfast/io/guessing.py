@@ -89,6 +89,7 @@ def _rate(column: "pd.Series[Any]", name: str, place: int, n_columns: int) -> tu
     """Return a rating and the guess; None for a column that cannot be the target."""
     try:
         counts = column.value_counts()
+        counts = counts[counts > 0]  # categories that no row has
     except TypeError:  # lists and records
         return None
     kind = _target_kind(column, len(counts))
@@ -114,7 +115,9 @@ def _rate(column: "pd.Series[Any]", name: str, place: int, n_columns: int) -> tu
 
 def _target_kind(column: "pd.Series[Any]", n_values: int) -> Literal["classes", "numbers"] | None:
     present = column.dropna()
-    if types.is_numeric_dtype(column) or isinstance(column.dtype, pd.CategoricalDtype):
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "classes" if n_values <= FEW_TEXTS else None
+    if types.is_numeric_dtype(column):
         whole = not types.is_float_dtype(column) or bool((present % 1 == 0).all())
         return "classes" if whole and n_values <= FEW_NUMBERS else "numbers"
     if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
@@ -130,7 +133,7 @@ def guess_identifiers(frame: pd.DataFrame) -> list[str]:
     found = []
     for place in [place for place in _places_to_look(frame) if frame.columns[place] not in NO_NAME]:
         column, name = frame.iloc[:, place], str(frame.columns[place])
-        text = not types.is_numeric_dtype(column) and column.map(lambda entry: isinstance(entry, str)).all()
+        text = not types.is_numeric_dtype(column) and all(isinstance(entry, str) for entry in column)
         named = is_identifier(name)
         if (text or named) and len(column) > 1 and column.nunique() >= (0.9 if named else 1) * len(column):
             found.append(name)

@@ -1,5 +1,6 @@
 """AnnData files (.h5ad): expression with what is known of each sample, read with h5py alone."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from holdfast.io import limits
 from holdfast.io.files import Loaded, missing_package
 from holdfast.io.options import quote_names
-
-MOST_CELLS = 2_000_000_000
-"""Cells of a matrix that is made dense, about 16 GB."""
 
 
 def read_h5ad(path: Path) -> Loaded:
@@ -24,7 +23,7 @@ def read_h5ad(path: Path) -> Loaded:
     try:
         with h5py.File(path, "r") as file:
             return _read(file, path)
-    except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError) as error:
+    except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError, RuntimeError) as error:
         raise ValueError(
             f"Expected an AnnData file, as {path} ends in .h5ad, got another or half of one ({_first_line(error)})."
         ) from None
@@ -36,36 +35,75 @@ def _first_line(error: Exception) -> str:
 
 def _read(file: Any, path: Path) -> Loaded:
     for part in ("X", "obs", "var"):
-        if part not in file:
+        if not _has(file, part):
             raise ValueError(f"Expected {part!r} in the AnnData file {path}, got {quote_names(file)}; write it again.")
-    obs, odd = _read_frame(file["obs"], path)
-    names = _read_index(file["var"], path)
-    values = _read_matrix(file["X"], path)
-    if values.shape != (len(obs), len(names)):
+    obs_group, var_group = _get(file, "obs"), _get(file, "var")
+    shape, read = _open_matrix(_get(file, "X"), path)
+    expected = tuple(_length(_get_index(group, path)) for group in (obs_group, var_group))
+    if shape != expected:
         raise ValueError(
-            f"Expected {len(obs)} samples of {len(names)} features in X of {path}, as obs and var say, got "
-            f"{values.shape[0]} of {values.shape[1]}; write it again."
+            f"Expected {expected[0]} samples of {expected[1]} features in X of {path}, as obs and var say, got "
+            f"{shape[0]} of {shape[1]}; write it again."
         )
+    obs, odd = _read_frame(obs_group, path)
+    names = _read_index(var_group, path)
+    values = read()
     frame = pd.concat([obs, pd.DataFrame(values, index=obs.index, columns=names)], axis=1)
     notes = [f"Left out columns of obs of an unknown kind: {quote_names(odd)}."] if odd else []
-    layers = sorted(file["layers"]) if "layers" in file else []
+    layers = sorted(_get(file, "layers")) if _has(file, "layers") else []
     notes += [f"Read X; the layers {quote_names(layers)} were not read."] if layers else []
     return Loaded(frame=frame, file_format="AnnData", notes=tuple(notes), aside=tuple(obs.columns))
 
 
-def _read_matrix(item: Any, path: Path) -> NDArray[np.float64]:
+def _has(group: Any, name: str) -> bool:
+    """Whether a group has a member; no link is followed."""
+    return bool(group.id.links.exists(name.encode()))
+
+
+def _get(group: Any, name: str) -> Any:
+    """Return a member of a group that lies in this file itself, not behind a link, which may lead to any other file."""
+    import h5py
+
+    for part in name.split("/"):
+        if group.id.links.get_info(part.encode()).type != h5py.h5l.TYPE_HARD:
+            raise KeyError(f"{part} is a link")
+        group = group[part]
+        if hasattr(group, "shape") and (group.external or group.is_virtual):
+            raise KeyError(f"{part} lies in another file")
+    return group
+
+
+def _entries(item: Any) -> Any:
+    """Return all entries of an array, if what it declares fits into memory; what is not stored takes no space."""
+    if item.size is None or item.size * item.dtype.itemsize > 8 * limits.MOST_CELLS:
+        raise KeyError(f"{item.name} declares {item.size} entries")
+    return item[...]
+
+
+def _length(item: Any) -> int:
+    if len(item.shape) != 1:
+        raise KeyError(f"{item.name} has {len(item.shape)} dimensions")
+    return int(item.shape[0])
+
+
+def _open_matrix(item: Any, path: Path) -> tuple[tuple[int, ...], Callable[[], NDArray[np.float64]]]:
+    """Return the declared shape of a matrix, which is checked, and a function that reads it."""
     from scipy import sparse
 
     if hasattr(item, "shape"):
         _check_cells(item.shape, path)
-        return np.asarray(item[...], dtype=np.float64)
+        return item.shape, lambda: np.asarray(_entries(item), dtype=np.float64)
     kind = _text(item.attrs.get("encoding-type", item.attrs.get("h5sparse_format", "")))
     shape = tuple(int(side) for side in item.attrs.get("shape", item.attrs.get("h5sparse_shape", ())))
     make = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}.get(kind[:3])
     if make is None or len(shape) != 2:
         raise ValueError(f"Expected a dense, CSR or CSC matrix as X of {path}, got {kind or 'something else'!r}.")
     _check_cells(shape, path)
-    parts = (item["data"][...], item["indices"][...], item["indptr"][...])
+    return shape, lambda: _read_sparse(item, make, shape, path)
+
+
+def _read_sparse(item: Any, make: Any, shape: tuple[int, ...], path: Path) -> NDArray[np.float64]:
+    parts = tuple(_entries(_get(item, part)) for part in ("data", "indices", "indptr"))
     try:
         matrix = make(parts, shape=shape)
         matrix.check_format(full_check=True)
@@ -75,7 +113,7 @@ def _read_matrix(item: Any, path: Path) -> NDArray[np.float64]:
 
 
 def _check_cells(shape: tuple[int, ...], path: Path) -> None:
-    if len(shape) != 2 or shape[0] * shape[1] > MOST_CELLS:
+    if len(shape) != 2 or shape[0] * shape[1] > limits.MOST_CELLS:
         size = " × ".join(map(str, shape))
         raise ValueError(f"Expected a matrix that fits into memory as X of {path}, got {size} cells; select features.")
 
@@ -90,7 +128,7 @@ def _read_frame(group: Any, path: Path) -> tuple[pd.DataFrame, list[str]]:
     names = [_text(name) for name in order] if len(order) else [name for name in group if name != _index_name(group)]
     columns, odd = {}, []
     for name in names:
-        column = _read_column(group[name])
+        column = _read_column(_get(group, name))
         if column is None or len(column) != len(index):
             odd.append(name)
         else:
@@ -104,28 +142,32 @@ def _index_name(group: Any) -> str:
     return _text(group.attrs.get("_index", "_index"))
 
 
-def _read_index(group: Any, path: Path) -> "pd.Index[Any]":
+def _get_index(group: Any, path: Path) -> Any:
     name = _index_name(group)
-    if name not in group:
+    if not _has(group, name):
         raise ValueError(f"Expected the names {name!r} in {group.name} of {path}, got none; write the file again.")
-    return pd.Index([_text(entry) for entry in group[name][...]])
+    return _get(group, name)
+
+
+def _read_index(group: Any, path: Path) -> "pd.Index[Any]":
+    return pd.Index([_text(entry) for entry in _entries(_get_index(group, path))])
 
 
 def _read_column(item: Any) -> "pd.Series[Any] | None":
     kind = _text(item.attrs.get("encoding-type", ""))
     if kind == "categorical":
-        levels = _read_column(item["categories"])
-        codes = np.asarray(item["codes"][...], dtype=np.int64)
+        levels = _read_column(_get(item, "categories"))
+        codes = np.asarray(_entries(_get(item, "codes")), dtype=np.int64)
         if levels is None or (codes >= len(levels)).any():
             return None
         ordered = bool(item.attrs.get("ordered", False))
         return pd.Series(pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
     if kind.startswith("nullable"):
-        mask = np.asarray(item["mask"][...], dtype=bool)
-        return pd.Series(list(item["values"][...]), dtype=object).mask(mask).infer_objects()
+        mask = np.asarray(_entries(_get(item, "mask")), dtype=bool)
+        return pd.Series(list(_entries(_get(item, "values"))), dtype=object).mask(mask).infer_objects()
     if not hasattr(item, "shape") or len(item.shape) != 1:
         return None
-    entries = item[...]
+    entries = _entries(item)
     if entries.dtype.kind in "OS":
         return pd.Series([_text(entry) for entry in entries])
     return pd.Series(entries) if entries.dtype.kind in "biuf" else None

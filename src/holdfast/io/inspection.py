@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from holdfast.io.delimited import USUAL_SEPARATORS
-from holdfast.io.files import Loaded, Reading, as_path, display_name, file_ending, read_text
+from holdfast.io.files import Loaded, Reading, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.guessing import TargetGuess, guess_identifiers, guess_targets, show_entry
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import GAPS, Categorical, Missing, Task
@@ -173,7 +173,8 @@ def inspect_table(
     loaded, question = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
-    found = _look(loaded, display_name(path), transpose, index)
+    with enough_memory(path):
+        found = _look(loaded, display_name(path), transpose, index)
     if question is None and sep is None and _is_single_column(loaded, path):
         question = ask_separator("The file was read as a single column.")
     if question is None and sheet is None and len(loaded.sheets) > 1:

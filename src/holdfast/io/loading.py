@@ -12,6 +12,7 @@ from holdfast.io.files import (
     Reading,
     arff_frame,
     as_path,
+    enough_memory,
     feather_frame,
     file_ending,
     pandas_frame,
@@ -44,8 +45,13 @@ def load_frame(
         How to read the file, where that is not to be detected.
     """
     path, reading = as_path(path), reading or Reading()
+    _check_reading(reading, file_ending(path), path)
+    with enough_memory(path):
+        return _load(path, row, list(gaps), reading)
+
+
+def _load(path: Path, row: str, gaps: list[str], reading: Reading) -> Loaded:
     ending = file_ending(path)
-    _check_reading(reading, ending, path)
     if ending == ".parquet":
         return Loaded(frame=pandas_frame(parquet_table(path), path), file_format="Parquet")
     if ending == ".feather":
@@ -58,7 +64,7 @@ def load_frame(
         return read_h5ad(path)
     if ending in r_files.ENDINGS:
         return r_files.read_r(path, reading.sheet)
-    return read_delimited(path, row, list(gaps), reading)
+    return read_delimited(path, row, gaps, reading)
 
 
 def _check_reading(reading: Reading, ending: str, path: Path) -> None:

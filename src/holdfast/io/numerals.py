@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from holdfast.io import limits
+
 SPACES = " \u00a0\u202f\u2009"  # plain, non-breaking, narrow non-breaking and thin
 APOSTROPHES = "'\u2019"  # as in Switzerland
 DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
@@ -94,6 +96,8 @@ def number_texts(column: "pd.Series[Any]") -> list[str] | None:
 
 def _is_like_number(text: str) -> bool:
     bare = text.strip()
+    if len(bare) > limits.LONGEST_NUMBER:
+        return False
     return bare in DASHES or _LIKE_NUMBER.fullmatch(bare) is not None
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from holdfast.io.files import as_number
+from holdfast.io import limits
+from holdfast.io.files import as_number, is_text
 from holdfast.io.numerals import DASHES
 from holdfast.io.questions import ReadingError, ask_table_orientation, listed, quoted
 
@@ -37,7 +38,8 @@ MOST = 0.8  # share of names that must look alike
 def match_share(names: Iterable[Any], pattern: "re.Pattern[str]") -> float:
     """Return the share of names that match a pattern."""
     texts = [str(name).strip() for name in names]
-    return sum(pattern.fullmatch(text) is not None for text in texts) / len(texts) if texts else 0.0
+    matches = sum(len(text) <= limits.LONGEST_NAME and pattern.fullmatch(text) is not None for text in texts)
+    return matches / len(texts) if texts else 0.0
 
 
 def are_run_labels(names: Sequence[Any]) -> bool:
@@ -62,8 +64,7 @@ def row_labels(frame: pd.DataFrame) -> "pd.Index[Any] | None":
     first = frame.iloc[:, 0]
     if frame.columns[0] in NO_NAME:
         return pd.Index(first)
-    texts = first.map(lambda entry: isinstance(entry, str) and isinstance(as_number(entry), str)).all()
-    return pd.Index(first) if texts and first.is_unique else None
+    return pd.Index(first) if is_text(first) and first.is_unique else None
 
 
 def has_features_in_rows(frame: pd.DataFrame) -> bool:

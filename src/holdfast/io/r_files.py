@@ -1,5 +1,9 @@
 """Data frames and matrices that R saved (.rds, .RData), through the package rdata, which runs no code of the file."""
 
+import bz2
+import gzip
+import io
+import lzma
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import did_you_mean
-from holdfast.io.files import Loaded, missing_package
+from holdfast.io import limits
+from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
 from holdfast.io.options import quote_names
 from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet
 
@@ -52,9 +57,11 @@ def _parse(path: Path) -> Any:
     path.stat()
     read = rdata.read_rds if path.suffix.lower() == ".rds" else rdata.read_rda
     try:
+        content = _unpack(path.read_bytes())
+        check_unpacked(len(content), path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on classes that it does not know
-            return read(str(path))
+            return read(io.BytesIO(content), altrep_constructor_dict=_bounded_sequences(rdata.parser))
     except MemoryError:
         raise
     except Exception as error:  # of any kind, as a damaged file can be
@@ -63,6 +70,33 @@ def _parse(path: Path) -> Any:
             f"Expected a file that R saved, as {path} ends in {path.suffix}, got another, half of one, or one with "
             f"objects that cannot be read ({why}); {HOW_TO_EXPORT}."
         ) from None
+
+
+def _unpack(content: bytes) -> bytes:
+    """Return what R saved without its packing, or more than the most that it may be; files may be packed twice."""
+    opened: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+    for _ in range(3):
+        unpack = next((unpack for start, unpack in opened.items() if content.startswith(start)), None)
+        if unpack is None:
+            break
+        with unpack(io.BytesIO(content)) as file:
+            content = read_at_most(file, limits.MOST_BYTES)
+    return content
+
+
+def _bounded_sequences(parser: Any) -> dict[bytes, Any]:
+    """Return rdata's constructors of what R saves as a formula, such as 1:n, for lengths that fit into memory."""
+
+    def bound(construct: Any) -> Any:
+        def checked(state: Any) -> Any:
+            if np.size(state.value) == 3 and not 0 <= float(state.value[0]) <= limits.MOST_CELLS:
+                raise MemoryError
+            return construct(state)
+
+        return checked
+
+    sequences = (b"compact_intseq", b"compact_realseq")
+    return {name: bound(make) if name in sequences else make for name, make in parser.DEFAULT_ALTREP_MAP.items()}
 
 
 def _as_frame(value: Any) -> pd.DataFrame | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.io.exported import is_exported, list_candidates
-from holdfast.io.files import as_number, as_path, display_name, file_ending
+from holdfast.io.files import as_number, as_path, display_name, enough_memory, file_ending
 from holdfast.io.guessing import guess_kind, show_entry
 from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS
 from holdfast.io.loading import load_frame
@@ -139,7 +139,8 @@ def inspect_selections(
     20000
     """
     path = as_path(path)
-    found = _look(path, transpose)
+    with enough_memory(path):
+        found = _look(path, transpose)
     if len(found.candidates) > 1 and candidate is None:
         return replace(found, question=ask_candidate(found.candidates))
     try:
