@@ -79,7 +79,7 @@ class Cost:
     sentence : str
         The same in words.
     warnings : tuple of str
-        What is long, large, or leaves no room.
+        What cannot be fitted, takes long, is large, or leaves no room.
     command : str
         The same study on the command line.
     """
@@ -157,6 +157,7 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     if ran["code"] != 0:
         raise TaskError(_explain(site, ran["error"]))
     found = json.loads(ran["printed"])
+    failures = _explain_failures(site, found)
     seconds, size, cores = found["seconds"] / request.plan.cores, int(found["bytes"]), request.plan.cores
     with _lock:
         _costs[command.options, command.data] = size
@@ -169,7 +170,8 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     )
     counts = {key: found[key] for key in ("candidates", "splits", "fits")}
     return Cost(
-        known=True, **counts, seconds=seconds, bytes=size, sentence=sentence, warnings=_warn(site, seconds, size),
+        known=True, **counts, seconds=seconds, bytes=size, sentence=sentence,
+        warnings=(*failures, *_warn(site, seconds, size)),
         command=command.shown,
     )  # fmt: skip
 
@@ -177,6 +179,17 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
 def _explain(site: "Site", line: str) -> str:
     """The last line of a command that failed, without the path of files."""
     return site.folder.shown(line.removeprefix("holdfast: ")) or "The study could not be tried; change the plan."
+
+
+def _explain_failures(site: "Site", found: dict[str, Any]) -> list[str]:
+    """Say which candidates could not be fitted; refuse a study of which none could."""
+    failures: dict[str, str] = found["failures"]
+    first = next(iter(failures.values()), "")
+    if failures and len(failures) == found["candidates"]:
+        raise TaskError(f"No selector could be fitted, so that there is nothing to start: {_explain(site, first)}")
+    errors = {error: [name for name in failures if failures[name] == error] for error in failures.values()}
+    return [f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} could not be fitted: {_explain(site, error)}"
+            for error, names in errors.items()]  # fmt: skip
 
 
 def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
