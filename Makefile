@@ -14,7 +14,7 @@ test: .venv/dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 test-app: .venv/dev
-	$(BIN)/python -m pytest -m browser -rs tests $(ARGS)
+	$(BIN)/python -m pytest -m "browser or server or fuzz" -rs tests $(ARGS)
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 tests/test_properties.py tests/test_resampling.py tests/test_plots.py
 
 # The oldest versions that pyproject.toml allows; compiled kernels apart, as each version of numba replaces another's.

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import elastic_net, filters, first_fit, hybrid_rfe, measures, rfe, studies, study
+from benchmarks import elastic_net, filters, first_fit, hybrid_rfe, measures, page, rfe, studies, study
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-PARTS = (measures, studies, study, filters, rfe, hybrid_rfe, elastic_net, first_fit)
+PARTS = (measures, studies, study, filters, rfe, hybrid_rfe, elastic_net, first_fit, page)
 BENCHMARKS = {name: run for part in PARTS for name, run in part.BENCHMARKS.items()}
 VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate", "glum"
 

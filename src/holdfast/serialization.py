@@ -116,9 +116,19 @@ def _read(kind: Any, value: Any, where: str) -> Any:
         items = _expect(isinstance(value, dict), value, "an object", where)
         return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in items.items()}
     if kind is float:
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return math.nan if value is None else float(_expect(number, value, "a number or null", where))
+        return math.nan if value is None else _read_number(value, where)
     return _expect(type(value) is kind, value, f"a JSON {TYPES[kind]}", where)
+
+
+def _read_number(value: Any, where: str) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    try:
+        read = float(_expect(number, value, "a number or null", where))
+    except OverflowError:
+        read = math.inf
+    if math.isinf(read):
+        raise ValueError(f"Expected a number at {where}, got one that is too large.")
+    return read
 
 
 def _without_none(kinds: tuple[Any, ...]) -> Any:

@@ -1,5 +1,9 @@
 """The command that opens the page: serve."""
 
+import os
+import sys
+import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -38,12 +42,23 @@ def serve(
 
     `holdfast serve studies --port 8800 --no-browser`
     """
-    try:
-        from holdfast.web import serve as serve_folder
-        from holdfast.web.guard import MEGABYTE
-    except ImportError as error:
-        raise ValueError(f"The page needs {error.name}: pip install 'holdfast[app]'") from None
+    missing = [name for name in ("anyio", "starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise ValueError(f"The page needs {', '.join(missing)}: pip install 'holdfast[app]'")
+    from holdfast.web.guard import MEGABYTE
+    from holdfast.web.server import serve as serve_folder
+
     serve_folder(
         folder, host=host, port=port, open_browser=browser, most_uploaded=upload_limit * MEGABYTE, at_once=studies,
         new_token=new_token, say=say,
     )  # fmt: skip
+    _leave()
+
+
+def _leave() -> None:
+    """End at once, also while threads still prepare or work out what nobody waits for any more."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    if any(not thread.daemon for thread in others):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

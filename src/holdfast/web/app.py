@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route as StarletteRoute
 
 from holdfast.web import rendering, worker
-from holdfast.web.guard import MEGABYTE, Guard, allowed_hosts
+from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.openapi import describe_routes
 from holdfast.web.pages import ROUTES
 from holdfast.web.routing import API, Routes, make_handlers, make_routes
+from holdfast.web.server import MOST_UPLOADED
 from holdfast.web.site import Site
-
-MOST_UPLOADED = 200 * MEGABYTE
 
 
 def create_app(
@@ -62,6 +62,7 @@ def create_app(
         *make_routes(site, Routes([*ROUTES, *describe_routes(ROUTES)])),
     ]
     app = Starlette(routes=routes, lifespan=_look_after(site, warm), exception_handlers=make_handlers(site))
+    app.router.redirect_slashes = False  # an address that is not there is not another one
     app.state.site = site
     return Guard(
         app, token=token or site.folder.token(), hosts=allowed_hosts(host), cookie=f"holdfast-{port}",
@@ -74,11 +75,11 @@ def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await anyio.to_thread.run_sync(site.uploads.remove_unfinished)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(site.launcher.run)
-            if warm:
-                tasks.start_soon(anyio.to_thread.run_sync, rendering.bundle)
-                tasks.start_soon(anyio.to_thread.run_sync, worker.warm)
+            for prepare in (rendering.bundle, worker.warm) if warm else ():
+                tasks.start_soon(partial(anyio.to_thread.run_sync, prepare, abandon_on_cancel=True))
             yield
             tasks.cancel_scope.cancel()
 

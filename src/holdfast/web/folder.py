@@ -4,18 +4,25 @@ import json
 import os
 import re
 import secrets
+import shutil
 import stat
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from holdfast.io.files import as_path
-from holdfast.study.store import is_database
+from holdfast.web.guard import MEGABYTE, RefusedError
 
 PRIVATE = ".holdfast-page"
 OWNER_ONLY = 0o700
+A_MOMENT = 2.0
+"""Seconds during which a file may be written twice without its time showing it, on any file system."""
 TOKEN = re.compile(r"[\w-]{32,128}", re.ASCII)
+ELSEWHERE = re.compile(r"(?<![\w/:.~-])~?(?:/[^\s/:;,'\"<>()]+)+/(?=[^\s/])")
+"""The folders of a path that starts at the root."""
+SPARE = 200 * MEGABYTE
+"""Bytes that must stay free on the disk."""
 
 
 class Folder:
@@ -30,15 +37,18 @@ class Folder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = as_path(path).resolve()
-        if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"Expected a folder for the page, got the file {path}.")
-        self.private = self.path / PRIVATE
+        if not str(path) or "\0" in str(path):
+            raise ValueError(f"Expected a folder for the page, got {str(path)!r}.")
         try:
+            self.path = Path(path).expanduser().resolve()
+            if self.path.exists() and not self.path.is_dir():
+                raise ValueError(f"Expected a folder for the page, got the file {path}.")
+            self.private = self.path / PRIVATE
             self.path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
             self.uploads, self.queue, self.logs = (self._make(name) for name in ("uploads", "queue", "logs"))
-        except OSError as error:
-            raise ValueError(f"Expected a folder that can be written, got {path}: {error.strerror}.") from None
+        except (OSError, RuntimeError) as error:  # links in a circle, or no home
+            reason = getattr(error, "strerror", None) or error
+            raise ValueError(f"Expected a folder that can be written, got {path}: {reason}.") from None
 
     def _make(self, name: str) -> Path:
         for folder in (self.private, self.private / name):
@@ -54,9 +64,31 @@ class Folder:
 
     def stores(self) -> dict[str, Path]:
         """The stores in the folder by the name of their study, the newest first."""
-        found = [path for path in self.path.glob("*.db") if not path.is_symlink() and is_database(path)]
-        found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        return {path.stem: path for path in found}
+        found: dict[Path, float] = {}
+        for path in self.path.glob("*.db"):
+            with suppress(OSError):  # it may be gone by now
+                if _is_store(path):
+                    found[path] = path.stat().st_mtime
+        return {path.stem: path for path in sorted(found, key=lambda path: -found[path])}
+
+    def find(self, study: str) -> Path | None:
+        """The store of a study by its name, which may be any text; None if the folder has none."""
+        names = set(os.listdir(self.path)) if study else set()
+        path = self.path / f"{study}.db" if f"{study}.db" in names else None
+        return path if path is not None and _is_store(path) else None
+
+    def put_away(self, study: str) -> Path | None:
+        """Move the store of a study, with the journal of one that was cut short, to where removed ones lie."""
+        store = self.find(study)
+        if store is None:
+            return None
+        removed, number = self._make("removed"), 1
+        while (place := removed / f"{study}{f'-{number}' if number > 1 else ''}.db").exists():
+            number += 1
+        for ending in ("-wal", "-shm", ""):
+            with suppress(FileNotFoundError):
+                store.with_name(f"{store.name}{ending}").rename(f"{place}{ending}")
+        return place
 
     def new_name(self, data: str) -> str:
         """A name for a new study of these data that no study, file or place in the queue has."""
@@ -70,6 +102,20 @@ class Folder:
     def store_of(self, study: str) -> Path:
         """The file of a study that is known or about to be started."""
         return self.path / f"{study}.db"
+
+    def check_room(self, needed: int = 0) -> None:
+        """Refuse to write if the disk would be full after it."""
+        free = shutil.disk_usage(self.private).free - SPARE
+        if needed > free:
+            raise RefusedError(
+                507, f"There is not enough room on the disk ({max(free, 0) / MEGABYTE:,.0f} MB can be used); make room."
+            )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether somebody else may write into the folder."""
+        facts = self.path.stat()
+        return bool(facts.st_mode & 0o022) or facts.st_uid not in (os.getuid(), 0)
 
     # What is kept
 
@@ -87,9 +133,37 @@ class Folder:
         return token
 
     def shown(self, text: str) -> str:
-        """A message without the path of the folder and of uploads: files by their names."""
+        """A message without paths: files by their names."""
         uploaded = re.sub(re.escape(str(self.uploads)) + r"/\w+/", "", text)
-        return uploaded.replace(f"{self.private}/", "").replace(f"{self.path}/", "")
+        own = uploaded.replace(f"{self.private}/", "").replace(f"{self.path}/", "")
+        return ELSEWHERE.sub("", own)
+
+
+def _is_store(path: Path) -> bool:
+    """Whether a file may be the store of a study: no link, no pipe, and with a name that pages can write."""
+    from holdfast.study.store import is_database
+
+    try:
+        path.stem.encode()
+        return stat.S_ISREG(path.lstat().st_mode) and is_database(path)
+    except (OSError, UnicodeEncodeError):
+        return False
+
+
+Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
+
+
+def stamp_file(path: Path) -> Stamp | None:
+    """What changes whenever a store is written or replaced; None if that cannot be told yet, or there is no store."""
+    try:
+        facts = [path.stat()]
+    except OSError:
+        return None
+    with suppress(OSError):
+        facts.append(path.with_name(f"{path.name}-wal").stat())
+    if time.time() - max(file.st_mtime for file in facts) < A_MOMENT:
+        return None
+    return tuple((file.st_ino, file.st_size, file.st_mtime_ns) for file in facts)
 
 
 def safe_name(name: str) -> str:
@@ -97,16 +171,21 @@ def safe_name(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     plain = re.sub(r"[^\w.+ ()-]", "_", last).lstrip(".-").strip()
     stem, dot, endings = plain.partition(".")
-    return (stem.encode()[:100].decode(errors="ignore") or "data") + (dot + endings[-20:] if endings else "")
+    short = stem.encode()[:100].decode(errors="ignore").strip() or "data"
+    return short + (dot + endings[-20:] if endings else "")
 
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner may read, all of it or nothing."""
     passing = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    passing.replace(path)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        passing.replace(path)
+    except BaseException:
+        passing.unlink(missing_ok=True)
+        raise
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:

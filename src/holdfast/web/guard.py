@@ -2,17 +2,22 @@
 
 A page on this machine can be reached by every web site that its owner visits, and on a shared machine by every user.
 So the token is asked of every request; names of hosts are checked, as a site can give its own name this machine's
-address (DNS rebinding); and what changes something must come from the page itself.
+address (DNS rebinding); and what changes something must come from the page itself. Browsers send a cookie to every
+port of a host, and take all its ports for one site: neither the cookie nor ``SameSite`` tells this page from another
+server on the same machine, so ``Origin`` and ``Sec-Fetch-Site`` must.
 """
 
 import hmac
 import ipaddress
 import json
+import logging
+import re
 import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from typing import Any, TypeAlias
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
+
+import anyio
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -21,6 +26,15 @@ App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MEGABYTE = 1_000_000
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+SLOWEST = 60
+"""Seconds that a sender may wait between two pieces of a body."""
+HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::\d{1,5})?", re.ASCII)
+GIVEN_ONCE = (
+    "host", "origin", "authorization", "content-length", "content-type", "sec-fetch-site", "sec-fetch-mode",
+    "sec-fetch-dest",
+)  # fmt: skip
+"""Headers that decide something, so that two of a kind are refused."""
+UNEXPECTED = "Something went wrong inside holdfast; the terminal in which holdfast serve runs says what."
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -41,6 +55,7 @@ LOGIN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>hol
 <p>This page is for its owner only. Open the address that <code>holdfast serve</code> printed, or give its token:</p>
 <form method="get" action="/"><label>Token <input name="token" type="password" autocomplete="off" required></label>
 <button>Open</button></form></main></body></html>"""
+logger = logging.getLogger("holdfast.web")
 
 
 class RefusedError(Exception):
@@ -81,19 +96,32 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        guarded = _with_headers(send)
+        answer, wants_page = _Answer(send), scope["method"] in ("GET", "HEAD") and not is_api(scope["path"])
         try:
-            self._check_host(headers)
-            if (place := self._signed_in(scope)) is not None:
-                await _redirect(guarded, place, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax")
-                return
-            self._check_token(scope, headers)
-            self._check_origin(scope, headers)
-            self._check_size(headers)
-            await self.app(scope, self._counted(receive), guarded)
+            await self._pass(scope, receive, answer)
         except RefusedError as refusal:
-            await _refuse(guarded, refusal, wants_page=scope["method"] == "GET" and not is_api(scope["path"]))
+            if answer.started:
+                raise
+            await _refuse(answer, refusal, wants_page=wants_page)
+        except Exception:
+            if not answer.complete:  # else it was answered, and logged, by the handlers of routes
+                logger.exception("A request failed: %s %s", scope["method"], scope["path"])
+            if not answer.started:
+                await _refuse(answer, RefusedError(500, UNEXPECTED), wants_page=wants_page)
+            elif not answer.complete:
+                raise
+
+    async def _pass(self, scope: Message, receive: Receive, answer: "_Answer") -> None:
+        """Check a request and hand it on."""
+        headers = _read_headers(scope["headers"])
+        self._check_host(headers)
+        if (place := self._signed_in(scope)) is not None:
+            await _redirect(answer, place, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax")
+            return
+        by_header = self._check_token(headers)
+        self._check_origin(scope, headers, needed=not by_header)
+        self._check_size(scope, headers)
+        await self.app(scope, self._counted(receive), answer)
 
     def _check_host(self, headers: dict[str, str]) -> None:
         name = _host_name(headers.get("host", ""))
@@ -104,39 +132,46 @@ class Guard:
         """Where to go on after an address with the right token, so that the token does not stay in the address."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for key, value in query if key == "token"]
-        if scope["method"] != "GET" or is_api(scope["path"]) or not given or not self._is_token(given[-1]):
+        if scope["method"] != "GET" or is_api(scope["path"]) or not any(map(self._is_token, given)):
             return None
         rest = urlencode([(key, value) for key, value in query if key != "token"])
-        path = "/" + scope.get("raw_path", scope["path"].encode()).decode("latin-1").lstrip("/\\")
+        path = "/" + (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").lstrip("/\\")
         return f"{path}?{rest}" if rest else path
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self.token.encode())
 
-    def _check_token(self, scope: Message, headers: dict[str, str]) -> None:
+    def _check_token(self, headers: dict[str, str]) -> bool:
+        """Refuse a request without the token; return whether it came in a header that no other site can send."""
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() in ("bearer", "token") and self._is_token(given.strip()):
-            return
-        if not self._is_token(_read_cookie(headers.get("cookie", ""), self.cookie)):
+            return True
+        if not any(map(self._is_token, _read_cookies(headers.get("cookie", ""), self.cookie))):
             raise RefusedError(
                 401, "Open the address that holdfast serve printed: it holds the token that this page needs."
             )
+        return False
 
-    def _check_origin(self, scope: Message, headers: dict[str, str]) -> None:
-        """Refuse what another site asks a browser to send."""
-        origin, host = headers.get("origin"), headers.get("host", "")
-        same = origin is None or (origin != "null" and urlsplit(origin).netloc == host)
-        needs_origin = scope["method"] not in SAFE_METHODS and "authorization" not in headers
+    def _check_origin(self, scope: Message, headers: dict[str, str], *, needed: bool) -> None:
+        """Refuse what another site, or another port of this machine, asks a browser to send."""
+        origin, own = headers.get("origin"), f"{scope.get('scheme', 'http')}://{headers['host']}"
+        safe = scope["method"] in SAFE_METHODS
         site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
-        foreign = site not in ("none", "same-origin") and (mode != "navigate" or scope["method"] not in SAFE_METHODS)
-        if not same or foreign or (needs_origin and origin is None):
+        opened = safe and mode == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
+        foreign = site not in ("none", "same-origin") and not opened
+        absent = origin is None and needed and not safe
+        if foreign or absent or (origin is not None and origin.lower() != own.lower()):
             raise RefusedError(
                 403, "This request came from another site than the page itself, and was not carried out."
             )
 
-    def _check_size(self, headers: dict[str, str]) -> None:
+    def _check_size(self, scope: Message, headers: dict[str, str]) -> None:
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > self.most_bytes:
+        if not (length.isascii() and length.isdecimal()):
+            raise RefusedError(400, "Expected a number of bytes as content-length, got something else.")
+        if scope["method"] in SAFE_METHODS and (int(length[:20]) or "transfer-encoding" in headers):
+            raise RefusedError(400, f"Expected no body with {scope['method']}, got one.")
+        if int(length[:20]) > self.most_bytes:
             raise self._too_large()
 
     def _too_large(self) -> RefusedError:
@@ -146,13 +181,19 @@ class Guard:
         )
 
     def _counted(self, receive: Receive) -> Receive:
-        """Receive no more of a body than may be sent, whatever its header says."""
-        received = 0
+        """Receive no more of a body than may be sent, whatever its header says, and only while it comes in time."""
+        received, ended = 0, False
 
         async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
+            nonlocal received, ended
+            if ended:
+                return await receive()
+            try:
+                with anyio.fail_after(SLOWEST):
+                    message = await receive()
+            except TimeoutError:
+                raise RefusedError(408, f"Nothing came for {SLOWEST} seconds, so the request was given up.") from None
+            received, ended = received + len(message.get("body", b"")), not message.get("more_body", False)
             if received > self.most_bytes:
                 raise self._too_large()
             return message
@@ -175,10 +216,8 @@ def allowed_hosts(address: str) -> set[str]:
 
 def _host_name(host: str) -> str:
     """The name in a Host header, without its port; empty if it is no name."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    found = HOST.fullmatch(host)
+    return "" if found is None else (found[1] or found[2]).lower().rstrip(".")
 
 
 def _is_address(name: str) -> bool:
@@ -189,23 +228,39 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _read_cookie(header: str, name: str) -> str:
-    try:
-        morsel = SimpleCookie(header).get(name)
-    except CookieError:
-        return ""
-    return "" if morsel is None else morsel.value
+def _read_headers(given: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in given:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        if name in headers and name in GIVEN_ONCE:
+            raise RefusedError(400, f"Expected the header {name} once, got it twice.")
+        headers[name] = f"{headers[name]}; {value}" if name == "cookie" and name in headers else value
+    return headers
 
 
-def _with_headers(send: Send) -> Send:
-    async def with_headers(message: Message) -> None:
+def _read_cookies(header: str, name: str) -> Iterator[str]:
+    """All values of a cookie; other servers of this host may have set odd ones beside it, or one of its name."""
+    for part in header.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            yield value.strip('"')
+
+
+class _Answer:
+    """Sends an answer, with the headers that every answer has."""
+
+    def __init__(self, send: Send) -> None:
+        self.send, self.started, self.complete = send, False, False
+
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.started = True
             own = {name.lower() for name, _ in message.get("headers", [])}
             more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in own]
             message = {**message, "headers": [*message.get("headers", []), *more]}
-        await send(message)
-
-    return with_headers
+        else:
+            self.complete = not message.get("more_body", False)
+        await self.send(message)
 
 
 async def _redirect(send: Send, place: str, cookie: str) -> None:
@@ -222,7 +277,7 @@ async def _refuse(send: Send, refusal: RefusedError, *, wants_page: bool) -> Non
     else:
         body, kind = json.dumps({"error": refusal.sentence}).encode(), b"application/json"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
-    if refusal.status == 413:
-        headers.append((b"connection", b"close"))
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="holdfast"'))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -4,12 +4,13 @@ What a study is doing is read from its store and from the lock on it, whoever st
 records, so that it is there again when the server is.
 """
 
+import logging
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +19,21 @@ from typing import Literal, TypeAlias
 import anyio
 import anyio.to_thread
 
+from holdfast.serialization import from_plain, to_plain
 from holdfast.study.store import StoreError, find_writer, read_progress
-from holdfast.web.folder import Folder, read_record, write_record
+from holdfast.study.store.locking import holds_lock
+from holdfast.web.folder import Folder, Stamp, read_record, stamp_file, write_private, write_record
 from holdfast.web.guard import RefusedError
 
+logger = logging.getLogger("holdfast.web")
 State: TypeAlias = Literal["queued", "starting", "running", "stopping", "stopped", "finished", "failed", "unreadable"]
 EVERY = 0.5
 """Seconds between two looks at the queue."""
+COUNTED_EVERY = 1.0
+"""Seconds between two counts of a store that is written, whoever asks."""
+MOST_QUEUED = 100
+TELLS_BIRTHS = Path("/proc/self/stat").exists()
+KILLED = "It ended without a message, as if it had been killed; what was finished is stored."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +76,46 @@ class StudyState:
         return self.state in ("queued", "starting", "running", "stopping")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A command of holdfast that waits in the queue, or was started from there.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+        The command.
+    submitted : float
+        When it was put into the queue, in seconds since 1970.
+    begun, stopped : bool
+        Whether it was to be started, and to be stopped.
+    pid : int or None
+        Number of its process.
+    born : str or None
+        When that was started, in the words of the system: numbers are used again.
+    """
+
+    arguments: tuple[str, ...]
+    submitted: float
+    begun: bool = False
+    stopped: bool = False
+    pid: int | None = None
+    born: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.arguments or any("\0" in text for text in self.arguments) or (self.pid or 2) < 2:
+            raise ValueError("Expected a command and the number of a process, got something else.")
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still to be started."""
+        return not self.begun and not self.stopped
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process still runs."""
+        return self.pid is not None and _is_alive(self.pid, self.born)
+
+
 class Launcher:
     """Starts studies of a folder, some at a time.
 
@@ -80,8 +129,10 @@ class Launcher:
 
     def __init__(self, folder: Folder, at_once: int = 1) -> None:
         self.folder, self.at_once = folder, at_once
+        self.changes = 0
         self._children: dict[str, int] = {}
         self._stopping: set[str] = set()
+        self._counted: dict[str, tuple[Stamp | None, float, StudyState]] = {}
         self._lock = threading.RLock()
 
     # The queue
@@ -92,44 +143,59 @@ class Launcher:
             state = self.states().get(study)
             if state is not None and state.active:
                 raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
-            (self.folder.logs / f"{study}.txt").unlink(missing_ok=True)
-            write_record(self._record(study), {"arguments": list(arguments), "submitted": time.time(), "pid": None})
+            if len(self._waiting(self._jobs())) >= MOST_QUEUED:
+                raise RefusedError(429, f"There are {MOST_QUEUED} studies in the queue already; wait for some to end.")
+            self.folder.check_room()
+            self._log(study).unlink(missing_ok=True)
+            self._stopping.discard(study)
+            self._write(study, Job(arguments=tuple(arguments), submitted=time.time()))
             self.look()
             return self.state(study)
 
     def _record(self, study: str) -> Path:
         return self.folder.queue / f"{study}.json"
 
-    def _waiting(self) -> list[str]:
-        """Studies that wait, the first come first."""
-        records = {path.stem: read_record(path) for path in self.folder.queue.glob("*.json")}
-        waiting = {study: record for study, record in records.items() if record and record.get("pid") is None}
-        return sorted(waiting, key=lambda study: (waiting[study].get("submitted", 0), study))
+    def _read(self, study: str) -> Job | None:
+        try:
+            return from_plain(Job, read_record(self._record(study)))
+        except ValueError:
+            return None
 
-    def _started(self) -> dict[str, int]:
+    def _write(self, study: str, job: Job) -> None:
+        write_record(self._record(study), to_plain(job))
+        self.changes += 1
+
+    def _jobs(self) -> dict[str, Job]:
+        """What is and was in the queue, the first come first; what cannot be read is left out."""
+        found = {path.stem: self._read(path.stem) for path in self.folder.queue.glob("[!.]*.json")}
+        jobs = {study: job for study, job in found.items() if job is not None}
+        return dict(sorted(jobs.items(), key=lambda item: (item[1].submitted, item[0])))
+
+    def _waiting(self, jobs: Mapping[str, Job]) -> list[str]:
+        """Studies that wait, the first come first."""
+        return [study for study, job in jobs.items() if job.waits and study not in self._children]
+
+    def _started(self, jobs: Mapping[str, Job]) -> dict[str, int]:
         """Processes that were started for studies and still run."""
-        records = {path.stem: read_record(path) or {} for path in self.folder.queue.glob("*.json")}
-        return {
-            study: record["pid"]
-            for study, record in records.items()
-            if isinstance(record.get("pid"), int) and _is_alive(record["pid"], record.get("born"))
-        }
+        started = {study: job.pid for study, job in jobs.items() if job.pid is not None and job.runs}
+        return started | {study: number for study, number in self._children.items() if _is_alive(number, _born(number))}
 
     async def run(self) -> None:
         """Look after the queue until cancelled."""
         while True:
-            with suppress(OSError):
+            try:
                 await anyio.to_thread.run_sync(self.look)
+            except Exception as error:  # a full disk, too many processes: it is tried again
+                logger.debug("The queue could not be looked after: %s", error)
             await anyio.sleep(EVERY)
 
     def look(self) -> None:
         """Start studies that wait while there is room."""
         with self._lock:
             self._reap()
-            started = self._started()
-            self._stopping &= set(started)
-            for study in self._waiting()[: max(self.at_once - len(started), 0)]:
-                self._start(study)
+            jobs = self._jobs()
+            for study in self._waiting(jobs)[: max(self.at_once - len(self._started(jobs)), 0)]:
+                self._start(study, jobs[study])
 
     def _reap(self) -> None:
         """Let go of processes that have ended."""
@@ -138,82 +204,139 @@ class Launcher:
                 if os.waitpid(process, os.WNOHANG) == (0, 0):
                     continue
             del self._children[study]
+            self.changes += 1
 
-    def _start(self, study: str) -> None:
-        record = read_record(self._record(study))
-        if record is None:
+    def _start(self, study: str, job: Job) -> None:
+        """Start a process. That it is to be is written before, so that none is ever started twice."""
+        begun = replace(job, begun=True)
+        self._write(study, begun)
+        try:
+            self._children[study] = process = _spawn(job.arguments, self._log(study))
+        except (OSError, ValueError) as error:
+            write_private(self._log(study), f"The study could not be started: {error}\n")
             return
-        log = str(self.folder.logs / f"{study}.txt")
-        process = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-m", "holdfast", *record["arguments"]],
-            {**os.environ, "PYTHONSAFEPATH": "1"},
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-            ],
-            setsid=True,  # it outlives the server, and Ctrl-C is not for it
-        )
-        self._children[study] = process
-        write_record(self._record(study), {**record, "pid": process, "born": _born(process)})
+        self._write(study, replace(begun, pid=process, born=_born(process)))
 
     def stop(self, study: str) -> StudyState:
         """Stop a study after the fits that it is at, or take it out of the queue; it can be resumed."""
-        state = self.state(study)
-        if state.state == "queued":
-            self._record(study).unlink(missing_ok=True)
-            return self.states().get(study) or StudyState(study=study, state="stopped")
-        process = find_writer(self.folder.store_of(study)) or self._started().get(study)
-        if not state.active or process is None:
-            raise RefusedError(409, f"The study {study} is not running.")
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
-        self._stopping.add(study)
-        return self.state(study)
+        with self._lock:
+            state, job = self.state(study), self._read(study)
+            if not state.active:
+                raise RefusedError(409, f"The study {study} is not running.")
+            if state.state != "queued":
+                self._terminate(study)
+                self._stopping.add(study)
+            if job is not None:
+                self._write(study, replace(job, stopped=True))
+            self.changes += 1
+            return self.state(study)
+
+    def _terminate(self, study: str) -> None:
+        store = self.folder.store_of(study)
+        process, started = find_writer(store), self._started(self._jobs()).get(study)
+        if process is not None and process != started and not holds_lock(store, process):
+            raise RefusedError(409, f"The study {study} runs on another machine, or is another user's; stop it there.")
+        number = process or started
+        if number is not None:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGTERM)
+
+    def go_on(self, study: str) -> StudyState:
+        """Put a study that was stopped into the queue again; one that never began, as it was asked for."""
+        if self.folder.find(study) is not None:
+            return self.submit(study, ["resume", "--quiet", "--", str(self.folder.store_of(study))])
+        self.state(study)
+        job = self._read(study)
+        if job is None:
+            raise RefusedError(409, f"How the study {study} was to be started is not known any more; start a new one.")
+        return self.submit(study, job.arguments)
+
+    def remove(self, study: str) -> Path | None:
+        """Take a study out of the folder, and return where its store lies now; None if it had none."""
+        with self._lock:
+            state = self.state(study)
+            if state.active:
+                raise RefusedError(409, f"The study {study} is {state.state}; stop it before it is removed.")
+            place = self.folder.put_away(study)
+            for file in (self._record(study), self._log(study)):
+                file.unlink(missing_ok=True)
+            self.changes += 1
+            return place
 
     # What studies are doing
 
     def states(self) -> dict[str, StudyState]:
         """How far every study of the folder has come: those that are active first, then the newest."""
-        names = [*self.folder.stores(), *(path.stem for path in self.folder.queue.glob("*.json"))]
-        started, waiting = self._started(), self._waiting()
-        found = {study: self._state(study, started, waiting) for study in dict.fromkeys(names)}
+        names = [*self.folder.stores(), *self._queued()]
+        jobs = self._jobs()
+        found = {study: self._state(study, jobs) for study in dict.fromkeys(names)}
         return dict(sorted(found.items(), key=lambda item: not item[1].active))
 
     def state(self, study: str) -> StudyState:
         """How far a study has come."""
-        if study not in self.folder.stores() and not self._is_queued(study):
+        if self.folder.find(study) is None and study not in self._queued():
             raise RefusedError(404, "There is no such study in this folder.")
-        return self._state(study, self._started(), self._waiting())
+        return self._state(study, self._jobs())
 
-    def _is_queued(self, study: str) -> bool:
-        return study in {path.stem for path in self.folder.queue.glob("*.json")}
+    def _queued(self) -> list[str]:
+        return [path.stem for path in self.folder.queue.glob("[!.]*.json")]
 
-    def _state(self, study: str, started: dict[str, int], waiting: list[str]) -> StudyState:
-        path = self.folder.store_of(study)
+    def _state(self, study: str, jobs: Mapping[str, Job]) -> StudyState:
+        path, job, waiting = self.folder.store_of(study), jobs.get(study), self._waiting(jobs)
+        writer = find_writer(path)  # before counting: one that ends meanwhile is seen as running, not as stopped
         try:
-            seen = _count(study, path)
+            seen = self._count(study, path, writing=writer is not None)
         except StoreError as error:
             return StudyState(study=study, state="unreadable", message=self.folder.shown(str(error)))
         if study in waiting:
             return replace(seen, state="queued", place=waiting.index(study) + 1)
-        if find_writer(path) is not None or study in started:
-            return replace(
-                seen, state="stopping" if study in self._stopping else "running" if seen.total else "starting"
-            )
+        if writer is not None or study in self._started(jobs):
+            stopping = study in self._stopping or (job is not None and job.stopped)
+            return replace(seen, state="stopping" if stopping else "running" if seen.total else "starting")
+        self._stopping.discard(study)
         if seen.total and seen.done >= seen.total:
             return replace(seen, state="finished")
-        return replace(seen, state="stopped" if seen.total else "failed", message=self._last_words(study))
+        stopped = job is not None and job.stopped
+        message = self._last_words(study) or ("" if job is None or stopped else KILLED)
+        return replace(seen, state="stopped" if seen.total or stopped else "failed", message=message)
+
+    def _count(self, study: str, path: Path, *, writing: bool) -> StudyState:
+        """How far the store of a study has come; counted again when it has changed, once a second if it is written."""
+        stamp, now, known = stamp_file(path), time.monotonic(), self._counted.get(study)
+        if known is not None and (stamp == known[0] is not None or (writing and now - known[1] < COUNTED_EVERY)):
+            return known[2]
+        seen = _count(study, path)
+        self._counted[study] = stamp, now, seen
+        return seen
+
+    def _log(self, study: str) -> Path:
+        return self.folder.logs / f"{study}.txt"
 
     def _last_words(self, study: str) -> str:
         """The last sentence that the command of a study wrote."""
         try:
-            text = (self.folder.logs / f"{study}.txt").read_text(encoding="utf-8", errors="replace")[-4000:]
+            with self._log(study).open("rb") as file:
+                file.seek(max(os.fstat(file.fileno()).st_size - 4000, 0))
+                text = file.read(4000).decode(errors="replace")
         except OSError:
             return ""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return self.folder.shown(lines[-1].removeprefix("holdfast: ")) if lines else ""
+
+
+def _spawn(arguments: Sequence[str], log: Path) -> int:
+    """Start a command of holdfast in a process that outlives this one, and return its number."""
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "holdfast", *arguments],
+        {**os.environ, "PYTHONSAFEPATH": "1"},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+        ],
+        setsid=True,  # Ctrl-C is not for it
+    )
 
 
 def _count(study: str, path: Path) -> StudyState:
@@ -245,8 +368,8 @@ def _born(process: int) -> str | None:
 
 def _is_alive(process: int, born: str | None) -> bool:
     """Whether a process still runs: the same one, not another with its number."""
-    if born is not None:
-        return _born(process) == born
+    if TELLS_BIRTHS:
+        return born is not None and _born(process) == born
     try:
         os.kill(process, 0)
     except OSError:

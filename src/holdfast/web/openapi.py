@@ -1,12 +1,15 @@
 """The OpenAPI description of everything under ``/api/v1``, made from the declared routes."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import is_dataclass
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from holdfast import __version__
 from holdfast.serialization import json_schema
 from holdfast.web.routing import API, ErrorPage, Route, Routes, required_fields
+
+PLACE = "#/components/schemas/"
 
 
 def describe_routes(routes: Routes) -> Routes:
@@ -69,7 +72,7 @@ def _path_parameters(route: Route) -> list[dict[str, Any]]:
 def _query_parameters(kind: Any, schemas: dict[str, Any]) -> list[dict[str, Any]]:
     if kind is None:
         return []
-    described = _schema(kind, {}, given=True, inline=True)
+    described = _schema(kind, schemas, given=True, inline=True)
     needed = required_fields(kind)
     return [
         {
@@ -89,28 +92,54 @@ def _content(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(kind: Any, schemas: dict[str, Any], *, given: bool = False, inline: bool = False) -> dict[str, Any]:
-    """Put the schema of a record among the others and return a reference to it, or the schema itself."""
-    schema = getattr(kind, "schema", None)
-    described = json_schema(kind, title=kind.__name__, schema=schema if isinstance(schema, str) else None)
-    if given:
-        described["required"] = required_fields(kind)
+    """Put the schema of a record among the others and return a reference to it, or the schema itself.
+
+    What is given may leave out fields that have a default, so the same record is described apart for that.
+    """
+    described = json_schema(kind, title=kind.__name__)
     parts = described.pop("$defs", {})
-    del described["$schema"]
-    schemas |= {name: _with_references(part) for name, part in parts.items()}
-    if inline:
-        return described
-    schemas[kind.__name__] = _with_references(described)
-    return {"$ref": f"#/components/schemas/{kind.__name__}"}
+    del described["$schema"], described["title"]
+    for name, record in _find_records(kind).items():
+        part = described if record is kind else parts[name]
+        if given:
+            part["required"] = required_fields(record)
+        if isinstance(version := getattr(record, "schema", None), str):  # documents that are files of their own, too
+            part["properties"] = {"schema": {"const": version}, **part["properties"]}
+            part["required"] = ["schema", *part["required"]]
+    prefix = "Given" if given else ""
+    _add(schemas, parts if inline else {**parts, kind.__name__: described}, prefix)
+    return _with_references(described, prefix) if inline else {"$ref": f"{PLACE}{prefix}{kind.__name__}"}
 
 
-def _with_references(schema: Any) -> Any:
+def _find_records(kind: Any) -> dict[str, Any]:
+    """A record and all that are inside it, by name."""
+    found: dict[str, Any] = {}
+    waiting = [kind]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, type) and is_dataclass(part) and part.__name__ not in found:
+            found[part.__name__] = part
+            waiting += get_type_hints(part).values()
+        waiting += get_args(part)
+    return found
+
+
+def _add(schemas: dict[str, Any], parts: Mapping[str, Any], prefix: str) -> None:
+    """Put schemas among the others; two records of one name would be described as one."""
+    for name, part in parts.items():
+        described = _with_references(part, prefix)
+        if schemas.setdefault(prefix + name, described) != described:
+            raise ValueError(f"Expected one record named {name}, got two that differ; give one of them another name.")
+
+
+def _with_references(schema: Any, prefix: str) -> Any:
     """The same schema, with references as OpenAPI writes them."""
     if isinstance(schema, dict):
         return {
-            key: value.replace("#/$defs/", "#/components/schemas/") if key == "$ref" else _with_references(value)
+            key: value.replace("#/$defs/", PLACE + prefix) if key == "$ref" else _with_references(value, prefix)
             for key, value in schema.items()
         }
-    return [_with_references(item) for item in schema] if isinstance(schema, list) else schema
+    return [_with_references(item, prefix) for item in schema] if isinstance(schema, list) else schema
 
 
 def _error_schema() -> dict[str, Any]:

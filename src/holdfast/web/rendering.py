@@ -22,7 +22,7 @@ from holdfast.web.guard import RefusedError
 STATIC = Path(__file__).parent / "static"
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 BUNDLE = "vega.js"
-FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def render_page(
@@ -39,7 +39,7 @@ def render_page(
         figures=figures, plain=to_plain, address=static_address, glossary=Glossary(), version=__version__,
         themes=Markup(embed.json_block(THEMES, "holdfast-themes")),
     )  # fmt: skip
-    return HTMLResponse(text, status)
+    return HTMLResponse(text.encode(errors="replace"), status)
 
 
 @cache

@@ -5,21 +5,25 @@ address and from the JSON that was sent, every value checked against the type of
 becomes a page by a template, and JSON under ``/api/v1``.
 """
 
+import errno
 import inspect
 import json
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Match
 from starlette.routing import Route as StarletteRoute
 
 from holdfast.serialization import from_plain, to_plain
-from holdfast.web.guard import RefusedError, is_api
+from holdfast.web.guard import UNEXPECTED, RefusedError, is_api
 from holdfast.web.rendering import render_page
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ Draw: TypeAlias = Callable[[Any], Mapping[str, str]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
 MOST_JSON = 2_000_000
-UNEXPECTED = "Something went wrong inside holdfast; the terminal in which holdfast serve runs says what."
+FULL = "There is no room left on the disk; nothing was changed. Make room, and try again."
 logger = logging.getLogger("holdfast.web")
 
 
@@ -106,7 +110,9 @@ def make_routes(site: "Site", routes: Routes) -> list[StarletteRoute]:
 def _answer_json(site: "Site", route: Route) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         found = await _call(site, route, request)
-        return found if isinstance(found, Response) else JSONResponse(to_plain(found), route.status)
+        if isinstance(found, StreamingResponse) and request.method == "HEAD":
+            return Response(status_code=found.status_code, media_type=found.media_type)
+        return found if isinstance(found, Response) else send_json(found, route.status)
 
     return answer
 
@@ -119,7 +125,7 @@ def _answer_page(site: "Site", route: Route) -> Callable[[Request], Any]:
         if isinstance(found, Response):
             return found
         return await anyio.to_thread.run_sync(
-            lambda: render_page(template, found, draw=route.draw), limiter=site.threads
+            lambda: render_page(template, found, draw=route.draw), limiter=site.threads, abandon_on_cancel=True
         )
 
     return answer
@@ -132,12 +138,19 @@ async def _call(site: "Site", route: Route, request: Request) -> Any:
     if "query" in hints:
         arguments["query"] = read_query(hints["query"], request.query_params.multi_items())
     if "body" in hints:
-        arguments["body"] = from_plain(hints["body"], await read_json(request))
+        arguments["body"] = _read_body(hints["body"], await read_json(request))
     if "request" in hints:
         arguments["request"] = request
     if inspect.iscoroutinefunction(route.answer):
         return await route.answer(site, **arguments)
-    return await anyio.to_thread.run_sync(lambda: route.answer(site, **arguments), limiter=site.threads)
+    return await anyio.to_thread.run_sync(
+        lambda: route.answer(site, **arguments), limiter=site.threads, abandon_on_cancel=True
+    )
+
+
+def send_json(answer: Any, status: int = 200) -> Response:
+    """Return an answer as JSON; characters that UTF-8 has not are written as JSON writes them."""
+    return Response(json.dumps(to_plain(answer), allow_nan=False), status, media_type="application/json")
 
 
 # What comes in
@@ -154,9 +167,20 @@ async def read_json(request: Request) -> Any:
         if len(content) > MOST_JSON:
             raise RefusedError(413, f"Expected at most {MOST_JSON / 1e6:g} MB of JSON, got more.")
     try:
-        return json.loads(content)
+        return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise RefusedError(400, "Expected JSON in the body of the request, got something else.") from None
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _read_body(kind: Any, content: Any) -> Any:
+    try:
+        return from_plain(kind, content)
+    except RecursionError:
+        raise ValueError("Expected a few levels in the body of the request, got hundreds.") from None
 
 
 def read_query(kind: type, given: list[tuple[str, str]]) -> Any:
@@ -195,7 +219,7 @@ def _read_text(kind: Any, name: str, text: str) -> Any:
     except ValueError:
         words = {int: "a whole number", float: "a number"}
         raise ValueError(f"Expected {words[kind]} for {name}, got {text[:60]!r}.") from None
-    if kind is float and value != value:
+    if kind is float and not math.isfinite(value):
         raise ValueError(f"Expected a number for {name}, got {text[:60]!r}.")
     return value
 
@@ -214,8 +238,8 @@ def make_handlers(site: "Site") -> Mapping[Any, Any]:
 
     def answer(request: Request, status: int, sentence: str, question: Any = None) -> Response:
         sentence = site.folder.shown(sentence)
-        if is_api(request.url.path):
-            return JSONResponse({"error": sentence, "question": to_plain(question)}, status)
+        if is_api(request.scope["path"]):
+            return send_json({"error": sentence, "question": question}, status)
         return render_page("error.html.j2", ErrorPage(sentence=sentence), status)
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -228,21 +252,30 @@ def make_handlers(site: "Site") -> Mapping[Any, Any]:
     async def missing(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
         sentences = {404: "There is no such page.", 405: "This address cannot be asked for in this way."}
-        return answer(request, status, sentences.get(status, "This request cannot be answered."))
+        response = answer(request, status, sentences.get(status, "This request cannot be answered."))
+        if status == 405:
+            response.headers["allow"] = ", ".join(sorted(_methods(request)))
+        return response
 
     async def unexpected(request: Request, error: Exception) -> Response:
-        logger.error("A request failed: %s %s", request.method, request.url.path, exc_info=error)
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            return answer(request, 507, FULL)
+        logger.error("A request failed: %s %s", request.method, request.scope["path"], exc_info=error)
         return answer(request, 500, UNEXPECTED)
 
     async def gone(request: Request, error: Exception) -> Response:
         return Response(status_code=499)
 
-    from starlette.exceptions import HTTPException
-
     return {
         RefusedError: refused, TaskError: invalid, ValueError: invalid, ClientDisconnect: gone, HTTPException: missing,
-        Exception: unexpected,
+        OSError: unexpected, Exception: unexpected,
     }  # fmt: skip
+
+
+def _methods(request: Request) -> set[str]:
+    """In which ways an address can be asked for."""
+    matching = [route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE]
+    return {method for route in matching for method in route.methods}
 
 
 @dataclass(frozen=True, kw_only=True)

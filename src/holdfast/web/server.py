@@ -1,18 +1,25 @@
-"""Running the page: where it listens, what it prints, and that there is one for a folder."""
+"""Running the page: where it listens, what it prints, and that there is one for a folder.
 
+The address is printed, and connections wait, before what the page needs is imported, which takes seconds.
+"""
+
+import errno
 import fcntl
+import html
 import logging
 import os
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from holdfast.web.app import MOST_UPLOADED, create_app
-from holdfast.web.folder import Folder, read_record, write_record
+from holdfast.web.folder import Folder, read_record, write_private, write_record
+from holdfast.web.guard import MEGABYTE
 
+MOST_UPLOADED = 200 * MEGABYTE
 PORT = 8730
 MOST_PORTS = 50
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -68,91 +75,123 @@ def serve(
     >>> from holdfast.web import serve
     >>> serve("studies", open_browser=False)  # doctest: +SKIP
     """
-    import uvicorn
-
     os.umask(0o077)  # stores, uploads and logs are the owner's only, those of studies too
     place = Folder(folder)
-    listening = listen(host, port)
-    with listening, _only_server(place) as announce:
+    with _only_server(place) as announce, listen(host, port) as listening:
         number = listening.getsockname()[1]
         token = place.token(new=new_token)
-        app = create_app(place.path, token=token, host=host, port=number, most_uploaded=most_uploaded, at_once=at_once)
         address = f"http://{_shown_host(host)}:{number}/?token={token}"
         announce(address)
-        for line in _greeting(address, place.path, host):
+        for line in _greeting(address, place, host):
             say(line)
-        logging.getLogger("holdfast.web").addHandler(logging.StreamHandler())
-        server = uvicorn.Server(_configure(app))
-        if open_browser:
-            _open_later(server, address)
-        server.run(sockets=[listening])
+        _run(
+            place, listening, say, open_page=partial(_open_page, place, address) if open_browser else None,
+            token=token, host=host, port=number, most_uploaded=most_uploaded, at_once=at_once,
+        )  # fmt: skip
 
 
-def _configure(app: Any) -> Any:
-    import uvicorn
+def _run(
+    folder: Folder,
+    listening: socket.socket,
+    say: Callable[[str], None],
+    *,
+    open_page: Callable[[], None] | None,
+    **options: Any,
+) -> None:
+    """Answer requests until a signal comes."""
+    from holdfast.web import worker
+    from holdfast.web.app import create_app
+    from holdfast.web.connections import PageServer, configure
 
-    return uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, ws="none", limit_concurrency=200,
-        timeout_keep_alive=30, timeout_graceful_shutdown=2, lifespan="on", h11_max_incomplete_event_size=64_000,
-    )  # fmt: skip
+    app = create_app(folder.path, **options)
+    starlette: Any = app.app
+    with _told(say):
+        PageServer(configure(app), begun=open_page, ending=starlette.state.site.watch.close).run(sockets=[listening])
+        worker.stop_all()
+
+
+@contextmanager
+def _told(say: Callable[[str], None]) -> Iterator[None]:
+    """Tell what the server logs to the person who started it."""
+
+    class Telling(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(self.format(record))
+
+    handler, loggers = Telling(logging.WARNING), [logging.getLogger(name) for name in ("holdfast.web", "uvicorn.error")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
     """Return a socket that listens; without a port, at the first one that is free."""
-    ports = range(PORT, PORT + MOST_PORTS) if port is None else [port]
-    for number in ports:
+    try:
+        family, kind, protocol, _, (name, _, *more) = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no name of a host"
+        raise ValueError(f"Expected an address of this machine as --host, got {host!r}: {reason}.") from None
+    for number in range(PORT, PORT + MOST_PORTS) if port is None else [port]:
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            family, kind, protocol, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
-            listening = socket.socket(family, kind, protocol)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            listening.bind((name, number, *more))
+            listening.listen(100)
+        except OSError as error:
+            listening.close()
+            if error.errno != errno.EADDRINUSE:
+                reason = os.strerror(error.errno or 0)
+                raise ValueError(
+                    f"Expected to listen at port {number} of {host}, got: {reason}; give another --port or --host."
+                ) from None
             continue
-        listening.listen(100)
         return listening
-    where = f"port {ports[0]}" if len(ports) == 1 else f"a port from {ports[0]} to {ports[-1]}"
-    raise ValueError(f"Expected {where} of {host} to be free, got: {reason}; give another --port or --host.")
+    where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + MOST_PORTS - 1}"
+    raise ValueError(f"Expected {where} of {host} to be free, but other programs use it; give another --port.")
 
 
 def _shown_host(host: str) -> str:
     return {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, f"[{host}]" if ":" in host else host)
 
 
-def _greeting(address: str, folder: Path, host: str) -> Iterator[str]:
-    yield f"The page of {folder} is open at"
+def _greeting(address: str, folder: Folder, host: str) -> Iterator[str]:
+    yield f"The page of {folder.path} is open at"
     yield f"  {address}"
     if host not in LOOPBACK:
         yield f"holdfast: warning: it can be reached from other machines ({host}), without encryption."
-    elif folder.stat().st_mode & 0o022:
-        yield f"holdfast: warning: others may write into {folder}; chmod go-w keeps its studies yours."
+    if folder.is_shared:
+        yield f"holdfast: warning: others may write into {folder.path}; a folder of your own keeps its studies yours."
     yield "Ctrl-C closes it; studies that run go on, and are there when it is opened again."
 
 
-def _open_later(server: Any, address: str) -> None:
-    """Open a browser once the server answers."""
-    started = server.startup
-
-    async def startup(*arguments: Any, **options: Any) -> None:
-        await started(*arguments, **options)
-        if server.started:
-            webbrowser.open(address)
-
-    server.startup = startup
+def _open_page(folder: Folder, address: str) -> None:
+    """Open a browser through a file that leads on: all users of a machine see the arguments of its programs."""
+    file, place = folder.private / "open.html", html.escape(address)
+    head = f'<meta charset="utf-8"><title>holdfast</title><meta http-equiv="refresh" content="0; url={place}">'
+    write_private(file, f'<!doctype html>{head}<p><a href="{place}">Open the page</a></p>')
+    with suppress(webbrowser.Error):
+        webbrowser.open(file.as_uri())
 
 
 @contextmanager
 def _only_server(folder: Folder) -> Iterator[Callable[[str], None]]:
     """Hold the right to serve a folder; gives a function that says to others at which address."""
     place = folder.private / "server.json"
-    handle = os.open(folder.private / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(folder.private / "server.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             address = str((read_record(place) or {}).get("address", ""))
             raise AlreadyServedError(folder.path, address) from None
-        yield lambda address: write_record(place, {"address": address, "pid": os.getpid()})
-        place.unlink(missing_ok=True)
+        try:
+            yield lambda address: write_record(place, {"address": address, "pid": os.getpid()})
+        finally:
+            place.unlink(missing_ok=True)
+            (folder.private / "open.html").unlink(missing_ok=True)
     finally:
         os.close(handle)

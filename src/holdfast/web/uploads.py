@@ -17,10 +17,9 @@ from holdfast.web.guard import MEGABYTE, RefusedError
 Purpose: TypeAlias = Literal["table", "selections"]
 PURPOSES: tuple[Purpose, ...] = ("table", "selections")
 KEY = re.compile(r"[0-9a-f]{16}")
-SPARE = 200 * MEGABYTE
-"""Bytes that must stay free on the disk."""
-SLOWEST = 60
-"""Seconds that a sender may wait between two pieces."""
+ABOUT = ".about.json"
+UNFINISHED = 3600
+"""Seconds after which an upload without a record was left behind by a server that was killed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +57,14 @@ class Uploads:
     """
 
     def __init__(self, folder: Folder) -> None:
-        self.place = folder.uploads
+        self.folder, self.place = folder, folder.uploads
 
     async def receive(self, name: str, purpose: Purpose, expected: int, pieces: AsyncIterator[bytes]) -> Upload:
         """Write a file as it comes; what was sent in half is removed.
 
         ``expected`` is the number of bytes that the sender announced, 0 if it did not.
         """
-        self.check_room(expected)
+        self.folder.check_room(expected)
         key, size = secrets.token_hex(8), 0
         place = self.place / key
         place.mkdir(mode=OWNER_ONLY)
@@ -73,27 +72,26 @@ class Uploads:
         try:
             async with await anyio.open_file(file, "xb") as out:
                 file.chmod(0o600)
-                async for piece in _in_time(pieces):
+                async for piece in pieces:
                     size += len(piece)
                     if size % (16 * MEGABYTE) < len(piece):
-                        self.check_room(0)
+                        self.folder.check_room()
                     await out.write(piece)
             if not size:
                 raise RefusedError(400, "Expected a file with something in it, got an empty one.")
             upload = Upload(upload=key, name=file.name, purpose=purpose, size=size, time=time.time())
-            write_record(place / ".about.json", {"name": file.name, "purpose": purpose, "time": upload.time})
+            write_record(place / ABOUT, {"name": file.name, "purpose": purpose, "time": upload.time})
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
         return upload
 
-    def check_room(self, needed: int) -> None:
-        """Refuse to write if the disk would be full after it."""
-        free = shutil.disk_usage(self.place).free - SPARE
-        if needed > free:
-            raise RefusedError(
-                507, f"There is no room on the disk for this file ({max(free, 0) / MEGABYTE:,.0f} MB free)."
-            )
+    def remove_unfinished(self) -> None:
+        """Remove what was sent in half to a server that was killed meanwhile."""
+        for place in self.place.iterdir():
+            old = time.time() - place.stat().st_mtime > UNFINISHED
+            if old and KEY.fullmatch(place.name) and not (place / ABOUT).exists():
+                shutil.rmtree(place, ignore_errors=True)
 
     def list(self, purpose: Purpose | None = None) -> list[Upload]:
         """The uploads, the newest first."""
@@ -117,7 +115,7 @@ class Uploads:
         shutil.rmtree(self.place / self.get(key).upload)
 
     def _read(self, place: Path) -> Upload | None:
-        record = read_record(place / ".about.json")
+        record = read_record(place / ABOUT)
         if record is None or not _is_sound(record):
             return None
         file = place / record["name"]
@@ -130,16 +128,3 @@ class Uploads:
 def _is_sound(record: dict[str, Any]) -> bool:
     named = isinstance(record.get("name"), str) and safe_name(record["name"]) == record["name"]
     return named and record.get("purpose") in PURPOSES and isinstance(record.get("time"), float)
-
-
-async def _in_time(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Pass pieces on as long as they come in time."""
-    while True:
-        try:
-            with anyio.fail_after(SLOWEST):
-                piece = await anext(pieces)
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            raise RefusedError(408, f"Nothing came for {SLOWEST} seconds, so the upload was given up.") from None
-        yield piece

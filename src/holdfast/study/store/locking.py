@@ -78,6 +78,28 @@ def find_holder(real: Path) -> int | None:
     return number
 
 
+def holds_lock(real: Path, process: int) -> bool:
+    """Whether it is a process of this machine, and of this user, that holds the right to write.
+
+    A folder may be shared by machines: then the number in the lock file is that of a process elsewhere.
+    """
+    handles = Path(f"/proc/{process}/fd")
+    if not Path("/proc/self/fd").is_dir():
+        return _is_alive(process)
+    try:
+        lock = _lock_file(real).stat()
+        return any(_is_open_at(handle, lock) for handle in handles.iterdir())
+    except OSError:
+        return False
+
+
+def _is_open_at(handle: Path, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(handle.stat(), file)
+    except OSError:  # closed meanwhile
+        return False
+
+
 def _read_number(handle: int) -> int | None:
     """The number of the process that left it in a lock file."""
     text = os.read(handle, 20).strip()
