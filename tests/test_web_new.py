@@ -10,8 +10,10 @@ import pytest
 
 import holdfast as hf
 from holdfast.declared import About
+from holdfast.report.render import make_environment
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
 from holdfast.web import starting
+from holdfast.web.launcher import StudyState
 from serving import CHROMIUM, open_client, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
@@ -263,6 +265,7 @@ def test_hostile_names_of_columns_stay_names(client):
     assert "<script>alert" not in client.get(f"/data/{key}", params=said).text
     page = client.get(f"/api/v1/data/{key}", params=said).json()
     assert page["table"]["record"]["features"] == 3
+    assert "<script>alert" not in client.get(page["plan"]).text
     body = plan_body(client, page, 3, selectors=[{"name": "anova"}], sizes="1")
     study = client.post("/api/v1/studies", json=body).json()["study"]
     assert finish(client, study)["done"] == 3
@@ -285,7 +288,7 @@ def test_a_study_without_room_on_the_disk_is_not_started(client, monkeypatch):
     assert "not enough room" in client.post("/api/v1/cost", json=KNOWN).json()["warnings"][0]
     answer = client.post("/api/v1/studies", json=KNOWN)
     assert answer.status_code == 507
-    assert "0 MB are free" in answer.json()["error"]
+    assert "not enough room on the disk (0 MB" in answer.json()["error"]
 
 
 def test_a_study_that_will_be_long_or_large_is_told(client, monkeypatch):
@@ -338,6 +341,17 @@ def test_resamples_and_selectors_are_added_and_what_was_found_stays(grown, tmp_p
         old, new = (result.preferences(candidate) for result in (before, after))
         assert (len(old), len(new)) == (3, 5)
         assert new.take(range(3)) == old
+
+
+def test_the_form_by_which_a_study_grows_is_there_when_it_has_ended():
+    environment = make_environment("html", "holdfast.web")
+    template = environment.from_string(
+        '{% import "extend.html.j2" as growing with context %}{{ growing.extend(study) }}'
+    )
+    for state, offered in (("finished", True), ("stopped", True), ("running", False), ("queued", False)):
+        text = template.render(study=StudyState(study="a <b>", state=state), address=str)
+        assert ('data-extend="a &lt;b&gt;"' in text) == offered
+        assert 'src="extend.js"' in text
 
 
 @pytest.mark.parametrize(

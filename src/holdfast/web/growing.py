@@ -20,7 +20,6 @@ from holdfast.web.launcher import StudyState
 from holdfast.web.offers import Offer, Offers, make_offers
 from holdfast.web.plans import Part, check_range, jobs_argument, read_sizes, selector_text
 from holdfast.web.site import Site
-from holdfast.web.starting import check_space
 
 MOST_ADDED = 100_000
 IN_PYTHON = (
@@ -113,6 +112,8 @@ def _number(n_splits: int, command: Mapping[str, Any], parameters: Mapping[str, 
 def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...], sizes: str, cores: int) -> StudyState:
     """Put a study into the queue again, with more resamples or selectors; what it has stays."""
     growth = read_growth(site, study)
+    if (state := site.launcher.state(study)).active:
+        raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
     check_range("the number of resamples to add", resamples, 0, MOST_ADDED)
     if not resamples and not selectors:
         raise ValueError("Expected a number of resamples to add, or selectors, got neither.")
@@ -122,7 +123,6 @@ def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...],
     if resamples:
         command |= _with_more(growth, resamples)
     command["select"] = _with_selectors(command["select"], texts)
-    check_space(site, 0)
     jobs = jobs_argument(cores)
     file = site.folder.queue / f"{study}.toml"
     write_private(file, to_toml({key: value for key, value in command.items() if key not in ("until", "cap")}))

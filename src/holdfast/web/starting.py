@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from holdfast.study.progress import format_duration
-from holdfast.web.guard import MEGABYTE, RefusedError
+from holdfast.web.folder import SPARE
+from holdfast.web.guard import MEGABYTE
 from holdfast.web.launcher import StudyState
 from holdfast.web.offers import make_offers
 from holdfast.web.plans import Plan, jobs_argument, option_arguments, plan_arguments, show_command
 from holdfast.web.tables import AS_FOUND, Facts, TableQuery, file_options, find_table, inspect, known_facts, read_facts
-from holdfast.web.uploads import SPARE
 from holdfast.web.worker import TaskError
 
 if TYPE_CHECKING:
@@ -197,28 +197,12 @@ def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
     if seconds > LONG:
         warnings.append(f"This will take about {format_duration(seconds)}. Fewer selectors or resamples take less; a "
                         "study can be stopped and resumed at any time.")  # fmt: skip
-    free = free_space(site)
+    free = shutil.disk_usage(site.folder.path).free - SPARE
     if size > free:
         warnings.append(f"There is not enough room on the disk: {max(free, 0) / MEGABYTE:,.0f} MB are free.")
     elif size > LARGE:
         warnings.append(f"This will take {size / MEGABYTE:,.0f} MB of the {free / MEGABYTE:,.0f} MB free on the disk.")
     return tuple(warnings)
-
-
-def free_space(site: "Site") -> int:
-    """Bytes on the disk that a study may fill."""
-    return shutil.disk_usage(site.folder.path).free - SPARE
-
-
-def check_space(site: "Site", needed: int) -> None:
-    """Refuse to start a study for which there is no room."""
-    free = free_space(site)
-    if free <= 0 or needed > free:
-        raise RefusedError(
-            507,
-            f"There is not enough room on the disk for this study ({max(free, 0) / MEGABYTE:,.0f} MB are free, it "
-            f"needs about {needed / MEGABYTE:,.1f} MB); remove what is not needed, or make fewer resamples.",
-        )
 
 
 # Starting
@@ -227,7 +211,7 @@ def check_space(site: "Site", needed: int) -> None:
 async def start(site: "Site", request: StudyRequest) -> StudyState:
     """Put a study into the queue, under a new name."""
     command = await make_command(site, request)
-    check_space(site, _costs.get((command.options, command.data), 0))
+    site.folder.check_room(_costs.get((command.options, command.data), 0))
     return await anyio.to_thread.run_sync(_submit, site, command, limiter=site.threads)
 
 
