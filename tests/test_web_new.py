@@ -447,6 +447,11 @@ def page(browser, tmp_path):
     assert hosts == {address.split("/")[2]}
 
 
+DROP = """([name, text]) => {
+  const dropped = new DataTransfer();
+  dropped.items.add(new File([text], name));
+  document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
+}"""
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -486,8 +491,12 @@ def test_questions_are_answered_by_clicking_and_a_second_table_is_given(page, ge
     files = [{"name": name, "mimeType": "text/csv", "buffer": content}
              for content, name in zip(genes, NAMES, strict=True)]  # fmt: skip
     page.get_by_role("link", name="New study").click()
-    page.set_input_files("#table-file", files[0])
+    page.locator("[data-drop]").wait_for()
+    page.evaluate(DROP, [NAMES[0], genes[0].decode()])
     page.get_by_role("button", name="A feature, such as a gene").click()
+    page.locator("#second-file").wait_for()
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert not page.evaluate(TOO_WIDE)
     page.set_input_files("#second-file", files[1])
     page.get_by_role("button", name="status").click()
     page.get_by_role("heading", name="This table can be studied").wait_for()
