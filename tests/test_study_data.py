@@ -120,3 +120,13 @@ def test_splits_hold_their_row_numbers(tmp_path):
     folds = hf.Study(selectors={"anova": anova()}, perturbation=hf.Folds(4)).run(X, Y)
     assert sorted(np.concatenate(folds.splits["test_rows"].tolist())) == list(range(40))
     assert all((counts == 1).all() for counts in folds.splits["train_counts"])
+
+
+def test_a_trial_names_the_candidates_that_cannot_be_fitted():
+    from holdfast.selectors import MRMR, AnovaF
+
+    grid = hf.Candidates(MRMR(2), {"n_bins": [5, 1000]})
+    cost = hf.Study(selectors={"anova": AnovaF(2), "mrmr": grid}, perturbation=hf.Bootstrap(3)).cost(X, Y)
+    assert cost["candidates"] == 3
+    assert list(cost["failures"]) == ["mrmr(n_bins=1000)"]
+    assert "n_bins" in cost["failures"]["mrmr(n_bins=1000)"]

@@ -190,6 +190,8 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
         f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
         f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
+    for name, error in cost["failures"].items():
+        console().print(f"{name} could not be fitted: {error}", soft_wrap=True, markup=False)
 
 
 # Showing

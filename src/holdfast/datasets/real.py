@@ -84,6 +84,21 @@ def names() -> list[str]:
     return list(DATASETS)
 
 
+def available() -> list[str]:
+    """Return the names of the data sets that are on this machine, so that :func:`load` needs no download.
+
+    Returns
+    -------
+    list of str
+        The names; the checksums of files are not looked at.
+    """
+    try:
+        folder = _folder()
+    except ValueError:  # without pooch there is no folder to download to
+        return [info.name for info in DATASETS.values() if info.sha256 is None]
+    return [info.name for info in DATASETS.values() if info.sha256 is None or (folder / info.file).is_file()]
+
+
 def listing() -> pd.DataFrame:
     """Return the facts about all real data sets as a table.
 

@@ -99,7 +99,11 @@ def _make(known: Registry[Any], name: str, parameters: Mapping[str, Any], task: 
 
 
 def _resolve_base(name: Any, *, task: str, trust: Trust, **parameters: Any) -> Any:
-    return make_selector(name, parameters, task, trust)
+    """Make the base of another selector, which may call its number of features ``k``."""
+    known = SELECTORS[name].parameters if isinstance(name, str) and name in SELECTORS else {}
+    given = {"k" if key == "n_features" and key not in known and "k" in known else key: value
+             for key, value in parameters.items()}  # fmt: skip
+    return make_selector(name, given, task, trust)
 
 
 def _call(make: Callable[..., Any], parameters: Mapping[str, Any], what: str, offered: Mapping[str, Any] = {}) -> Any:

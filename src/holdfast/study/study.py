@@ -252,7 +252,7 @@ class Study:
         -------
         dict
             Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
-            on disk they take.
+            on disk they take; ``failures`` are the errors of candidates that could not be fitted, by their names.
         """
         run = StudyRun(self, self._read_data(X, y, groups)[0], True)
         places = range(len(run.families))
@@ -270,6 +270,12 @@ class Study:
             "fits": candidates * splits,
             "seconds": seconds * splits,
             "bytes": splits * estimate_bytes(finished, [context.split(0)]),
+            "failures": {
+                run.families[outcome.family].names[outcome.candidate]: outcome.failure.error
+                for part in finished
+                for outcome in part.outcomes
+                if outcome.failure is not None
+            },
         }
 
 

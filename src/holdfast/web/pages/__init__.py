@@ -4,11 +4,14 @@ from holdfast.web.pages import (
     beside,
     compare,
     explore,
+    extending,
     feature,
     features,
     files,
     home,
     measure,
+    new,
+    plans,
     profile,
     studies,
     tradeoff,
@@ -16,7 +19,10 @@ from holdfast.web.pages import (
 )
 from holdfast.web.routing import Routes
 
-PARTS = (home, uploads, measure, compare, explore, studies, features, feature, files, tradeoff, beside, profile)
+PARTS = (
+    home, uploads, measure, compare, explore, new, plans, extending,
+    studies, features, feature, files, tradeoff, beside, profile,
+)  # fmt: skip
 ROUTES = Routes(route for part in PARTS for route in part.routes)
 """All routes, in the order in which an address is matched."""
 
