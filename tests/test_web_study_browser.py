@@ -94,6 +94,7 @@ def test_a_study_is_watched_stopped_and_resumed(browser, tmp_path):
         page.click("button:has-text('Stop')")
         page.wait_for_selector(".state.stopped")
         stopped = fits(page)
+        page.wait_for_selector("button:has-text('Resume')")
         assert page.query_selector("button:has-text('Stop')") is None
         page.click("button:has-text('Resume')")
         wait_for_fits(page, stopped)

@@ -221,6 +221,10 @@ const onProgress = study => {
   const results = document.querySelector("[data-live-study]"), wait = 1000 * Number(results?.dataset.every || 3);
   const turned = known ? study.state !== known.state : places.length > 0 && !active;
   const grown = results && known && study.done !== known.done;
+  if (turned && !active) {  // until the newer page is there
+    const outdated = `/studies/${study.study}/stop`;
+    all("button[data-post]").filter(button => decodeURIComponent(button.dataset.post) === outdated).forEach(button => { button.disabled = true; });
+  }
   if (turned || (grown && Date.now() - refreshed > wait && !busy())) {
     refreshed = Date.now();
     load(location.href, {keep: true, quiet: true});
