@@ -20,7 +20,7 @@ from holdfast.study.store import read_progress
 
 CLIENTS = 50
 RESAMPLES = 60
-TIMES = 2
+TIMES = 3
 
 
 class Spent(NamedTuple):
