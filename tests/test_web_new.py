@@ -121,7 +121,7 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert study == "Patienten (Größe)-study"
     state = finish(client, study)
     assert (state["state"], state["done"]) == ("finished", cost["fits"])
-    found = client.get(f"/api/v1/studies/{study}").json()["summary"]
+    found = client.get(f"/api/v1/studies/{study}").json()["results"]["summary"]
     assert "Größe 0" in str(found)
 
 
