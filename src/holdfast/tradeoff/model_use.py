@@ -76,7 +76,7 @@ def _find_coefficients(
 def _describe(result: StudyResult, up: bool, share: float, shown: bool) -> str:
     percent = "more than 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
     if not shown:
-        return f"points both ways: {percent}"
+        return "one sign in all of its models, too few to tell" if share == 1 else f"points both ways: {percent}"
     return f"{_describe_sign(result, up)} in {percent} of its models"
 
 
