@@ -359,7 +359,8 @@ def test_a_finished_study_says_why_nothing_could_be_added_to_it(grown, tmp_path)
         assert "nothing could be added to it: " in state["message"]
         assert str(tmp_path) not in state["message"]
         assert "nothing could be added to it: " in client.get("/studies/breast_cancer-study").text
-        assert client.post(f"{address}/extend", json={"resamples": 1}).status_code == 202
+        again = client.post(f"{address}/extend", json={"resamples": 1})
+        assert (again.status_code, again.json()["state"]) == (202, "starting")  # not running, with all fits done
         assert finish(client, "breast_cancer-study")["message"] == ""
 
 

@@ -305,7 +305,9 @@ class Launcher:
             return replace(seen, state="queued", place=waiting.index(study) + 1)
         if writer is not None or study in self._starting or study in self._started(jobs):
             stopping = study in self._stopping or (job is not None and job.stopped)
-            return replace(seen, state="stopping" if stopping else "running" if seen.total else "starting")
+            untouched = writer is None and job is not None and seen.changed < job.submitted
+            starting = not seen.total or untouched  # what it has is from before
+            return replace(seen, state="stopping" if stopping else "starting" if starting else "running")
         self._stopping.discard(study)
         stopped = job is not None and job.stopped
         if seen.total and seen.done >= seen.total:
