@@ -225,6 +225,20 @@ def test_the_target_in_a_second_table(tmp_path):
     check_question(turned.question, "target", [])
 
 
+def test_the_target_among_features_in_rows(tmp_path):
+    genes = "".join(f"G{row};1,5;2,{row};{row},0;4,0\n" for row in range(9))
+    path = write(tmp_path, "gene;S1;S2;S3;S4\nstatus;ill;well;ill;well\n" + genes, "genes.csv")
+    assert inspect_table(path).question.option == "transpose"
+    found = inspect_table(path, transpose=True)
+    assert (found.question.option, found.targets[0].name) == ("target", "status")
+    read = inspect_table(path, transpose=True, target="status").record
+    assert (read.rows, read.features, read.classes) == (4, 9, (("ill", 2), ("well", 2)))
+
+    texts = "".join(f"P{row};{'ill' if row % 2 else 'well'};red;{row}\n" for row in range(9))
+    people = write(tmp_path, "gene;status;color;age\n" + texts, "people.csv")
+    assert inspect_table(people).question.option != "transpose"
+
+
 def test_what_no_option_settles_is_a_problem_or_an_error(tmp_path):
     infinite = inspect_table(write(tmp_path, "a,b,status\n1,inf,x\n2,2,y\n4,5,x\n1,7,y\n"), "status")
     assert infinite.question is None

@@ -10,10 +10,8 @@ import pytest
 
 import holdfast as hf
 from holdfast.declared import About
-from holdfast.report.render import make_environment
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
 from holdfast.web import starting
-from holdfast.web.launcher import StudyState
 from serving import CHROMIUM, open_client, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
@@ -343,15 +341,27 @@ def test_resamples_and_selectors_are_added_and_what_was_found_stays(grown, tmp_p
         assert new.take(range(3)) == old
 
 
-def test_the_form_by_which_a_study_grows_is_there_when_it_has_ended():
-    environment = make_environment("html", "holdfast.web")
-    template = environment.from_string(
-        '{% import "extend.html.j2" as growing with context %}{{ growing.extend(study) }}'
-    )
-    for state, offered in (("finished", True), ("stopped", True), ("running", False), ("queued", False)):
-        text = template.render(study=StudyState(study="a <b>", state=state), address=str)
-        assert ('data-extend="a &lt;b&gt;"' in text) == offered
-        assert 'src="extend.js"' in text
+def test_a_study_that_has_ended_leads_to_what_can_be_added(grown, tmp_path):
+    shutil.copytree(grown, tmp_path / "studies")
+    with open_client(tmp_path / "studies") as client:
+        assert 'href="/studies/breast_cancer-study/extend"' in client.get("/studies/breast_cancer-study").text
+
+
+def test_a_finished_study_says_why_nothing_could_be_added_to_it(grown, tmp_path):
+    shutil.copytree(grown, tmp_path / "studies")
+    address, store = "/api/v1/studies/breast_cancer-study", tmp_path / "studies" / "breast_cancer-study.db"
+    other = ["study", "--quiet", "--seed=7", "--select=anova", f"--store={store}", "--", "breast_cancer"]
+    with open_client(tmp_path / "studies") as client:
+        assert client.get(f"{address}/state").json()["message"] == ""
+        client.app.app.state.site.launcher.submit("breast_cancer-study", other)
+        state = finish(client, "breast_cancer-study")
+        assert state["state"] == "finished"
+        assert "nothing could be added to it: " in state["message"]
+        assert str(tmp_path) not in state["message"]
+        assert "nothing could be added to it: " in client.get("/studies/breast_cancer-study").text
+        again = client.post(f"{address}/extend", json={"resamples": 1})
+        assert (again.status_code, again.json()["state"]) == (202, "starting")  # not running, with all fits done
+        assert finish(client, "breast_cancer-study")["message"] == ""
 
 
 @pytest.mark.parametrize(
@@ -479,7 +489,7 @@ def test_a_person_with_a_table_clicks_through_to_a_finished_study(page, patients
     page.wait_for_url("**/studies/Patienten-study")
     page.locator(".state.finished").wait_for(timeout=90_000)
 
-    page.goto(f"{page.url}/extend")
+    page.get_by_role("link", name="Add resamples or selectors").click()
     page.get_by_label("More resamples").fill("4")
     page.get_by_role("button", name="Add and go on").click()
     page.wait_for_url("**/studies/Patienten-study")

@@ -33,6 +33,8 @@ _FEATURE_NAME = re.compile(
 FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
 """Headers of a first column of names that say that rows are features."""
 MOST = 0.8  # share of names that must look alike
+MOST_TRIED = 50
+"""Columns of texts that are tried as numbers."""
 
 
 def match_share(names: Iterable[Any], pattern: "re.Pattern[str]") -> float:
@@ -78,7 +80,7 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
     if labels is None:
         return ""
     body = frame if labels is frame.index else frame.iloc[:, 1:]
-    if body.shape[1] < 2 or len(body) < 2 or not all(types.is_numeric_dtype(dtype) for dtype in body.dtypes):
+    if body.shape[1] < 2 or len(body) < 2 or not _are_numbers(body):
         return ""
     if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
         return f"The first column is named {quoted(frame.columns[0])}, as if each row were a feature."
@@ -91,6 +93,18 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
     if len(body) >= 2 * body.shape[1] and _are_alike(body.columns):
         return f"There are many more rows ({len(body)}) than columns ({body.shape[1]}), and columns have similar names."
     return ""
+
+
+def _are_numbers(body: pd.DataFrame) -> bool:
+    """Whether all columns hold numbers, but for rows of texts that all of them share, such as classes of samples."""
+    texts = [place for place, dtype in enumerate(body.dtypes) if not types.is_numeric_dtype(dtype)]
+    if not texts:
+        return True
+    if len(texts) < body.shape[1]:
+        return False
+    cells = body.iloc[:, :MOST_TRIED].astype("string").apply(lambda column: column.str.replace(",", ".", regex=False))
+    words = cells.apply(pd.to_numeric, errors="coerce").isna().to_numpy() & cells.notna().to_numpy()
+    return bool(words.all(axis=1).any() and words.mean() <= 1 - MOST)
 
 
 def _are_alike(names: Iterable[Any]) -> bool:

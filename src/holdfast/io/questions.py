@@ -281,10 +281,11 @@ def ask_suspects(reasons: Sequence[tuple[str, str]]) -> Question:
 def ask_missing(names: Sequence[Any], rows: int, *, fill: bool = True) -> Question:
     """Ask what to do with missing values; those of a target cannot be filled."""
     filled = (("impute-median", "Fill them with the middle value of the column, or the most frequent category"),)
+    dropped = "Leave out the row that lacks one" if rows == 1 else f"Leave out the {rows} rows that lack one"
     return Question(
         "missing",
         f"Values are missing in {listed(names)}. What should be done with them?",
-        (*(filled if fill else ()), ("drop", f"Leave out the {rows} {'row' if rows == 1 else 'rows'} that lack one")),
+        (*(filled if fill else ()), ("drop", dropped)),
     )
 
 

@@ -34,6 +34,10 @@ COUNTED_EVERY = 1.0
 MOST_QUEUED = 100
 TELLS_BIRTHS = Path("/proc/self/stat").exists()
 KILLED = "It ended without a message, as if it had been killed; what was finished is stored."
+NOTHING_ADDED = "The study is as it was; nothing could be added to it:"
+SPEAKS = "holdfast: "
+"""With what the sentences of a command begin, unlike those of the libraries that it uses."""
+NOTES = ("holdfast: note: ", "holdfast: warning: ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,11 +203,15 @@ class Launcher:
                 self._start(study, jobs[study])
 
     def _reap(self) -> None:
-        """Let go of processes that have ended."""
+        """Let go of processes that have ended; one that was killed said nothing, so that is written for it."""
         for study, process in list(self._children.items()):
             with suppress(ChildProcessError):
-                if os.waitpid(process, os.WNOHANG) == (0, 0):
+                ended, status = os.waitpid(process, os.WNOHANG)
+                if not ended:
                     continue
+                if os.WIFSIGNALED(status):
+                    with suppress(OSError), self._log(study).open("a") as file:
+                        file.write(f"{SPEAKS}{KILLED}\n")
             del self._children[study]
             self.changes += 1
 
@@ -297,12 +305,15 @@ class Launcher:
             return replace(seen, state="queued", place=waiting.index(study) + 1)
         if writer is not None or study in self._starting or study in self._started(jobs):
             stopping = study in self._stopping or (job is not None and job.stopped)
-            return replace(seen, state="stopping" if stopping else "running" if seen.total else "starting")
+            untouched = writer is None and job is not None and seen.changed < job.submitted
+            starting = not seen.total or untouched  # what it has is from before
+            return replace(seen, state="stopping" if stopping else "starting" if starting else "running")
         self._stopping.discard(study)
-        if seen.total and seen.done >= seen.total:
-            return replace(seen, state="finished")
         stopped = job is not None and job.stopped
-        message = self._last_words(study) or ("" if job is None or stopped else KILLED)
+        if seen.total and seen.done >= seen.total:
+            why = "" if stopped else self._last_words(study, only=SPEAKS)
+            return replace(seen, state="finished", message=f"{NOTHING_ADDED} {why}" if why else "")
+        message = "" if stopped else self._last_words(study) or ("" if job is None else KILLED)
         return replace(seen, state="stopped" if seen.total or stopped else "failed", message=message)
 
     def _count(self, study: str, path: Path, *, writing: bool) -> StudyState:
@@ -317,16 +328,17 @@ class Launcher:
     def _log(self, study: str) -> Path:
         return self.folder.logs / f"{study}.txt"
 
-    def _last_words(self, study: str) -> str:
-        """The last sentence that the command of a study wrote."""
+    def _last_words(self, study: str, only: str = "") -> str:
+        """The last sentence that the command of a study wrote, of lines that begin so; notes do not count."""
         try:
             with self._log(study).open("rb") as file:
                 file.seek(max(os.fstat(file.fileno()).st_size - 4000, 0))
                 text = file.read(4000).decode(errors="replace")
         except OSError:
             return ""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return self.folder.shown(lines[-1].removeprefix("holdfast: ")) if lines else ""
+        lines = [line.strip() for line in text.splitlines() if line.strip() and line.startswith(only)]
+        lines = [line for line in lines if not line.startswith(NOTES)]
+        return self.folder.shown(lines[-1].removeprefix(SPEAKS)) if lines else ""
 
 
 def _spawn(arguments: Sequence[str], log: Path) -> int:

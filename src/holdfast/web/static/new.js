@@ -133,7 +133,7 @@ function planning(form) {
       if (again) { again = false; estimate(); }
     }
   };
-  const soon = () => { clearTimeout(timer); timer = setTimeout(estimate, 800); };
+  const soon = () => { tell(form, "cost", "The plan has changed; it is estimated again …"); clearTimeout(timer); timer = setTimeout(estimate, 800); };
   return {estimate, soon};
 }
 
