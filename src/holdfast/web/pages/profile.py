@@ -12,6 +12,7 @@ from holdfast.plots.embed import figure
 from holdfast.plots.profile import draw_profile, profile_data
 from holdfast.plots.text import format_count, format_number
 from holdfast.plots.theme import unchecked
+from holdfast.report.features import show_name
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
@@ -286,7 +287,7 @@ def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -
     places = np.argsort(-designed.runs.counts, kind="stable")[: len(table)].tolist()  # in the order of the table
     rows: list[Any] = table[["feature", "count", "frequency", "low", "high"]].to_dict("records")
     features = tuple(
-        SizedFeature(**{**row, "feature": _name(row["feature"]), "place": place})
+        SizedFeature(**{**row, "feature": show_name(row["feature"]), "place": place})
         for place, row in zip(places[:MOST_FEATURES], rows, strict=False)
     )
     return SizedSelection(
@@ -314,10 +315,6 @@ def _describe_size(point: ProfilePoint, n_runs: int, n_selected: int, options: C
     return (
         f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
     )
-
-
-def _name(feature: object) -> str:
-    return f"feature {feature}" if isinstance(feature, int) else str(feature)
 
 
 def _notes(result: StudyResult) -> tuple[str, ...]:
