@@ -11,8 +11,8 @@ import holdfast as hf
 from holdfast.declared import About
 from holdfast.report.render import make_environment
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
-from holdfast.web import starting
 from holdfast.web.launcher import StudyState
+from holdfast.web.planning import starting
 from serving import open_client, open_page, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
@@ -120,7 +120,7 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert study == "Patienten (Größe)-study"
     state = finish(client, study)
     assert (state["state"], state["done"]) == ("finished", cost["fits"])
-    found = client.get(f"/api/v1/studies/{study}").json()["summary"]
+    found = client.get(f"/api/v1/studies/{study}").json()["results"]["summary"]
     assert "Größe 0" in str(found)
 
 

@@ -15,7 +15,8 @@ from holdfast.plots.theme import altair, finish_chart, inline_data, unchecked
 from holdfast.report.feature_records import Feature
 from holdfast.report.features import show_name
 from holdfast.tradeoff.checked import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
-from holdfast.web.candidate_features import (
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.features import (
     LEVEL,
     THRESHOLD,
     CandidateFeatures,
@@ -23,7 +24,6 @@ from holdfast.web.candidate_features import (
     count_so_far,
     find_features,
 )
-from holdfast.web.choices import NamedOption
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import (

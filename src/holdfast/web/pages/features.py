@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from holdfast.report.feature_records import Feature
 from holdfast.web.addresses import list_changes, study_address
-from holdfast.web.candidate_features import (
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.candidates import find_labels
+from holdfast.web.findings.features import (
     LEVEL,
     THRESHOLD,
     VERDICTS,
@@ -14,8 +16,6 @@ from holdfast.web.candidate_features import (
     find_features,
     find_reported,
 )
-from holdfast.web.candidates import find_labels
-from holdfast.web.choices import NamedOption
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.results import Snapshot

@@ -15,13 +15,13 @@ from holdfast.report.render import csv_text, page_policy
 from holdfast.study.store import copy_store
 from holdfast.web import rendering
 from holdfast.web.addresses import study_address
+from holdfast.web.findings.options import ResultQuery
+from holdfast.web.findings.summaries import summary_of
 from holdfast.web.folder import safe_name
 from holdfast.web.guard import RefusedError
-from holdfast.web.options import ResultQuery
 from holdfast.web.results import Snapshot
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.summaries import summary_of
 
 routes = Routes()
 CHUNK = 1 << 18

@@ -18,12 +18,12 @@ from holdfast.report.feature_records import Features, FeatureTable
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
-from holdfast.web.asking import Answer, list_answers, list_reading, read_question
 from holdfast.web.choices import NamedOption, list_levels
 from holdfast.web.guard import RefusedError
-from holdfast.web.measurements import Measurement, Preview
 from holdfast.web.routing import Routes
-from holdfast.web.selections import list_measures, parse_undefined
+from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
+from holdfast.web.selections.reading import list_measures, parse_undefined
+from holdfast.web.selections.records import Measurement, Preview
 from holdfast.web.site import Site
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError

@@ -7,11 +7,11 @@ from holdfast.datasets.real import available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
 from holdfast.serialization import from_plain
-from holdfast.web import tables
 from holdfast.web.addresses import make_address
+from holdfast.web.planning import tables
+from holdfast.web.planning.tables import AS_FOUND, TableQuery
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.tables import AS_FOUND, TableQuery
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 

@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass, replace
 
-from holdfast.web import starting, tables
 from holdfast.web.addresses import make_address
 from holdfast.web.launcher import StudyState
-from holdfast.web.offers import Offer, Offers, make_offers
+from holdfast.web.planning import starting, tables
+from holdfast.web.planning.offers import Offer, Offers, make_offers
+from holdfast.web.planning.starting import Cost, DataChoice, StudyRequest
+from holdfast.web.planning.tables import Facts, TableQuery
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.starting import Cost, DataChoice, StudyRequest
-from holdfast.web.tables import Facts, TableQuery
 
 routes = Routes()
 SIZES = (1, 2, 3, 5, 10, 20, 50)

@@ -18,7 +18,7 @@ from holdfast.report.records import Labels
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
-from holdfast.web.candidates import (
+from holdfast.web.findings.candidates import (
     CommonOptions,
     choose_options,
     describe_unfinished,
@@ -26,8 +26,8 @@ from holdfast.web.candidates import (
     format_interval,
     quietly,
 )
+from holdfast.web.findings.profiles import ProfileLine, ProfilePoint, ProfileSource, SizedFeature, SizedSelection
 from holdfast.web.launcher import StudyState
-from holdfast.web.profile_records import ProfileLine, ProfilePoint, ProfileSource, SizedFeature, SizedSelection
 from holdfast.web.results import Snapshot
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site

@@ -11,14 +11,14 @@ from starlette.responses import StreamingResponse
 
 from holdfast.report import Summary
 from holdfast.web.addresses import study_address
+from holdfast.web.findings.options import ResultOptions, ResultQuery, list_options
+from holdfast.web.findings.summaries import drawn_figures, named_parts, summary_of
 from holdfast.web.guard import RefusedError, is_api
 from holdfast.web.launcher import StudyState
-from holdfast.web.options import ResultOptions, ResultQuery, list_options
 from holdfast.web.overviews import StudyOverview
 from holdfast.web.pages.files import StudyFile, list_files
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.summaries import drawn_figures, named_parts, summary_of
 
 routes = Routes()
 AT_ONCE = 0.1

@@ -22,7 +22,8 @@ from holdfast.tradeoff.alternatives import describe_certainty
 from holdfast.tradeoff.choice import Choice
 from holdfast.tradeoff.information import Information, compare_with_guessing, why_no_scores
 from holdfast.tradeoff.rules import RULES, Rule
-from holdfast.web.candidates import (
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.candidates import (
     CommonOptions,
     check_candidate,
     choose_options,
@@ -31,18 +32,17 @@ from holdfast.web.candidates import (
     library_options,
     quietly,
 )
-from holdfast.web.choices import NamedOption
-from holdfast.web.launcher import StudyState
-from holdfast.web.options import ResultQuery
-from holdfast.web.results import Snapshot
-from holdfast.web.routing import Routes
-from holdfast.web.rule_parameters import (
+from holdfast.web.findings.options import ResultQuery
+from holdfast.web.findings.rule_parameters import (
     RuleParameter,
     describe_inputs,
     describe_rule,
     missing_parameters,
     read_parameters,
 )
+from holdfast.web.launcher import StudyState
+from holdfast.web.results import Snapshot
+from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
 routes = Routes()

@@ -8,10 +8,9 @@ from holdfast.plots.text import shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.addresses import Pairs, list_changes
-from holdfast.web.candidates import CommonOptions, check_candidate, choose_options, find_labels
 from holdfast.web.choices import NamedOption
-from holdfast.web.results import Snapshot
-from holdfast.web.rule_parameters import (
+from holdfast.web.findings.candidates import CommonOptions, check_candidate, choose_options, find_labels
+from holdfast.web.findings.rule_parameters import (
     RuleParameter,
     check_names,
     describe_inputs,
@@ -20,6 +19,7 @@ from holdfast.web.rule_parameters import (
     own_parameters,
     read_parameters,
 )
+from holdfast.web.results import Snapshot
 
 USUAL_RULE = "one-se"
 USUAL_LEVEL = 0.95

@@ -15,7 +15,7 @@ from holdfast.serialization import from_plain
 from holdfast.web.addresses import Pairs, list_changes
 from holdfast.web.folder import read_record, write_record
 from holdfast.web.guard import RefusedError
-from holdfast.web.plans import LONGEST, check_text
+from holdfast.web.planning.plans import LONGEST, check_text
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 

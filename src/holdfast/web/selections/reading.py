@@ -18,8 +18,8 @@ from holdfast.report.labels import separate_words
 from holdfast.study.common_measure import USUAL
 from holdfast.study.export import read_designed
 from holdfast.web.choices import NamedOption, needs_only_runs
-from holdfast.web.measurements import Layout
-from holdfast.web.parsed import keep, recall
+from holdfast.web.selections.cache import keep, recall
+from holdfast.web.selections.records import Layout
 
 HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
 """What a sentence of the library says to those who program."""

@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.io.questions import Question
 from holdfast.serialization import from_plain
 from holdfast.web.addresses import list_changes, make_address
-from holdfast.web.selections import plain_sentence
+from holdfast.web.selections.reading import plain_sentence
 from holdfast.web.site import Site
 from holdfast.web.worker import TaskError
 

@@ -23,7 +23,7 @@ from holdfast.tradeoff import SelectedFeatures, check_features
 from holdfast.tradeoff.checked import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import compare_with_guessing
 from holdfast.tradeoff.reported import default_candidate, features_that_count
-from holdfast.web.candidates import quietly
+from holdfast.web.findings.candidates import quietly
 from holdfast.web.results import Snapshot
 
 Sort: TypeAlias = Literal["frequency", "name", "effect", "with-stand-ins", "column"]
