@@ -1,7 +1,6 @@
 """The page in a browser, in short: it opens, paints at once, asks nobody else, and loses its token from the address."""
 
 import shutil
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -9,7 +8,7 @@ import holdfast as hf
 from holdfast.datasets import load
 from holdfast.selectors import AnovaF
 from holdfast.web.pages import ROUTES
-from serving import start_server, watch
+from serving import open_page, start_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.smoke]
 FIRST_PAINT = "performance.getEntriesByType('paint').find(entry => entry.name === 'first-contentful-paint')?.startTime"
@@ -32,22 +31,17 @@ def address(tmp_path_factory):
 
 def test_every_page_opens_without_errors_and_asks_nobody_else(browser, address):
     base, _, token = address.partition("/?token=")
-    page = browser.new_page()
-    asked, wrong = watch(page)
-    page.goto(address)
-    assert page.url == f"{base}/"
-    (cookie,) = page.context.cookies()
-    assert (cookie["httpOnly"], cookie["sameSite"], cookie["value"]) == (True, "Lax", token)
-    assert page.evaluate("document.cookie") == ""
-    for path in [*PLAIN, *(path.replace("{study}", "%3Cb%3Eodd%20%26%20name") for path in OF_STUDY)]:
-        assert page.goto(base + path).ok, path
-        page.wait_for_load_state("networkidle")
-        assert page.locator("main h1").count() == 1, path
-        assert token not in page.content()
-        assert page.locator("main h1 b").count() == 0
-    hosts = {urlsplit(url).netloc for url in asked if not url.startswith("data:")}
-    assert hosts == {urlsplit(base).netloc}
-    assert wrong == []
+    with open_page(browser, address) as page:
+        assert page.url == f"{base}/"
+        (cookie,) = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["value"]) == (True, "Lax", token)
+        assert page.evaluate("document.cookie") == ""
+        for path in [*PLAIN, *(path.replace("{study}", "%3Cb%3Eodd%20%26%20name") for path in OF_STUDY)]:
+            assert page.goto(base + path).ok, path
+            page.wait_for_load_state("networkidle")
+            assert page.locator("main h1").count() == 1, path
+            assert token not in page.content()
+            assert page.locator("main h1 b").count() == 0
 
 
 def test_the_first_page_is_painted_at_once(browser, address):
