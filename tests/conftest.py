@@ -1,6 +1,7 @@
 """Set-up shared by all tests."""
 
 import os
+import shutil
 import sys
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # else threads of two workers wait for each other, longer than they compute
@@ -28,6 +29,19 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if any(name in item.nodeid for name in NEEDS_L1_RATIO):
                 item.add_marker(pytest.mark.skip(reason="shows a parameter of scikit-learn 1.8"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, for tests marked ``browser``."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pages are not opened")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("Chromium is not installed: pages are not opened")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture

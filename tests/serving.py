@@ -15,7 +15,6 @@ from starlette.testclient import TestClient
 
 from holdfast.web import create_app
 
-CHROMIUM = "/usr/bin/chromium"
 TOKEN = "t" * 40
 
 
@@ -87,6 +86,35 @@ def wait_for(condition, seconds=60):
             return found
         time.sleep(0.1)
     raise AssertionError("it did not happen in time")
+
+
+def watch(page):
+    """What a page in a browser asks for, and what it complains about, from now on."""
+    asked, wrong = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    return asked, wrong
+
+
+@contextlib.contextmanager
+def open_page(browser, address, path="", *, width=1400, **options):
+    """A page of a server in a browser; at the end nothing may have gone wrong on it, and no other host been asked.
+
+    What went wrong is ``page.wrong``, from which a test removes what it expects.
+    """
+    host = address.partition("/?")[0]
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    context.set_default_timeout(180_000)  # a machine may be busy
+    page = context.new_page()
+    asked, page.wrong = watch(page)
+    page.goto(address)
+    if path:
+        page.goto(host + path)
+    yield page
+    context.close()
+    assert page.wrong == []
+    assert [url for url in asked if not url.startswith((f"{host}/", "data:", "blob:"))] == []
 
 
 def upload(client, content, name, purpose="table"):

@@ -276,18 +276,6 @@ def make_page(executed, names, theme):
     return f'<!doctype html><meta charset="utf-8"><style>{style}</style><body>{"".join(outputs)}</body>'
 
 
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    program = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(path).exists()), None)
-    if program is None:
-        pytest.skip("Chromium is not installed")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def open_page(browser, tmp_path):
     """Open a page, and collect every request beyond it and every error."""

@@ -7,7 +7,6 @@ import itertools
 import json
 import re
 import shlex
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -266,17 +265,6 @@ def test_the_parts_of_a_page_are_landmarks_with_headings_in_order(summary):
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pages are not opened")
-    if not shutil.which("chromium"):
-        pytest.skip("Chromium is not installed: pages are not opened")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -103,9 +103,8 @@ def _make_answer(place):
 def test_hostile_names_and_queries_are_one_sentence(client, text):
     from urllib.parse import quote
 
-    name = quote(text.encode(errors="replace"), safe="")
-    events = ["/studies/{}/events"] if text != ".." else []  # a client makes it the stream of all studies
-    for path in ("/studies/{}", "/studies/{}/state", "/uploads/{}", *events):
+    name = quote(text.encode(errors="replace"), safe="").replace(".", "%2E")  # else the client itself goes up a folder
+    for path in ("/studies/{}", "/studies/{}/state", "/studies/{}/events", "/uploads/{}"):
         answer = client.get(f"/api/v1{path.format(name)}")
         assert answer.status_code in (404, 405)
         assert is_refusal(answer)

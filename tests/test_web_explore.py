@@ -1,7 +1,6 @@
 """The explorer: simulated selections, their stability, and the page on which they are moved."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from holdfast.datasets import population_stability
 from holdfast.web.pages.explore import PRESETS, ExploreQuery, show_explorer
 from holdfast.web.simulating import LEAST_REPETITIONS, MOST_REPETITIONS, Scenario, count_repetitions, draw_turns
-from serving import CHROMIUM, open_client, start_server, wait_for
+from serving import open_client, open_page, start_server, wait_for
 
 
 @pytest.fixture
@@ -136,20 +135,9 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture
-def browser_page(address):
-    """A page in Chromium, which must neither fail nor ask another host."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page, wrong = chromium.new_page(viewport={"width": 1400, "height": 900}), []
-        host = re.match(r"http://[^/]+", address)[0]
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(host) else None)
-        page.goto(address)
+def browser_page(browser, address):
+    with open_page(browser, address) as page:
         yield page
-        assert [text for text in wrong if not text.startswith("data:")] == []
-        chromium.close()
 
 
 def shown_query(page):

@@ -12,7 +12,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
-from serving import CHROMIUM, open_client, start_server, upload
+from serving import open_client, open_page, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
 
@@ -390,24 +390,11 @@ def test_every_measure_that_is_offered_can_be_taken(client, example):
 
 
 @pytest.fixture
-def browse(tmp_path):
-    """A page in a browser, which must meet no error and ask no other host."""
-    from playwright.sync_api import sync_playwright
-
-    with start_server(tmp_path / "folder") as (address, _), sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        errors, asked = [], []
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(address)
+def browse(browser, tmp_path):
+    """The page on which selections are uploaded."""
+    with start_server(tmp_path / "folder") as (address, _), open_page(browser, address) as page:
         page.click("header >> text=Measure selections")
         yield page
-        host = address.partition("/?")[0]
-        assert not errors
-        assert [url for url in asked if not url.startswith((host, "data:", "blob:"))] == []
-        browser.close()
 
 
 @pytest.mark.browser

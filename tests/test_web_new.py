@@ -1,6 +1,5 @@
 """New study in the page: from a table with its questions, over a plan and its cost, to a study that runs and grows."""
 
-import os
 import shutil
 from collections import namedtuple
 
@@ -11,8 +10,8 @@ import pytest
 import holdfast as hf
 from holdfast.declared import About
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
-from holdfast.web import starting
-from serving import CHROMIUM, open_client, start_server, upload, wait_for
+from holdfast.web.planning import starting
+from serving import open_client, open_page, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
 NAMES = ("expression.csv", "samples.csv")
@@ -113,12 +112,13 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert cost["command"].endswith("-- 'Patienten (Größe).csv'")
     assert "holdfast-page" not in str(cost)
 
-    started = client.post("/api/v1/studies", json=body)
+    small = plan_body(client, page, 3, selectors=[{"name": "anova"}], sizes="2")
+    started = client.post("/api/v1/studies", json=small)
     assert started.status_code == 202
     study = started.json()["study"]
     assert study == "Patienten (Größe)-study"
     state = finish(client, study)
-    assert (state["state"], state["done"]) == ("finished", cost["fits"])
+    assert (state["state"], state["done"]) == ("finished", 3)
     found = client.get(f"/api/v1/studies/{study}").json()["results"]["summary"]
     assert "Größe 0" in str(found)
 
@@ -428,33 +428,12 @@ def test_a_study_whose_table_was_removed_is_not_grown(client, patients):
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pages are not opened")
-    if not os.path.exists(CHROMIUM):
-        pytest.skip("Chromium is not installed: pages are not opened")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def page(browser, tmp_path):
     """A page of a server of its own; at the end no script may have complained, and nothing left this machine."""
-    complaints, hosts = [], set()
-    with start_server(tmp_path / "studies") as (address, _):
-        context = browser.new_context(viewport={"width": 1400, "height": 900})
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.set_default_timeout(90_000)  # a machine may be busy
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
-        page.goto(address)
+    with start_server(tmp_path / "studies") as (address, _), open_page(browser, address) as page:
         yield page
-        context.close()
-    assert [text for text in complaints if "the server responded with a status of 400" not in text] == []
-    assert hosts == {address.split("/")[2]}
+        page.wrong = [text for text in page.wrong if "the server responded with a status of 400" not in text]
 
 
 DROP = """([name, text]) => {

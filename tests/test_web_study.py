@@ -427,3 +427,14 @@ def test_two_clients_see_the_same(client, folder):
     with open_client(folder) as other:
         pages = [one.get("/api/v1/studies/scored-study").json() for one in (client, other)]
     assert json.dumps(pages[0]["results"]["summary"]) == json.dumps(pages[1]["results"]["summary"])
+
+
+def test_a_snapshot_keeps_the_answers_that_were_asked_for_last(folder):
+    from holdfast.web.folder import Folder
+    from holdfast.web.results import MOST_ANSWERS, Results
+
+    asked = []
+    snapshot = Results(Folder(folder)).get("plain-study")
+    for number in [*range(MOST_ANSWERS), 0, MOST_ANSWERS, 0, 1]:
+        assert snapshot.remember(number, lambda result, number=number: asked.append(number) or number) == number
+    assert asked == [*range(MOST_ANSWERS), MOST_ANSWERS, 1]

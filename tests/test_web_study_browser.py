@@ -1,6 +1,5 @@
 """A study in the browser, as a person would watch it: results that fill in, stopping, saving, a lost server."""
 
-import contextlib
 import re
 import shutil
 import signal
@@ -16,7 +15,7 @@ from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.web.folder import Folder
 from holdfast.web.launcher import Launcher
 from holdfast.web.pages.files import FILES
-from serving import CHROMIUM, start_server
+from serving import open_page, start_server
 
 pytestmark = pytest.mark.browser
 MINUTES = 180_000
@@ -30,35 +29,6 @@ def store(tmp_path_factory):
     study = hf.Study(selectors=two, perturbation=hf.Bootstrap(12), estimator=GaussianNB(), random_state=0)
     study.run(data.X, data.y, store=path, progress=False)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not Path(CHROMIUM).exists():
-        pytest.skip("needs Chromium")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@contextlib.contextmanager
-def opened(browser, address, path="", **options):
-    """A page of the server, on which nothing goes wrong and nothing is asked of others."""
-    context = browser.new_context(accept_downloads=True, **options)
-    context.set_default_timeout(MINUTES)
-    page, wrong, hosts = context.new_page(), [], set()
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: hosts.add(re.match(r"\w+:(//[^/]+)?", request.url)[0]))
-    page.goto(address)
-    page.goto(address.partition("/?")[0] + path)
-    page.wrong = wrong
-    yield page
-    context.close()
-    assert not wrong
-    assert {host for host in hosts if host.startswith("http")} == {address.partition("/?")[0]}
 
 
 def submit(folder, study, n, selector="mutual_info:k=2"):
@@ -85,7 +55,7 @@ def wait_for_fits(page, more_than):
 
 def test_a_study_is_watched_stopped_and_resumed(browser, tmp_path):
     submit(tmp_path, "long-study", 5000)
-    with start_server(tmp_path) as (address, _), opened(browser, address) as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address) as page:
         page.click("text=long-study")
         page.wait_for_selector("#verdict")
         assert re.search(r"Results after [\d,]+ of 5,000 fits", page.inner_text("main"))
@@ -111,8 +81,8 @@ def test_a_study_ends_under_the_eyes_of_two_browsers(browser, tmp_path):
     submit(tmp_path, "short-study", 300)
     with (
         start_server(tmp_path) as (address, _),
-        opened(browser, address, "/studies/short-study") as page,
-        opened(browser, address) as home,
+        open_page(browser, address, "/studies/short-study") as page,
+        open_page(browser, address) as home,
     ):
         page.wait_for_selector("#verdict")
         page.evaluate("window.same = true")
@@ -130,7 +100,7 @@ def test_a_study_ends_under_the_eyes_of_two_browsers(browser, tmp_path):
 
 def test_what_a_person_did_survives_newer_results(browser, tmp_path):
     submit(tmp_path, "long-study", 20000, "anova:sizes=2|5|9")
-    with start_server(tmp_path) as (address, _), opened(browser, address, "/studies/long-study") as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/long-study") as page:
         page.wait_for_selector("#selectors [data-search]:visible")
         page.fill("#selectors [data-search]", "9 f")
         page.click("#save summary")
@@ -156,7 +126,7 @@ def test_what_a_person_did_survives_newer_results(browser, tmp_path):
 
 def test_every_file_is_saved_and_the_report_opens_apart(browser, tmp_path, store):
     shutil.copy(store, tmp_path)
-    with start_server(tmp_path) as (address, _), opened(browser, address, "/studies/cancer-study") as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/cancer-study") as page:
         page.wait_for_selector("#verdict")
         page.click("#save summary")
         for link in page.query_selector_all(".files a"):
@@ -181,7 +151,7 @@ def test_every_file_is_saved_and_the_report_opens_apart(browser, tmp_path, store
 
 def test_the_rule_is_changed_in_place(browser, tmp_path, store):
     shutil.copy(store, tmp_path)
-    with start_server(tmp_path) as (address, _), opened(browser, address, "/studies/cancer-study") as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/cancer-study") as page:
         page.wait_for_selector("#verdict")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.click("#options summary")
@@ -206,7 +176,7 @@ def test_a_server_that_was_killed_is_found_again(browser, tmp_path):
     submit(tmp_path, "long-study", 5000)
     with start_server(tmp_path) as (address, process):
         port = re.search(r":(\d+)/", address)[1]
-        with opened(browser, address, "/studies/long-study") as page:
+        with open_page(browser, address, "/studies/long-study") as page:
             wait_for_fits(page, 0)
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -229,7 +199,7 @@ def test_results_are_there_with_and_without_scripts(browser, tmp_path, store, sc
     shutil.copy(store, tmp_path)
     with (
         start_server(tmp_path) as (address, _),
-        opened(browser, address, "/studies/cancer-study", java_script_enabled=scripts) as page,
+        open_page(browser, address, "/studies/cancer-study", java_script_enabled=scripts) as page,
     ):
         page.wait_for_selector("#verdict")
         assert page.query_selector("#options select") is not None

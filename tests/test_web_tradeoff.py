@@ -21,7 +21,7 @@ from holdfast.tradeoff.differences import differ, usual_test
 from holdfast.tradeoff.information import compare_with_guessing
 from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.rules import Decision, rule
-from serving import open_client, start_server
+from serving import open_client, open_page, start_server
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
 API = "/api/v1/studies"
@@ -228,7 +228,7 @@ def test_a_rule_that_lacks_something_says_so_and_the_front_stays(client, query, 
     ({"measure": "gulgezen"}, "Expected a measure"),
     ({"measure": "krizek"}, "Expected a measure"),
     ({"level": "1.5"}, "level"),
-    ({"weight": "0.5"}, "parameters of the rule one-se (it has none)"),
+    ({"wieght": "0.5"}, "parameters of the rule one-se (it has none)"),
     ({"rule": "weighted", "wieght": "0.5"}, "did you mean 'weight'"),
 ])  # fmt: skip
 def test_what_does_not_exist_is_one_sentence(client, query, sentence):
@@ -477,17 +477,6 @@ def test_parameters_of_rules_are_described_for_programs(client):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pages are not opened")
-    if not shutil.which("chromium"):
-        pytest.skip("Chromium is not installed: pages are not opened")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
 def server(stores, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     for name in ("weighed", "hostile"):
@@ -499,26 +488,14 @@ def server(stores, tmp_path_factory):
 @pytest.fixture
 def opened(browser, server):
     """Open an address of the server; at the end no script may have complained, and nothing left the host."""
-    complaints, requests, contexts = [], [], []
-    base = server.split("?")[0].rstrip("/")
+    with contextlib.ExitStack() as pages:
 
-    def open_page(path, *, width=1400, scheme="light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(server)
-        page.goto(base + path)
-        wait_for_charts(page)
-        return page
+        def open_charts(path, *, width=1400, scheme="light"):
+            page = pages.enter_context(open_page(browser, server, path, width=width, color_scheme=scheme))
+            wait_for_charts(page)
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in requests if not url.startswith((base, "data:", "blob:"))] == []
+        yield open_charts
 
 
 def wait_for_charts(page):

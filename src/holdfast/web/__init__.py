@@ -19,6 +19,27 @@ function. Functions that are not coroutines run in a thread. What touches a file
 A study runs in a process of its own, as the command ``holdfast study`` with its store in the folder (:mod:`.launcher`).
 Its store is the only truth about it: a page that was closed or a server that was killed loses nothing, and studies that
 were started on the command line are listed and watched just as well.
+
+Where to look:
+
+=================================  =====================================================================================
+to change …                        open
+=================================  =====================================================================================
+a page or an action                ``pages/``, one module each with its routes and records; ``templates/``, ``static/``
+how files of selections are read,  ``selections/``: ``reading`` and ``cache``, ``measuring`` and ``comparing`` (tasks),
+measured and compared              ``questions`` with a page for each answer, ``records``
+from a table to a running study    ``planning/``: ``tables`` and ``table_tasks``, ``offers`` (what the registries hold),
+                                   ``plans`` (to a command line), ``starting`` (cost, start), ``growing``
+how results of a study are shown   ``findings/``: ``options`` and ``rule_parameters``, ``summaries``, ``candidates``,
+                                   ``features``, ``feature_pairs``, ``profiles``
+what the explorer draws            ``simulating``
+options to choose from, addresses  ``choices``, ``addresses``
+what studies are doing and found   ``launcher`` (queue, processes), ``events``, ``overviews``, ``results``
+files on disk                      ``folder`` (names, records, room), ``uploads``
+what reads uploads                 ``tasks`` (by name), ``worker`` (limits), ``preloaded`` (before workers fork)
+from a request to a route          ``server``, ``connections``, ``guard``, ``app``, ``routing``, ``site``
+from a record to an answer         ``rendering``, ``openapi``
+=================================  =====================================================================================
 """
 
 from importlib import import_module

@@ -13,6 +13,9 @@ from holdfast.web.folder import Folder
 from holdfast.web.guard import RefusedError
 
 MOST_REMEMBERED = 4
+"""Studies whose snapshots are kept."""
+MOST_ANSWERS = 64
+"""Answers that a snapshot keeps; beyond that, the one that was not asked for the longest is forgotten."""
 PATIENCE = 4
 """While a study runs, its results are read again after this many times the time that reading them took."""
 Answer = TypeVar("Answer")
@@ -41,7 +44,7 @@ class Snapshot:
     file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0
-    _answers: dict[Hashable, Any] = field(default_factory=dict)
+    _answers: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -55,12 +58,15 @@ class Snapshot:
         return min(max(PATIENCE * self.spent, 3.0), 60.0)
 
     def remember(self, key: Hashable, work_out: Callable[[StudyResult], Answer]) -> Answer:
-        """Return the answer to a question about the study, worked out once."""
+        """Return the answer to a question about the study, worked out once as long as it is among the last ones."""
         with self._lock:
             if key not in self._answers:
                 start = time.monotonic()
                 self._answers[key] = work_out(self.result)
                 self.spent += time.monotonic() - start
+            self._answers.move_to_end(key)
+            while len(self._answers) > MOST_ANSWERS:
+                self._answers.popitem(last=False)
             return self._answers[key]
 
 

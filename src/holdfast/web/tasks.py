@@ -19,4 +19,5 @@ def warm() -> bool:
     return True
 
 
-from holdfast.web import comparing, measuring, table_tasks  # noqa: E402, F401  tasks of other modules
+from holdfast.web.planning import table_tasks  # noqa: E402, F401  tasks of other modules
+from holdfast.web.selections import comparing, measuring  # noqa: E402, F401

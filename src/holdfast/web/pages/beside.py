@@ -24,7 +24,7 @@ from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.differences import differ, usual_test
 from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.rules import RULES
-from holdfast.web.candidates import (
+from holdfast.web.findings.candidates import (
     CommonOptions,
     check_candidate,
     choose_options,
@@ -33,7 +33,7 @@ from holdfast.web.candidates import (
     format_p_value,
     quietly,
 )
-from holdfast.web.feature_pairs import FeaturePair, describe_overlap, find_columns, map_columns, pair_features
+from holdfast.web.findings.feature_pairs import FeaturePair, describe_overlap, find_columns, map_columns, pair_features
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.tradeoff import choose_candidate, find_candidates
 from holdfast.web.results import Snapshot

@@ -14,11 +14,11 @@ from holdfast.plots.theme import unchecked
 from holdfast.preferences import Kind
 from holdfast.report.pictures import COLUMNS_OF_FIGURES
 from holdfast.serialization import from_plain
-from holdfast.web.asking import Answer, list_answers, list_reading, read_question
-from holdfast.web.comparing import MOST_COMPARED, SelectionsComparison
-from holdfast.web.measurements import MeasureChoice
+from holdfast.web.choices import NamedOption, list_levels
 from holdfast.web.routing import Routes
-from holdfast.web.selections import list_measures, parse_undefined
+from holdfast.web.selections.comparing import MOST_COMPARED, SelectionsComparison
+from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
+from holdfast.web.selections.reading import list_measures, parse_undefined
 from holdfast.web.site import Site
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
@@ -88,7 +88,7 @@ class ComparePage:
         Possible answers to it.
     problem : str
         Why they could not be compared, as a sentence; empty if they were.
-    measures : tuple of MeasureChoice
+    measures : tuple of NamedOption
         Measures that can be chosen.
     recent : tuple of Upload
         All files of selections.
@@ -100,8 +100,13 @@ class ComparePage:
     question: Question | None
     answers: tuple[Answer, ...]
     problem: str
-    measures: tuple[MeasureChoice, ...]
+    measures: tuple[NamedOption, ...]
     recent: tuple[Upload, ...]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels to choose from."""
+        return list_levels(self.asked.level)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
 import numpy as np
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.plots.text import format_count, format_number, format_percent
+from holdfast.web.addresses import list_changes, make_address
 from holdfast.web.routing import Routes
 from holdfast.web.simulating import Joint, Scenario, Simulation, simulate
 from holdfast.web.site import Site
@@ -72,8 +72,7 @@ class ExploreQuery:
     @property
     def address(self) -> str:
         """Where it is shown."""
-        values = {name: getattr(self, name) for name in (*LIMITS, "joint")}
-        return "/explore?" + urlencode({**values, "p": self.p}, doseq=True)
+        return make_address("/explore", list_changes(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 import os
 from dataclasses import dataclass
 
-from holdfast.web import growing, starting
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.offers import Offer
-from holdfast.web.plans import Part
+from holdfast.web.planning import growing, starting
+from holdfast.web.planning.offers import Offer
+from holdfast.web.planning.plans import Part
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 

@@ -13,20 +13,20 @@ from holdfast.plots.lines import line_with_band
 from holdfast.plots.text import format_count, format_percent
 from holdfast.plots.theme import altair, finish_chart, inline_data, unchecked
 from holdfast.report.feature_records import Feature
+from holdfast.report.features import show_name
 from holdfast.tradeoff.checked import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
-from holdfast.web.candidate_features import (
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.features import (
     LEVEL,
     THRESHOLD,
     CandidateFeatures,
     count_elsewhere,
     count_so_far,
     find_features,
-    name_feature,
 )
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import (
-    CandidateName,
     FeatureFacts,
     FeaturesQuery,
     check_query,
@@ -139,7 +139,7 @@ class FeaturePage:
         Number of fits behind what is shown.
     settings : FeaturesQuery
         The table that it is a row of.
-    candidates : tuple of CandidateName
+    candidates : tuple of NamedOption
         The candidates of the study.
     facts : FeatureFacts
         What holds for all features.
@@ -170,7 +170,7 @@ class FeaturePage:
     state: StudyState
     measured: int
     settings: FeaturesQuery
-    candidates: tuple[CandidateName, ...]
+    candidates: tuple[NamedOption, ...]
     facts: FeatureFacts
     place: int
     feature: Feature
@@ -189,7 +189,7 @@ class FeaturePage:
     @property
     def label(self) -> str:
         """What the candidate is called."""
-        return next(name.label for name in self.candidates if name.candidate == self.settings.candidate)
+        return next(candidate.label for candidate in self.candidates if candidate.name == self.settings.candidate)
 
     @property
     def no_boxes(self) -> bool:
@@ -273,7 +273,7 @@ def _develop(selected: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> tuple[Sh
 
 def _compare_candidates(snapshot: Snapshot, place: int) -> tuple[CandidateFrequency, ...]:
     found = count_elsewhere(snapshot, place)
-    labels = {name.candidate: name.label for name in list_candidates(snapshot)}
+    labels = {candidate.name: candidate.label for candidate in list_candidates(snapshot)}
     return tuple(
         CandidateFrequency(
             candidate=name, label=labels[name], count=count, resamples=n, low=low, high=high,
@@ -286,7 +286,7 @@ def _compare_candidates(snapshot: Snapshot, place: int) -> tuple[CandidateFreque
 def _link(features: CandidateFeatures, place: int | None) -> FeatureLink | None:
     if place is None:
         return None
-    return FeatureLink(place=place, feature=name_feature(features.runs.features[place]))
+    return FeatureLink(place=place, feature=show_name(features.runs.features[place]))
 
 
 def _link_stand_ins(features: CandidateFeatures, place: int) -> tuple[FeatureLink, ...]:
@@ -295,14 +295,14 @@ def _link_stand_ins(features: CandidateFeatures, place: int) -> tuple[FeatureLin
         return ()
     column = {name: other for other, name in enumerate(features.runs.features)}
     names = features.found.frame["stand_ins"].iloc[int(rows[0])]
-    return tuple(FeatureLink(place=column[name], feature=name_feature(name)) for name in names)
+    return tuple(FeatureLink(place=column[name], feature=show_name(name)) for name in names)
 
 
 def _find_instead(features: CandidateFeatures, place: int) -> tuple[Instead, ...]:
     frame = selected_instead(features.runs, place, most=MOST_INSTEAD, level=LEVEL)
     return tuple(
         Instead(
-            place=int(row["column"]), feature=name_feature(features.runs.features[int(row["column"])]),
+            place=int(row["column"]), feature=show_name(features.runs.features[int(row["column"])]),
             without=float(row["without"]), beside=float(row["beside"]), clear=bool(row["clear"]),
         )
         for row in frame.to_dict(orient="records")

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import quote, urlencode
 
 from holdfast.report.feature_records import Feature
-from holdfast.report.labels import make_labels
-from holdfast.web.candidate_features import (
+from holdfast.web.addresses import list_changes, study_address
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.candidates import find_labels
+from holdfast.web.findings.features import (
     LEVEL,
     THRESHOLD,
     VERDICTS,
@@ -57,26 +58,9 @@ class FeaturesQuery:
 
     def address(self, study: str, place: int | None = None) -> str:
         """Where the table is shown, or one feature of it."""
-        base = f"/studies/{quote(study, safe='')}/features" + ("" if place is None else f"/{place}")
-        values = {name: getattr(self, name) for name in ("candidate", "sort", "search", "verdict")}
-        given = {name: value for name, value in values.items() if value and (name, value) != ("sort", "frequency")}
-        if place is None and self.most != FeaturesQuery.most:
-            given["most"] = str(self.most)
-        return base + (f"?{urlencode(given)}" if given else "")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CandidateName:
-    """A candidate of the study.
-
-    Attributes
-    ----------
-    candidate, label : str
-        Its exact name, and what it is called.
-    """
-
-    candidate: str
-    label: str
+        if place is None:
+            return study_address(study, "features", list_changes(self))
+        return study_address(study, f"features/{place}", list_changes(replace(self, most=FeaturesQuery.most)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +127,7 @@ class StudyFeaturesPage:
         Number of fits behind what is shown.
     settings : FeaturesQuery
         Which features are shown.
-    candidates : tuple of CandidateName
+    candidates : tuple of NamedOption
         The candidates of the study.
     missing : str or None
         Why nothing can be said; None if there are features.
@@ -158,7 +142,7 @@ class StudyFeaturesPage:
     state: StudyState
     measured: int
     settings: FeaturesQuery
-    candidates: tuple[CandidateName, ...]
+    candidates: tuple[NamedOption, ...]
     missing: str | None
     facts: FeatureFacts | None = None
     n_found: int = 0
@@ -167,7 +151,7 @@ class StudyFeaturesPage:
     @property
     def label(self) -> str:
         """What the candidate is called."""
-        return next((name.label for name in self.candidates if name.candidate == self.settings.candidate), "")
+        return next((candidate.label for candidate in self.candidates if candidate.name == self.settings.candidate), "")
 
     @property
     def more(self) -> str:
@@ -233,10 +217,10 @@ def with_candidate(snapshot: Snapshot, query: FeaturesQuery) -> FeaturesQuery:
     return query
 
 
-def list_candidates(snapshot: Snapshot) -> tuple[CandidateName, ...]:
+def list_candidates(snapshot: Snapshot) -> tuple[NamedOption, ...]:
     """The candidates of a study, with what they are called."""
-    labels = snapshot.remember("labels", make_labels)
-    return tuple(CandidateName(candidate=name, label=labels.candidate(name)) for name in snapshot.result.candidates)
+    labels = find_labels(snapshot)
+    return tuple(NamedOption(name=name, label=labels.candidate(name)) for name in snapshot.result.candidates)
 
 
 def list_facts(features: CandidateFeatures) -> FeatureFacts:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
@@ -14,13 +14,14 @@ from holdfast.report import render
 from holdfast.report.render import csv_text, page_policy
 from holdfast.study.store import copy_store
 from holdfast.web import rendering
+from holdfast.web.addresses import study_address
+from holdfast.web.findings.options import ResultQuery
+from holdfast.web.findings.summaries import summary_of
 from holdfast.web.folder import safe_name
 from holdfast.web.guard import RefusedError
-from holdfast.web.options import ResultQuery, address_of
 from holdfast.web.results import Snapshot
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.summaries import summary_of
 
 routes = Routes()
 CHUNK = 1 << 18
@@ -61,15 +62,9 @@ class StudyFile:
 def list_files(study: str, query: ResultQuery) -> tuple[StudyFile, ...]:
     """Return what can be saved of a study, as it is shown now."""
     return tuple(
-        StudyFile(file=file, label=label, purpose=purpose, address=address_in(study, f"files/{file}", query))
+        StudyFile(file=file, label=label, purpose=purpose, address=study_address(study, f"files/{file}", query.pairs))
         for file, (label, purpose) in FILES.items()
     )
-
-
-def address_in(study: str, path: str, query: ResultQuery) -> str:
-    """Return an address below that of a study, with what was asked for beside the usual."""
-    options = urlencode(address_of(query))
-    return f"/studies/{quote(study, safe='')}/{path}" + (f"?{options}" if options else "")
 
 
 @routes.page("/studies/{study}/report", "error.html.j2")

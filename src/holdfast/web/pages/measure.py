@@ -18,11 +18,12 @@ from holdfast.report.feature_records import Features, FeatureTable
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
-from holdfast.web.asking import Answer, list_answers, list_reading, read_question
+from holdfast.web.choices import NamedOption, list_levels
 from holdfast.web.guard import RefusedError
-from holdfast.web.measurements import MeasureChoice, Measurement, Preview
 from holdfast.web.routing import Routes
-from holdfast.web.selections import list_measures, parse_undefined
+from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
+from holdfast.web.selections.reading import list_measures, parse_undefined
+from holdfast.web.selections.records import Measurement, Preview
 from holdfast.web.site import Site
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
@@ -106,7 +107,7 @@ class SelectionsPage:
         Why it could not be measured, as a sentence; empty if it was.
     preview : Preview or None
         The beginning of a file that leaves something open.
-    measures : tuple of MeasureChoice
+    measures : tuple of NamedOption
         Measures that can be chosen.
     others : tuple of Upload
         Other files to compare it with.
@@ -123,9 +124,14 @@ class SelectionsPage:
     answers: tuple[Answer, ...]
     problem: str
     preview: Preview | None
-    measures: tuple[MeasureChoice, ...]
+    measures: tuple[NamedOption, ...]
     others: tuple[Upload, ...]
     command: str
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels to choose from."""
+        return list_levels(self.asked.level)
 
 
 # Uploads and examples

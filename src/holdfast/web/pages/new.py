@@ -1,17 +1,17 @@
 """New study: a table is uploaded or chosen, looked at, and read; questions that it leaves open are choices."""
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from holdfast.datasets.catalog import DATASETS, DatasetInfo
 from holdfast.datasets.real import available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
 from holdfast.serialization import from_plain
-from holdfast.web import tables
+from holdfast.web.addresses import make_address
+from holdfast.web.planning import tables
+from holdfast.web.planning.tables import AS_FOUND, TableQuery
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.tables import AS_FOUND, TableQuery
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 
@@ -162,7 +162,7 @@ async def show_table(site: Site, upload: str, query: TableQuery) -> TablePage:
         sheets=(("", "ask"), *((sheet, sheet) for sheet in ([] if table is None else table.sheets))),
         others=others,
         second_tables=(("", "none"), *((other.upload, other.name) for other in others)),
-        plan=f"{address}/plan?{urlencode(query.pairs)}" if ready else "",
+        plan=make_address(f"{address}/plan", query.pairs) if ready else "",
     )
 
 

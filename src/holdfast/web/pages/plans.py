@@ -2,15 +2,15 @@
 
 import os
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
-from holdfast.web import starting, tables
+from holdfast.web.addresses import make_address
 from holdfast.web.launcher import StudyState
-from holdfast.web.offers import Offer, Offers, make_offers
+from holdfast.web.planning import starting, tables
+from holdfast.web.planning.offers import Offer, Offers, make_offers
+from holdfast.web.planning.starting import Cost, DataChoice, StudyRequest
+from holdfast.web.planning.tables import Facts, TableQuery
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.starting import Cost, DataChoice, StudyRequest
-from holdfast.web.tables import Facts, TableQuery
 
 routes = Routes()
 SIZES = (1, 2, 3, 5, 10, 20, 50)
@@ -81,7 +81,9 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> PlanPage:
     """Show what a study of a table can be made of."""
     file = tables.find_table(site, upload)
     facts = tables.read_facts(await tables.inspect(site, file, query))
-    return _page(facts, DataChoice(upload=file.upload, reading=query), f"/data/{file.upload}?{urlencode(query.pairs)}")
+    return _page(
+        facts, DataChoice(upload=file.upload, reading=query), make_address(f"/data/{file.upload}", query.pairs)
+    )
 
 
 def _page(facts: Facts, data: DataChoice, address: str) -> PlanPage:

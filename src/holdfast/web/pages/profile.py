@@ -12,12 +12,13 @@ from holdfast.plots.embed import figure
 from holdfast.plots.profile import draw_profile, profile_data
 from holdfast.plots.text import format_count, format_number
 from holdfast.plots.theme import unchecked
+from holdfast.report.features import show_name
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
-from holdfast.web.candidates import (
+from holdfast.web.findings.candidates import (
     CommonOptions,
     choose_options,
     describe_unfinished,
@@ -25,8 +26,8 @@ from holdfast.web.candidates import (
     format_interval,
     quietly,
 )
+from holdfast.web.findings.profiles import ProfileLine, ProfilePoint, ProfileSource, SizedFeature, SizedSelection
 from holdfast.web.launcher import StudyState
-from holdfast.web.profile_records import ProfileLine, ProfilePoint, ProfileSource, SizedFeature, SizedSelection
 from holdfast.web.results import Snapshot
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
@@ -286,7 +287,7 @@ def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -
     places = np.argsort(-designed.runs.counts, kind="stable")[: len(table)].tolist()  # in the order of the table
     rows: list[Any] = table[["feature", "count", "frequency", "low", "high"]].to_dict("records")
     features = tuple(
-        SizedFeature(**{**row, "feature": _name(row["feature"]), "place": place})
+        SizedFeature(**{**row, "feature": show_name(row["feature"]), "place": place})
         for place, row in zip(places[:MOST_FEATURES], rows, strict=False)
     )
     return SizedSelection(
@@ -314,10 +315,6 @@ def _describe_size(point: ProfilePoint, n_runs: int, n_selected: int, options: C
     return (
         f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
     )
-
-
-def _name(feature: object) -> str:
-    return f"feature {feature}" if isinstance(feature, int) else str(feature)
 
 
 def _notes(result: StudyResult) -> tuple[str, ...]:

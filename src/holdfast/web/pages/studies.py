@@ -10,14 +10,15 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from holdfast.report import Summary
+from holdfast.web.addresses import study_address
+from holdfast.web.findings.options import ResultOptions, ResultQuery, list_options
+from holdfast.web.findings.summaries import drawn_figures, named_parts, summary_of
 from holdfast.web.guard import RefusedError, is_api
 from holdfast.web.launcher import StudyState
-from holdfast.web.options import ResultOptions, ResultQuery, address_of, list_options
 from holdfast.web.overviews import StudyOverview
-from holdfast.web.pages.files import StudyFile, address_in, list_files
+from holdfast.web.pages.files import StudyFile, list_files
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
-from holdfast.web.summaries import drawn_figures, named_parts, summary_of
 
 routes = Routes()
 AT_ONCE = 0.1
@@ -124,8 +125,8 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
         results=results,
         missing=found if isinstance(found, str) else "",
         files=list_files(study, query) if state.done and (results or found is None) else (),
-        report=address_in(study, "report", query),
-        chosen=bool(address_of(query)),
+        report=study_address(study, "report", query.pairs),
+        chosen=bool(query.pairs),
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -22,59 +22,32 @@ from holdfast.tradeoff.alternatives import describe_certainty
 from holdfast.tradeoff.choice import Choice
 from holdfast.tradeoff.information import Information, compare_with_guessing, why_no_scores
 from holdfast.tradeoff.rules import RULES, Rule
-from holdfast.web.candidates import (
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.candidates import (
     CommonOptions,
-    NamedOption,
     check_candidate,
     choose_options,
     describe_unfinished,
-    drop_empty,
     find_labels,
     library_options,
     quietly,
 )
-from holdfast.web.launcher import StudyState
-from holdfast.web.results import Snapshot
-from holdfast.web.routing import Routes
-from holdfast.web.rule_parameters import (
+from holdfast.web.findings.options import ResultQuery
+from holdfast.web.findings.rule_parameters import (
     RuleParameter,
-    check_names,
     describe_inputs,
     describe_rule,
     missing_parameters,
     read_parameters,
 )
+from holdfast.web.launcher import StudyState
+from holdfast.web.results import Snapshot
+from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
 routes = Routes()
 FRONT_DRAWS = 2
 """The front itself needs no redraws; as many as the report asks for, so that the answer is worked out once."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TradeoffQuery:
-    """What to weigh, and how.
-
-    Attributes
-    ----------
-    rule : str
-        Name of the rule that chooses a candidate.
-    metric, measure : str
-        The score and the measure of stability; the usual ones if they are left out.
-    level : float
-        Level of the intervals, and of the tests of a rule.
-    candidate : str
-        Candidate to look at; the chosen one if it is left out.
-    parameters : object
-        Parameters of the rule, each under its own name.
-    """
-
-    rule: str = "one-se"
-    metric: str = ""
-    measure: str = ""
-    level: float = 0.95
-    candidate: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,34 +194,28 @@ def draw_front(page: TradeoffPage) -> dict[str, str]:
 
 
 @routes.page("/studies/{study}/tradeoff", "tradeoff_page.html.j2", draw_front)
-def show_tradeoff(site: Site, study: str, query: TradeoffQuery) -> TradeoffPage:
+def show_tradeoff(site: Site, study: str, query: ResultQuery) -> TradeoffPage:
     """Show score and stability of all candidates, and choose one by a rule."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
-    rule = RULES.find(query.rule)
-    check_names(rule, query.parameters)
+    rule, given = query.found_rule, query.rule_texts
     options = choose_options(snapshot, query.measure, query.metric, query.level)
     if query.candidate:
         check_candidate(snapshot.result, query.candidate)
     labels = find_labels(snapshot)
-    choice, missing = choose_candidate(snapshot, rule, options, query.parameters)
+    choice, missing = choose_candidate(snapshot, rule, options, given)
     candidates = find_candidates(snapshot, options, choice, labels)
     name = query.candidate or (choice.candidate if choice else candidates[0].candidate if candidates else "")
     information = _test_information(snapshot, name, options.metric) if name in snapshot.result.kinds else None
-    asked = {"rule": query.rule, "metric": query.metric, "measure": query.measure, "level": _unusual(query.level)}
     return TradeoffPage(
-        state=state, labels=labels, options=options, parameters=describe_inputs(rule, query.parameters),
+        state=state, labels=labels, options=options, parameters=describe_inputs(rule, given),
         rule=describe_rule(rule), rules=tuple(map(describe_rule, RULES.values())),
-        query=drop_empty({**asked, **query.parameters}), candidates=candidates,
+        query=dict(replace(query, candidate="").pairs), candidates=candidates,
         scored=any(not math.isnan(row.score) for row in candidates),
         chosen=None if choice is None else _describe_choice(choice, labels), missing=missing,
         picked=next((row for row in candidates if row.candidate == name), None), information=information,
         guessing="" if information is None else describe_guessing(information, labels, labels.candidate(name)),
         notes=_notes(snapshot.result),
     )  # fmt: skip
-
-
-def _unusual(level: float) -> str:
-    return "" if level == TradeoffQuery.level else f"{level:g}"
 
 
 # The choice

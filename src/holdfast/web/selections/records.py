@@ -180,20 +180,3 @@ class Preview:
     least_features: int
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureChoice:
-    """A measure that can be chosen.
-
-    Attributes
-    ----------
-    name, label : str
-        Its name, and the same for readers.
-    summary : str
-        What it measures, in a line.
-    """
-
-    name: str
-    label: str
-    summary: str

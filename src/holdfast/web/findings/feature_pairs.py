@@ -15,7 +15,7 @@ from holdfast.plots.sources import BLOCKS
 from holdfast.plots.text import display_names, format_count
 from holdfast.preferences import Preferences
 from holdfast.report.feature_records import SelectionMap
-from holdfast.report.features import record_map
+from holdfast.report.features import record_map, show_name
 
 Standing: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
 OFTEN = 0.5
@@ -65,16 +65,12 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
             strict=True,
         )
     }
-    names = [_name(first.features[place]) for place in used.tolist()]
+    names = [show_name(first.features[place]) for place in used.tolist()]
     table = pd.DataFrame({"feature": names, "place": used, **columns})
     gap, most = (table["first"] - table["second"]).abs(), table[["first", "second"]].max(axis=1)
     order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MOST_FEATURES]
     rows: list[Any] = table.iloc[order].to_dict("records")
     return tuple(FeaturePair(**row, standing=_stand(row)) for row in rows), used.size
-
-
-def _name(feature: object) -> str:
-    return f"feature {feature}" if isinstance(feature, int) else str(feature)
 
 
 def _stand(row: Mapping[str, float]) -> Standing:

@@ -22,8 +22,8 @@ from holdfast.report.measured import (
     record_stability,
     say_no_cause,
 )
-from holdfast.web.measurements import Estimated, Measurement, Preview, RunsPlan, Swap
-from holdfast.web.selections import choose_measure, parse_undefined, plain_sentence, read_runs
+from holdfast.web.selections.reading import choose_measure, parse_undefined, plain_sentence, read_runs
+from holdfast.web.selections.records import Estimated, Measurement, Preview, RunsPlan, Swap
 from holdfast.web.tasks import task
 
 MOST_SWAPS = 10

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from holdfast.declared import REQUIRED, did_you_mean
 from holdfast.report.labels import separate_words
 from holdfast.tradeoff.rules import RULES, Rule
-from holdfast.web.candidates import NamedOption
+from holdfast.web.choices import NamedOption
 
 Kind: TypeAlias = Literal["number", "whole number", "choice", "text"]
 NONE = "none"

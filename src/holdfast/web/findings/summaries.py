@@ -4,7 +4,7 @@ from holdfast.report import Summary, summarize
 from holdfast.report.pictures import draw_figures
 from holdfast.report.render import page_parts
 from holdfast.study import StudyResult
-from holdfast.web.options import ResultQuery
+from holdfast.web.findings.options import ResultQuery
 from holdfast.web.rendering import remember_last
 from holdfast.web.results import Snapshot
 

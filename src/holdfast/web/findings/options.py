@@ -1,15 +1,16 @@
 """How the results of a study are to be shown: candidate, rule with its parameters, measure, score and level."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.plots.text import shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
-from holdfast.web.candidates import CommonOptions, NamedOption, check_candidate, choose_options, find_labels
-from holdfast.web.results import Snapshot
-from holdfast.web.rule_parameters import (
+from holdfast.web.addresses import Pairs, list_changes
+from holdfast.web.choices import NamedOption
+from holdfast.web.findings.candidates import CommonOptions, check_candidate, choose_options, find_labels
+from holdfast.web.findings.rule_parameters import (
     RuleParameter,
     check_names,
     describe_inputs,
@@ -18,6 +19,7 @@ from holdfast.web.rule_parameters import (
     own_parameters,
     read_parameters,
 )
+from holdfast.web.results import Snapshot
 
 USUAL_RULE = "one-se"
 USUAL_LEVEL = 0.95
@@ -64,6 +66,11 @@ class ResultQuery:
     def lacking(self) -> str:
         """What the rule cannot do without and was not given, in a sentence; empty if it has all."""
         return missing_parameters(self.found_rule, self.rule_texts)
+
+    @property
+    def pairs(self) -> Pairs:
+        """What differs from the usual, as it stands in an address."""
+        return list_changes(replace(self, parameters=self.rule_texts), ResultQuery)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -123,12 +130,3 @@ def list_options(snapshot: Snapshot, query: ResultQuery) -> ResultOptions:
         lacking=query.lacking,
         common=choose_options(snapshot, query.measure, query.metric, query.level),
     )
-
-
-def address_of(query: ResultQuery) -> dict[str, str]:
-    """What of a query differs from the usual, as it stands in an address."""
-    asked = {
-        "candidate": query.candidate, "rule": "" if query.rule == USUAL_RULE else query.rule, "measure": query.measure,
-        "metric": query.metric, "level": "" if query.level == USUAL_LEVEL else f"{query.level:g}", **query.rule_texts,
-    }  # fmt: skip
-    return {name: text for name, text in asked.items() if text}

@@ -23,8 +23,8 @@ from holdfast.report.features import show_name
 from holdfast.report.measured import THRESHOLD
 from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.export import read_designed
-from holdfast.web.measurements import Estimated
-from holdfast.web.selections import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
+from holdfast.web.selections.reading import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
+from holdfast.web.selections.records import Estimated
 from holdfast.web.tasks import task
 
 MOST_CHANGES = 200

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast import __version__
@@ -12,9 +12,10 @@ from holdfast.datasets.real import available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.options import Categorical, Missing, Task
 from holdfast.serialization import from_plain
+from holdfast.web.addresses import Pairs, list_changes
 from holdfast.web.folder import read_record, write_record
 from holdfast.web.guard import RefusedError
-from holdfast.web.plans import LONGEST, check_text
+from holdfast.web.planning.plans import LONGEST, check_text
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 
@@ -73,16 +74,9 @@ class TableQuery:
     sheet: str = ""
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs(self) -> Pairs:
         """Everything that was said, as it stands in an address."""
-        pairs: list[tuple[str, str]] = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value == field.default:
-                continue
-            texts = value if isinstance(value, tuple) else [str(value).lower() if value in (True, False) else value]
-            pairs += [(field.name, text) for text in texts]
-        return tuple(pairs)
+        return list_changes(self)
 
     def options(self) -> dict[str, Any]:
         """Return the options of :func:`holdfast.read_table` that were said; the second file by its key."""

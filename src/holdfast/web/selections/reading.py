@@ -11,14 +11,15 @@ from holdfast.inference.evaluation import Undefined
 from holdfast.io.exported import is_exported
 from holdfast.io.questions import ReadingError, ask_n_features, plain_note
 from holdfast.io.selections import holds_matrix, least_features, pick_candidate, read_lists, read_selections
-from holdfast.measures import MEASURES, REQUIRED, find_measure
+from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
 from holdfast.report.labels import separate_words
 from holdfast.study.common_measure import USUAL
 from holdfast.study.export import read_designed
-from holdfast.web.measurements import Layout, MeasureChoice
-from holdfast.web.parsed import keep, recall
+from holdfast.web.choices import NamedOption, needs_only_runs
+from holdfast.web.selections.cache import keep, recall
+from holdfast.web.selections.records import Layout
 
 HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
 """What a sentence of the library says to those who program."""
@@ -112,17 +113,13 @@ def cut_to_best(runs: Preferences, top: int | None) -> Preferences:
 # Options
 
 
-def list_measures(kind: Kind) -> tuple[MeasureChoice, ...]:
+def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
     """Return the measures for a kind of preference that need neither data nor parameters, the usual one first."""
     kinds = {kind, "ranking"} if kind == "weighting" else {kind}
-    fitting = [
-        measure
-        for measure in MEASURES.values()
-        if measure.kind in kinds and measure.similarity is None and REQUIRED not in measure.parameters.values()
-    ]
+    fitting = [measure for measure in MEASURES.values() if measure.kind in kinds and needs_only_runs(measure)]
     fitting.sort(key=lambda measure: (measure.name != USUAL[kind], not measure.validated))
     return tuple(
-        MeasureChoice(name=measure.name, label=separate_words(measure.name), summary=measure.summary)
+        NamedOption(name=measure.name, label=separate_words(measure.name), summary=measure.summary)
         for measure in fitting
     )
 

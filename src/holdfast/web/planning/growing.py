@@ -17,8 +17,8 @@ from holdfast.study.store import StoreError, read_meta
 from holdfast.web.folder import write_private
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.offers import Offer, Offers, make_offers
-from holdfast.web.plans import Part, check_range, jobs_argument, read_sizes, selector_text
+from holdfast.web.planning.offers import Offer, Offers, make_offers
+from holdfast.web.planning.plans import Part, check_range, jobs_argument, read_sizes, selector_text
 from holdfast.web.site import Site
 
 MOST_ADDED = 100_000

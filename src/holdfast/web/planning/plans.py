@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.declared import did_you_mean
 from holdfast.text import clean_text
-from holdfast.web.offers import Offer, OfferedParameter, Offers
+from holdfast.web.planning.offers import Offer, OfferedParameter, Offers
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)

@@ -1,7 +1,6 @@
 """The features of one candidate of a study, ready to be searched, sorted and looked at one by one."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,6 +14,7 @@ from holdfast.preferences import Preferences
 from holdfast.report.candidates import describe_stability, estimate_stability
 from holdfast.report.effects import describe_effects
 from holdfast.report.feature_records import Feature, Features, FeatureTable
+from holdfast.report.features import show_name
 from holdfast.report.findings import ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
@@ -23,6 +23,7 @@ from holdfast.tradeoff import SelectedFeatures, check_features
 from holdfast.tradeoff.checked import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.tradeoff.information import compare_with_guessing
 from holdfast.tradeoff.reported import default_candidate, features_that_count
+from holdfast.web.findings.candidates import quietly
 from holdfast.web.results import Snapshot
 
 Sort: TypeAlias = Literal["frequency", "name", "effect", "with-stand-ins", "column"]
@@ -59,7 +60,7 @@ class CandidateFeatures:
 
     def names(self) -> list[str]:
         """Names of all features of the study."""
-        return [name_feature(name) for name in self.runs.features]
+        return [show_name(name) for name in self.runs.features]
 
     def arrange(self, sort: Sort, search: str, verdict: str) -> list[int]:
         """Return the columns of the features that a search finds, in order; without one, of those ever selected."""
@@ -93,9 +94,9 @@ class CandidateFeatures:
     def _feature(self, place: int, row: dict[Any, Any], effects: dict[str, Any]) -> Feature:
         numbers: dict[str, Any] = {name: float(row[name]) for name in ("frequency", "low", "high", "with_stand_ins")}
         return Feature(
-            feature=name_feature(self.runs.features[place]),
+            feature=show_name(self.runs.features[place]),
             count=int(row["count"]),
-            stand_ins=tuple(name_feature(name) for name in row["stand_ins"]),
+            stand_ins=tuple(show_name(name) for name in row["stand_ins"]),
             verdict=str(row["verdict"]),
             **numbers,
             **effects,
@@ -123,11 +124,6 @@ def _order(sort: Sort, features: CandidateFeatures, frame: Any) -> Any:
     return np.arange(len(frame))
 
 
-def name_feature(name: Any) -> str:
-    """The name of a feature as it is shown; one without a name is called by its number."""
-    return f"feature {name}" if isinstance(name, int) else str(name)
-
-
 # What a snapshot remembers
 
 
@@ -136,25 +132,19 @@ def find_reported(snapshot: Snapshot) -> str:
     return snapshot.remember("reported candidate", default_candidate)
 
 
-def find_subsets(snapshot: Snapshot, candidate: str) -> Preferences:
+def read_subsets(result: StudyResult, candidate: str) -> Preferences:
     """Return what each resample selected; of rankings and weights the best features."""
-
-    def read(result: StudyResult) -> Preferences:
-        runs = result.preferences(candidate)
-        top = None if runs.kind == "subset" else features_that_count(result, candidate)
-        return runs if top is None else take_best(runs, top)
-
-    return snapshot.remember(("subsets", candidate), read)
+    runs = result.preferences(candidate)
+    top = None if runs.kind == "subset" else features_that_count(result, candidate)
+    return runs if top is None else take_best(runs, top)
 
 
 def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
     """Return the features of a candidate; raises ValueError, with the reason, if nothing can be said of them."""
 
     def find(result: StudyResult) -> CandidateFeatures:
-        runs = find_subsets(snapshot, candidate)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = result.features(candidate, level=LEVEL, threshold=THRESHOLD)
+        runs = read_subsets(result, candidate)
+        found = quietly(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
         column = {feature: place for place, feature in enumerate(runs.features)}
         places = np.array([column[feature] for feature in found.frame["feature"]], dtype=np.int64)
         never = _check_never_selected(result, candidate, runs, found.top)
@@ -169,9 +159,7 @@ def _check_never_selected(result: StudyResult, candidate: str, runs: Preferences
     if not missing.size:
         return {}
     name = runs.features[int(missing[0])]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        checked = check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top)
+    checked = quietly(lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top))
     return {str(key): value for key, value in checked.iloc[0].to_dict().items()}
 
 
@@ -220,12 +208,19 @@ def count_so_far(selected: NDArray[np.bool_], most: int = 20) -> list[tuple[int,
 def count_elsewhere(snapshot: Snapshot, place: int) -> dict[str, tuple[int, int, float, float]]:
     """Return how often each candidate selected a feature: count, number of resamples, and the interval."""
     found: dict[str, tuple[int, int, float, float]] = {}
-    for candidate in snapshot.result.candidates:
-        try:
-            runs = find_subsets(snapshot, candidate)
-        except ValueError:  # none of its fits has finished
-            found[candidate] = (0, 0, math.nan, math.nan)
-            continue
-        count = int(runs.counts[place])
-        found[candidate] = (count, runs.n_runs, *find_interval(count, runs.n_runs))
+    for candidate, (counts, n_runs) in snapshot.remember("counts", _count_all).items():
+        count = int(counts[place]) if n_runs else 0
+        found[candidate] = (count, n_runs, *(find_interval(count, n_runs) if n_runs else (math.nan, math.nan)))
     return found
+
+
+def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
+    """How often each candidate selected each feature, and on how many resamples; none without a finished fit."""
+    counted = {}
+    for candidate in result.candidates:
+        try:
+            runs = read_subsets(result, candidate)
+            counted[candidate] = runs.counts.astype(np.int32), runs.n_runs
+        except ValueError:  # none of its fits has finished
+            counted[candidate] = np.zeros(0, dtype=np.int32), 0
+    return counted

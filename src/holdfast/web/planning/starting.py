@@ -14,9 +14,18 @@ from holdfast.study.progress import format_duration
 from holdfast.web.folder import SPARE
 from holdfast.web.guard import MEGABYTE
 from holdfast.web.launcher import StudyState
-from holdfast.web.offers import make_offers
-from holdfast.web.plans import Plan, jobs_argument, option_arguments, plan_arguments, show_command
-from holdfast.web.tables import AS_FOUND, Facts, TableQuery, file_options, find_table, inspect, known_facts, read_facts
+from holdfast.web.planning.offers import make_offers
+from holdfast.web.planning.plans import Plan, jobs_argument, option_arguments, plan_arguments, show_command
+from holdfast.web.planning.tables import (
+    AS_FOUND,
+    Facts,
+    TableQuery,
+    file_options,
+    find_table,
+    inspect,
+    known_facts,
+    read_facts,
+)
 from holdfast.web.worker import TaskError
 
 if TYPE_CHECKING:

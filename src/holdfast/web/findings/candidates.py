@@ -2,42 +2,23 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import check_level
-from holdfast.measures import MEASURES, REQUIRED, Measure, find_measure
+from holdfast.measures import MEASURES, Measure, find_measure
 from holdfast.plots.text import format_number, format_percent
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
+from holdfast.web.choices import NamedOption, list_levels, needs_only_runs
 from holdfast.web.results import Snapshot
 
-LEVELS = (0.9, 0.95, 0.99)
 MOST_NAMED = 8
 """Candidates that a sentence lists at most."""
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NamedOption:
-    """One of several things that can be chosen.
-
-    Attributes
-    ----------
-    name : str
-        How it is asked for.
-    label : str
-        What readers call it.
-    summary : str
-        One line that says what it is.
-    """
-
-    name: str
-    label: str
-    summary: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +86,7 @@ def choose_options(
         level=level,
         measures=tuple(NamedOption(name=name, label=name, summary=each.summary) for name, each in measures.items()),
         metrics=tuple(NamedOption(name=name, label=labels.score(name)) for name in result.metrics),
-        levels=tuple(sorted({*LEVELS, level})),
+        levels=list_levels(level),
     )
 
 
@@ -128,10 +109,7 @@ def usable_measures(result: StudyResult, subsets: bool) -> list[Measure]:
     return [
         measure
         for measure in MEASURES.values()
-        if measure.kind in kinds
-        and measure.higher_is_better
-        and measure.similarity is None
-        and REQUIRED not in measure.parameters.values()
+        if measure.kind in kinds and measure.higher_is_better and needs_only_runs(measure)
     ]
 
 
@@ -172,8 +150,3 @@ def format_interval(low: float, high: float, level: float) -> str:
 def format_p_value(p: float) -> str:
     """A p-value, never more precise than anybody needs."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
-def drop_empty(values: Mapping[str, Any]) -> dict[str, str]:
-    """What stands in an address: values as text, without empty ones."""
-    return {name: str(value) for name, value in values.items() if value not in ("", None)}
