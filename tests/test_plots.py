@@ -618,6 +618,13 @@ def test_every_chart_is_drawn_by_a_browser(hostile, tmp_path):
     assert "CONSOLE" not in done.stderr
 
 
+@pytest.mark.parametrize("sizes", [[3, 5, 10], [10, 15, 105]])
+def test_sizes_on_an_axis_are_not_rounded(sizes, tmp_path):
+    plots.save(plots.plot_profile({"size": sizes, "stability": [0.5, 0.9, 0.8]}), tmp_path / "profile.svg")
+    texts = {text.text for text in ElementTree.parse(tmp_path / "profile.svg").iter("{http://www.w3.org/2000/svg}text")}
+    assert {str(size) for size in sizes} <= texts
+
+
 def test_fronts_and_profiles_of_a_study_are_drawn_as_they_are():
     X, y = load_breast_cancer(return_X_y=True)
     candidates = {"anova": hf.Candidates(SelectKBest(), {"k": [2, 5]})}

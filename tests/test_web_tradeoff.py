@@ -237,6 +237,14 @@ def test_what_does_not_exist_is_one_sentence(client, query, sentence):
     assert answer.endswith((".", "?"))
 
 
+def test_a_ring_is_said_to_be_what_it_is(client):
+    chosen = client.get("/studies/weighed/tradeoff").text
+    assert "The ring is the chosen" in chosen
+    none = client.get("/studies/weighed/tradeoff?rule=at-least").text
+    assert "The dashed ring is the" in none
+    assert "The ring is the chosen" not in none
+
+
 @pytest.mark.parametrize("study", ["bare", "unscored"])
 def test_without_scores_there_is_no_choice_but_stabilities(client, stores, study):
     page, result = asked(client, f"{study}/tradeoff"), hf.load_study(stores / f"{study}.db")

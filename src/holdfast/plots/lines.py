@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 MOST_TICKS = 12
 LOG_FROM = 30
 """Ratio of the largest to the smallest value from which an axis may be logarithmic."""
+DIGITS = ".12~g"
+"""How numbers of a setting are written: as they are; without a number of digits, ticks may be rounded to one."""
 
 
 def setting_scale(values: Any) -> Any:
@@ -30,7 +32,7 @@ def setting_axis(values: Any) -> Any:
     """Return the axis of a setting, with a tick at each value if they are few."""
     numbers = np.unique(finite_values(values)).tolist()
     few = {"values": numbers} if len(numbers) <= MOST_TICKS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
-    return altair().Axis(format="~g" if numbers[-1] < 1e4 else ",~g", labelOverlap=True, **few)
+    return altair().Axis(format=DIGITS if numbers[-1] < 1e4 else f",{DIGITS}", labelOverlap=True, **few)
 
 
 def stability_scale(data: pd.DataFrame, *columns: str) -> Any:

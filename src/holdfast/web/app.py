@@ -11,7 +11,7 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.routing import Route as StarletteRoute
 
-from holdfast.web import rendering, worker
+from holdfast.web import rendering, warming, worker
 from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.openapi import describe_routes
 from holdfast.web.pages import ROUTES
@@ -45,7 +45,8 @@ def create_app(
     at_once : int
         How many studies run at a time.
     warm : bool
-        Whether to load charts and start the workers' parent at once rather than when they are first needed.
+        Whether to load charts, compile what summaries need and start the workers' parent at once rather than when they
+        are first needed.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
         await anyio.to_thread.run_sync(site.uploads.remove_unfinished)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(site.launcher.run)
-            for prepare in (site.look, rendering.warm, worker.warm) if warm else ():
+            for prepare in (site.look, rendering.warm, worker.warm, warming.warm) if warm else ():
                 tasks.start_soon(partial(anyio.to_thread.run_sync, prepare, abandon_on_cancel=True))
             yield
             tasks.cancel_scope.cancel()
