@@ -9,7 +9,7 @@ from holdfast.report.render import page_parts
 from holdfast.resampling import Bootstrap
 from holdfast.selectors import AnovaF
 from holdfast.study import Candidates, Study, StudyResult
-from holdfast.web.candidates import quietly
+from holdfast.web.findings.candidates import quietly
 
 ROWS, FEATURES, RESAMPLES = 24, 6, 6
 
