@@ -211,6 +211,7 @@ WRONG = {
     "check": (["", "--store", "both.db"], "Expected names of features, got ''"),
     "benchmark": (["nowhere.csv"], "There is no file nowhere.csv"),
     "demo": (["--resamples", "0"], "0"),
+    "serve": (["runs.csv", "--no-browser"], "Expected a folder for the page, got the file runs.csv"),
     "selectors": (["anovo"], "did you mean 'anova'?"),
     "perturbations": (["boot"], "Expected a perturbation"),
     "models": (["kn"], "did you mean 'knn'?"),
