@@ -24,7 +24,7 @@ from holdfast.web.events import Watch
 from holdfast.web.folder import Folder, write_record
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import Launcher
-from holdfast.web.server import AlreadyServedError, _greeting, _only_server, _open_page, listen
+from holdfast.web.server import AlreadyServedError, _greeting, _only_server, _open_page, listen, serve
 from holdfast.web.uploads import UNFINISHED, Uploads
 from serving import open_client, start_server, upload, wait_for
 
@@ -77,6 +77,17 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", refuse)
     with pytest.raises(ValueError, match=r"can be written, got .*: Read-only file system\."):
         Folder(tmp_path)
+
+
+def test_whoever_opens_a_page_keeps_their_own_habits_about_files(tmp_path):
+    (tmp_path / "file").touch()
+    before = os.umask(0o022)
+    try:
+        with pytest.raises(ValueError, match="Expected a folder"):
+            serve(tmp_path / "file", open_browser=False)
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
 
 
 def test_only_files_that_can_be_stores_are_listed(place):

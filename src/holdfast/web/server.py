@@ -75,9 +75,7 @@ def serve(
     >>> from holdfast.web import serve
     >>> serve("studies", open_browser=False)  # doctest: +SKIP
     """
-    os.umask(0o077)  # stores, uploads and logs are the owner's only, those of studies too
-    place = Folder(folder)
-    with _only_server(place) as announce, listen(host, port) as listening:
+    with _private_files(), _only_server(place := Folder(folder)) as announce, listen(host, port) as listening:
         number = listening.getsockname()[1]
         token = place.token(new=new_token)
         address = f"http://{_shown_host(host)}:{number}/?token={token}"
@@ -88,6 +86,16 @@ def serve(
             place, listening, say, open_page=partial(_open_page, place, address) if open_browser else None,
             token=token, host=host, port=number, most_uploaded=most_uploaded, at_once=at_once,
         )  # fmt: skip
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Make stores, uploads and logs the owner's only, those of studies too; whoever called keeps their own habits."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _run(
