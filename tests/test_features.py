@@ -172,3 +172,18 @@ def test_of_many_features_those_that_vary_most_are_looked_at(monkeypatch):
 def test_a_wrong_call_gets_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "standing"),
+    [
+        ((0.6, 0.9), (0.1, 0.4), "first only"),
+        ((0.1, 0.4), (0.6, 0.9), "second only"),
+        ((0.6, 0.9), (0.55, 0.7), "both"),
+        ((0.0, 0.1), (0.2, 0.4), "neither"),
+        ((0.6, 0.9), (0.4, 0.6), "open"),  # not lost: the second interval does not say so
+        ((0.5, 0.9), (0.1, 0.2), "open"),
+    ],
+)
+def test_a_feature_is_lost_or_gained_only_if_both_intervals_say_so(first, second, standing):
+    assert features.compare_standings(first, second) == standing

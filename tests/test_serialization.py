@@ -124,3 +124,35 @@ def test_every_form_that_commands_print_is_documented():
     page = (Path(__file__).parents[1] / "docs" / "json.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `holdfast\.(\w+)/1` \|", page, flags=re.MULTILINE))
     assert documented == {*FORMS, "summary"}
+
+
+def test_a_schema_describes_inherited_fields_as_their_base_does():
+    @dataclass(frozen=True, kw_only=True)
+    class Base:
+        """A base.
+
+        Attributes
+        ----------
+        level : float
+            Level of intervals.
+        """
+
+        level: float = 0.95
+
+    @dataclass(frozen=True, kw_only=True)
+    class Record(Base):
+        """A record.
+
+        Attributes
+        ----------
+        name : str
+            Its name.
+        """
+
+        name: str
+
+    described = json_schema(Record, title="Record")["properties"]
+    assert {name: facts["description"] for name, facts in described.items()} == {
+        "level": "Level of intervals.",
+        "name": "Its name.",
+    }

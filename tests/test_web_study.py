@@ -1,6 +1,7 @@
 """A study's own page and the first page: live results as the report says them, what can be done, files, odd stores."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import sqlite3
 import time
 import warnings
 import zipfile
+from urllib.parse import parse_qsl
 
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -94,7 +96,8 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
     assert (options["rule"]["name"], options["common"]["level"]) == ("weighted", 0.9)
     assert [(parameter["name"], parameter["value"]) for parameter in options["parameters"]] == [("weight", "0.9")]
     page = client.get("/studies/scored-study", params=asked).text
-    assert "files/report.html?candidate=random&amp;rule=weighted" in page
+    linked = parse_qsl(html.unescape(re.search(r'files/report\.html\?([^"]*)"', page)[1]))
+    assert dict(linked) == asked
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -232,10 +232,13 @@ def _describe_record(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _field_texts(kind: Any) -> dict[str, str]:
-    """What the section *Attributes* of a docstring says about each field."""
-    section = inspect.cleandoc(kind.__doc__ or "").partition("Attributes\n----------\n")[2]
+    """What the sections *Attributes* of the docstrings of a record and of its bases say about each field."""
+    sections = [
+        inspect.cleandoc(base.__doc__ or "").partition("Attributes\n----------\n")[2] for base in reversed(kind.__mro__)
+    ]
     return {
         name.strip(): " ".join(text.split()).replace("``", "")
+        for section in sections
         for names, text in ATTRIBUTE.findall(section)
         for name in names.split(",")
     }

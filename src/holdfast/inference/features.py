@@ -1,6 +1,7 @@
 """Statistics of single features: selection frequencies, shares in the instability, and pairs that take turns."""
 
 from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,23 @@ from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 
 SWAP_CANDIDATES = 500
+Standing: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
+"""Which of two selections hold a feature often, where the intervals of both frequencies say so."""
+
+
+def compare_standings(first: tuple[float, float], second: tuple[float, float], threshold: float = 0.5) -> Standing:
+    """Say which of two selections hold a feature often, from the intervals of its frequencies.
+
+    A selection holds it often if its interval is above the threshold, and seldom if it is below; where one of the
+    intervals includes the threshold, that is open.
+    """
+    often = [low > threshold for low, _ in (first, second)]
+    if any(low <= threshold <= high for low, high in (first, second)):
+        return "open"
+    standings: dict[tuple[bool, bool], Standing] = {
+        (True, True): "both", (True, False): "first only", (False, True): "second only", (False, False): "neither"
+    }  # fmt: skip
+    return standings[often[0], often[1]]
 
 
 def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> pd.DataFrame:

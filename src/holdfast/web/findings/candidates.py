@@ -16,9 +16,27 @@ from holdfast.study import StudyResult
 from holdfast.web.choices import NamedOption, list_levels, needs_only_runs
 from holdfast.web.results import Snapshot
 
+USUAL_LEVEL = 0.95
 MOST_NAMED = 8
 """Candidates that a sentence lists at most."""
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonQuery:
+    """By what stability and prediction are measured.
+
+    Attributes
+    ----------
+    metric, measure : str
+        The score and the measure of stability; the usual ones if they are left out.
+    level : float
+        Level of all intervals and tests.
+    """
+
+    metric: str = ""
+    measure: str = ""
+    level: float = USUAL_LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)

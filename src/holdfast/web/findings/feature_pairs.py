@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from holdfast import plots
 from holdfast.inference.designs import DesignedRuns
-from holdfast.inference.features import frequency_interval
+from holdfast.inference.features import Standing, compare_standings, frequency_interval
 from holdfast.plots.sources import BLOCKS
 from holdfast.plots.text import display_names, format_count
 from holdfast.preferences import Preferences
 from holdfast.report.feature_records import SelectionMap
 from holdfast.report.features import record_map, show_name
 
-Standing: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
 OFTEN = 0.5
 """Selection frequency that the interval of a feature that is selected often exceeds."""
 MOST_FEATURES, MOST_COLUMNS = 200, 60
@@ -74,15 +73,8 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
 
 
 def _stand(row: Mapping[str, float]) -> Standing:
-    sides = [
-        "often" if row[f"{side}_low"] > OFTEN else "seldom" if row[f"{side}_high"] < OFTEN else "open"
-        for side in ("first", "second")
-    ]
-    standings: dict[tuple[str, str], Standing] = {
-        ("often", "often"): "both", ("often", "seldom"): "first only", ("seldom", "often"): "second only",
-        ("seldom", "seldom"): "neither",
-    }  # fmt: skip
-    return standings.get((sides[0], sides[1]), "open")
+    first, second = ((row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second"))
+    return compare_standings(first, second, OFTEN)
 
 
 def describe_overlap(first: Preferences, second: Preferences) -> str:

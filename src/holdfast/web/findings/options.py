@@ -9,7 +9,7 @@ from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.addresses import Pairs, list_changes
 from holdfast.web.choices import NamedOption
-from holdfast.web.findings.candidates import CommonOptions, check_candidate, choose_options, find_labels
+from holdfast.web.findings.candidates import CommonOptions, CommonQuery, check_candidate, choose_options, find_labels
 from holdfast.web.findings.rule_parameters import (
     RuleParameter,
     check_names,
@@ -22,11 +22,10 @@ from holdfast.web.findings.rule_parameters import (
 from holdfast.web.results import Snapshot
 
 USUAL_RULE = "one-se"
-USUAL_LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultQuery:
+class ResultQuery(CommonQuery):
     """How the results of a study are to be shown.
 
     Attributes
@@ -35,19 +34,12 @@ class ResultQuery:
         The candidate to report; the chosen one by default.
     rule : str
         How a candidate is chosen.
-    measure, metric : str
-        Measure of stability and score; the usual ones by default.
-    level : float
-        Level of all intervals.
     parameters : object
         Parameters of the rule, each under its own name; those of other rules are passed over.
     """
 
     candidate: str = ""
     rule: str = USUAL_RULE
-    measure: str = ""
-    metric: str = ""
-    level: float = USUAL_LEVEL
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property

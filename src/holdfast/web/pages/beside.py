@@ -26,6 +26,7 @@ from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.rules import RULES
 from holdfast.web.findings.candidates import (
     CommonOptions,
+    CommonQuery,
     check_candidate,
     choose_options,
     describe_unfinished,
@@ -50,24 +51,17 @@ TESTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class BesideQuery:
+class BesideQuery(CommonQuery):
     """Which candidates to set side by side.
 
     Attributes
     ----------
     first, second : str
         Their names; by default the chosen one, and the one that is chosen second most often.
-    metric, measure : str
-        The score and the measure of stability; the usual ones if they are left out.
-    level : float
-        Level of the intervals and tests.
     """
 
     first: str = ""
     second: str = ""
-    metric: str = ""
-    measure: str = ""
-    level: float = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)

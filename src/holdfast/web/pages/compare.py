@@ -11,7 +11,6 @@ from holdfast.plots.embed import figure
 from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.text import display_names
 from holdfast.plots.theme import unchecked
-from holdfast.preferences import Kind
 from holdfast.report.pictures import COLUMNS_OF_FIGURES
 from holdfast.serialization import from_plain
 from holdfast.web.choices import NamedOption, list_levels
@@ -19,6 +18,7 @@ from holdfast.web.routing import Routes
 from holdfast.web.selections.comparing import MOST_COMPARED, SelectionsComparison
 from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
 from holdfast.web.selections.reading import list_measures, parse_undefined
+from holdfast.web.selections.records import ReadingQuery
 from holdfast.web.site import Site
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
@@ -27,7 +27,7 @@ routes = Routes()
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareQuery:
+class CompareQuery(ReadingQuery):
     """What to compare, and how.
 
     Attributes
@@ -36,36 +36,12 @@ class CompareQuery:
         Keys of the uploads.
     paired : bool or None
         Whether run i of all files used the same resample; by default the labels of the runs decide.
-    measure : str
-        Name of the measure; the usual one by default.
-    level : float
-        Level of the intervals; its complement is the level of significance.
-    n_features : int or None
-        For lists of names: how many features there were to choose from.
-    kind : {"subset", "ranking", "weighting"} or None
-        What the numbers of tables are, where that is open.
-    top : int or None
-        How many of the best features of rankings and weights count as selected.
-    transpose : bool or None
-        Whether rows of tables are features, where that is open.
-    lists : bool or None
-        Whether each line of texts that are no tables lists the features that a run selected.
-    undefined : str
-        What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
     first, second : int
         Which two selections to show side by side, by their place among those given, from 0.
     """
 
     of: tuple[str, ...] = ()
     paired: bool | None = None
-    measure: str = ""
-    level: float = 0.95
-    n_features: int | None = None
-    kind: Kind | None = None
-    top: int | None = None
-    transpose: bool | None = None
-    lists: bool | None = None
-    undefined: str = "nan"
     first: int = 0
     second: int = 1
 

@@ -13,7 +13,6 @@ from holdfast.io.questions import Question
 from holdfast.plots.embed import figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.theme import unchecked
-from holdfast.preferences import Kind
 from holdfast.report.feature_records import Features, FeatureTable
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.render import pack_table
@@ -23,7 +22,7 @@ from holdfast.web.guard import RefusedError
 from holdfast.web.routing import Routes
 from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
 from holdfast.web.selections.reading import list_measures, parse_undefined
-from holdfast.web.selections.records import Measurement, Preview
+from holdfast.web.selections.records import Measurement, Preview, ReadingQuery
 from holdfast.web.site import Site
 from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
@@ -48,42 +47,18 @@ class MeasurePage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectionsQuery:
-    """How to read and measure selections.
+class SelectionsQuery(ReadingQuery):
+    """How to read and measure selections, and how precise a plan for more of them is to be.
 
     Attributes
     ----------
-    measure : str
-        Name of the measure; the usual one for this kind of selections by default.
-    level : float
-        Level of the intervals.
-    n_features : int or None
-        For lists of names: how many features there were to choose from.
-    kind : {"subset", "ranking", "weighting"} or None
-        What the numbers of a table are.
-    top : int or None
-        How many of the best features of a ranking or of weights count as selected.
-    transpose : bool or None
-        Whether rows of a table are features.
     candidate : str or None
         Whose selections to take from a file that a study exported.
-    lists : bool or None
-        Whether each line of a text lists the features that a run selected, whatever the ending of the file says.
-    undefined : str
-        What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
     half_width : float
         Half of the width of the interval for which the number of resamples is planned.
     """
 
-    measure: str = ""
-    level: float = 0.95
-    n_features: int | None = None
-    kind: Kind | None = None
-    top: int | None = None
-    transpose: bool | None = None
     candidate: str | None = None
-    lists: bool | None = None
-    undefined: str = "nan"
     half_width: float = 0.05
 
 

@@ -20,6 +20,7 @@ from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
 from holdfast.web.findings.candidates import (
     CommonOptions,
+    CommonQuery,
     choose_options,
     describe_unfinished,
     find_labels,
@@ -48,49 +49,32 @@ KNOTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileQuery:
-    """Whose profile, by what measure.
+class SizeQuery(CommonQuery):
+    """Whose selection of a number of features, by what measure of subsets.
 
     Attributes
     ----------
     family : str
         A selector, or a candidate that orders all features; the first that has orders if it is left out.
+    """
+
+    family: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileQuery(SizeQuery):
+    """Whose profile, by what measure of subsets.
+
+    Attributes
+    ----------
     size : int or None
         Number of features to look at.
-    metric, measure : str
-        The score, and the measure of stability, one of subsets; the usual ones if they are left out.
-    level : float
-        Level of the intervals.
     together : bool
         Whether to draw all selectors that have orders.
     """
 
-    family: str = ""
     size: int | None = None
-    metric: str = ""
-    measure: str = ""
-    level: float = 0.95
     together: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeQuery:
-    """Whose selection of a number of features, by what measure.
-
-    Attributes
-    ----------
-    family : str
-        A selector, or a candidate that orders all features; the first that has orders if it is left out.
-    metric, measure : str
-        The score, and the measure of stability, one of subsets; the usual ones if they are left out.
-    level : float
-        Level of the intervals.
-    """
-
-    family: str = ""
-    metric: str = ""
-    measure: str = ""
-    level: float = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)

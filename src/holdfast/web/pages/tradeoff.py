@@ -46,8 +46,6 @@ from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
 routes = Routes()
-FRONT_DRAWS = 2
-"""The front itself needs no redraws; as many as the report asks for, so that the answer is worked out once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +284,7 @@ def _front(result: StudyResult, arguments: Mapping[str, Any]) -> list[FrontCandi
     if not result.has_scores:
         return []
     try:
-        front = quietly(lambda: result.pareto(**arguments, n_draws=FRONT_DRAWS))
+        front = quietly(lambda: result.pareto(**arguments, n_draws=0))
     except ValueError:
         return []
     return [

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdfast.inference.comparisons import Comparisons, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons
-from holdfast.inference.features import feature_table, frequency_interval
+from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
 from holdfast.inference.sides import are_paired
 from holdfast.io.exported import is_exported
 from holdfast.io.questions import Question, ReadingError
@@ -33,7 +33,10 @@ MOST_COMPARED = 40
 MOST_NAMED = 12
 READING = ("kind", "n_features", "transpose", "lists")
 """Options whose answers count for the files that ask for them."""
-CHANGES = ("seldom", "gained", "lost", "kept")
+CHANGES: dict[Standing, str] = {
+    "second only": "gained", "first only": "lost", "both": "kept", "neither": "seldom", "open": "open",
+}  # fmt: skip
+"""What became of a feature from the first selection to the second."""
 UNLABELED = (
     "The files do not label their runs, so they do not say whether the first run of each was made on the same "
     "resample, the second too, and so on. Were they?"
@@ -113,9 +116,9 @@ class FeatureChange:
         Its selection frequency in the first selection, with its interval.
     second, second_low, second_high : float
         The same in the second one.
-    change : {"gained", "lost", "kept", "seldom"}
-        Whether it is selected often, by the lower end of its interval, in the second selection only (gained), in the
-        first only (lost), in both (kept) or in neither (seldom).
+    change : {"gained", "lost", "kept", "seldom", "open"}
+        Whether it is selected often in the second selection only (gained), in the first only (lost), in both (kept) or
+        in neither (seldom), where both intervals say so; else that is open.
     """
 
     feature: str
@@ -137,7 +140,7 @@ class FeatureChanges:
     first, second : str
         The selections.
     gained, lost, kept : tuple of str
-        Features that are selected often in the second one only, in the first only, and in both.
+        Features that both intervals show to be selected often in the second one only, in the first only, and in both.
     gained_text, lost_text, kept_text : str
         The same in words.
     rows : tuple of FeatureChange
@@ -145,7 +148,7 @@ class FeatureChanges:
     left_out : int
         How many other features were selected by one of them.
     threshold : float
-        Selection frequency that the lower end of an interval must exceed to count as often.
+        Selection frequency above which, by its whole interval, a feature is selected often, and below which seldom.
     """
 
     first: str
@@ -394,7 +397,7 @@ def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[in
         for feature in dict.fromkeys(itertools.chain(*sides))
     ]
     rows.sort(key=lambda row: -abs(row.second - row.first))
-    named = {change: tuple(row.feature for row in rows if row.change == change) for change in CHANGES}
+    named = {change: tuple(row.feature for row in rows if row.change == change) for change in CHANGES.values()}
     texts = {change: join_names(names, MOST_NAMED) if names else "none" for change, names in named.items()}
     return FeatureChanges(
         first=first, second=second, gained=named["gained"], lost=named["lost"], kept=named["kept"],
@@ -418,10 +421,10 @@ def _interval_of_never(n_runs: int, level: float) -> tuple[float, float]:
 
 
 def _make_change(feature: str, first: tuple[float, float, float], second: tuple[float, float, float]) -> FeatureChange:
-    often = (first[1] > THRESHOLD, second[1] > THRESHOLD)
+    standing = compare_standings(first[1:], second[1:], THRESHOLD)
     return FeatureChange(
         feature=feature, first=first[0], first_low=first[1], first_high=first[2], second=second[0],
-        second_low=second[1], second_high=second[2], change=CHANGES[2 * often[0] + often[1]],
+        second_low=second[1], second_high=second[2], change=CHANGES[standing],
     )  # fmt: skip
 
 

@@ -11,6 +11,40 @@ Layout: TypeAlias = Literal["table", "lists", "exported"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadingQuery:
+    """How to read and measure selections.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure; the usual one for this kind of selections by default.
+    level : float
+        Level of the intervals and tests.
+    n_features : int or None
+        For lists of names: how many features there were to choose from.
+    kind : {"subset", "ranking", "weighting"} or None
+        What the numbers of a table are, where that is open.
+    top : int or None
+        How many of the best features of a ranking or of weights count as selected.
+    transpose : bool or None
+        Whether rows of a table are features, where that is open.
+    lists : bool or None
+        Whether each line of a text lists the features that a run selected, whatever the ending of the file says.
+    undefined : str
+        What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
+    """
+
+    measure: str = ""
+    level: float = 0.95
+    n_features: int | None = None
+    kind: Kind | None = None
+    top: int | None = None
+    transpose: bool | None = None
+    lists: bool | None = None
+    undefined: str = "nan"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Estimated:
     """An estimate of stability with everything that is known of it.
 
