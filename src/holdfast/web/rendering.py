@@ -2,8 +2,6 @@
 
 import hashlib
 import importlib.metadata
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +17,7 @@ from holdfast.plots.theme import THEMES, altair
 from holdfast.report.glossary import Glossary
 from holdfast.report.render import make_environment, page_script, page_style
 from holdfast.serialization import to_plain
+from holdfast.study.memory import FEW_BYTES, Memory, Same
 from holdfast.web.guard import RefusedError
 
 STATIC = Path(__file__).parent / "static"
@@ -112,18 +111,5 @@ Made = TypeVar("Made")
 
 def remember_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
     """Remember what a function made of the last few things: of the same one, not of one that is equal."""
-    made: OrderedDict[int, tuple[Thing, Made]] = OrderedDict()
-    lock = threading.Lock()
-
-    def remembered(thing: Thing) -> Made:
-        with lock:
-            if id(thing) in made:
-                return made[id(thing)][1]
-        result = make(thing)
-        with lock:
-            made[id(thing)] = thing, result  # kept, so that no other thing gets its number
-            while len(made) > most:
-                made.popitem(last=False)
-        return result
-
-    return remembered
+    memory = Memory(most * FEW_BYTES)
+    return lambda thing: memory.recall(Same(thing), lambda: make(thing))

@@ -5,9 +5,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from holdfast.study import StudyResult, load_study
+from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.store import Progress, find_writer, read_progress
 from holdfast.web.folder import Folder
 from holdfast.web.guard import RefusedError
@@ -44,7 +45,7 @@ class Snapshot:
     file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0
-    _answers: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+    _memory: Memory = field(default_factory=lambda: Memory(MOST_ANSWERS * FEW_BYTES))
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -59,15 +60,16 @@ class Snapshot:
 
     def remember(self, key: Hashable, work_out: Callable[[StudyResult], Answer]) -> Answer:
         """Return the answer to a question about the study, worked out once as long as it is among the last ones."""
-        with self._lock:
-            if key not in self._answers:
-                start = time.monotonic()
-                self._answers[key] = work_out(self.result)
+
+        def find() -> Answer:
+            start = time.monotonic()
+            try:
+                return work_out(self.result)
+            finally:
                 self.spent += time.monotonic() - start
-            self._answers.move_to_end(key)
-            while len(self._answers) > MOST_ANSWERS:
-                self._answers.popitem(last=False)
-            return self._answers[key]
+
+        with self._lock:  # whoever asks together waits for one answer
+            return self._memory.recall(key, find)
 
 
 class Results:

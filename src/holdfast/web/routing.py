@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -66,7 +67,7 @@ class Route:
     parts: Parts | None = None
     status: int = 200
 
-    @property
+    @cached_property
     def hints(self) -> dict[str, Any]:
         """Types of the arguments and of what is returned."""
         return get_type_hints(self.answer)
