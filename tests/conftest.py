@@ -62,3 +62,15 @@ def printed_by(monkeypatch, capsys):
         return printed
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def end_studies_of_pages(request):
+    """End the studies that a test of the page started, which outlive its servers, also if the test failed."""
+    of_page = getattr(request.module, "__name__", "").startswith("test_web") and "tmp_path" in request.fixturenames
+    folder = request.getfixturevalue("tmp_path") if of_page else None
+    yield
+    if folder is not None:
+        from serving import end_studies
+
+        end_studies(folder)

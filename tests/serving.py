@@ -14,6 +14,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from holdfast.web import create_app
+from holdfast.web.folder import PRIVATE, read_record
+from holdfast.web.launcher import _born
 
 TOKEN = "t" * 40
 
@@ -48,6 +50,15 @@ def start_server(folder, *options):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def end_studies(folder):
+    """Kill the processes that were started from the queues of pages in a folder."""
+    for record in folder.rglob(f"{PRIVATE}/queue/*.json"):
+        job = read_record(record) or {}
+        if isinstance(job.get("pid"), int) and job.get("born") is not None and _born(job["pid"]) == job["born"]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(job["pid"], signal.SIGKILL)
 
 
 def wait_for_address(process):
