@@ -27,6 +27,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"plots", "tradeoff"},
     {"benchmarking"},
     {"report"},
+    {"reproduce"},
     {"web"},
     {"cli"},
 ]
