@@ -1,0 +1,189 @@
+r"""The statistics of replicability: how far studies of new samples agree, from halves of one data set.
+
+Two halves of a data set that share no row are independent samples: their mean agreement over many halvings estimates,
+without bias, how far two studies of half the size agree. All else follows from the same fits:
+
+- the interval over data sets, from the spread of each half's agreement with the halves of *other* halvings, which share
+  about a quarter of all rows with it: a half that agrees more with all others is a sign that rows matter
+- the agreement at the full size, from the selection frequencies as a profile of probabilities that becomes steeper
+  with the number of rows
+- for each feature the probability that a new study selects it: the same profile, shrunken to the agreement
+
+The constants were fitted by simulation; ``docs/validity.md`` has what holds on other kinds of data.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, ndtri
+
+from holdfast.inference.intervals import Interval
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FACTOR = 4.0
+"""Variance over data sets, per variance of a half's mean agreement with halves of other halvings."""
+SOFTNESS = 0.05
+"""Keeps variances above zero where the agreement is 0 or 1."""
+FLOOR = 0.1
+"""Of a feature: even where all halves agree, this much doubt stays."""
+GROWTH = 1.6
+"""By this, doubling the rows stretches the logits of the features' probabilities."""
+AT_FULL_SIZE = (1.75, 0.028)
+"""Variance at the full size: times the same spread, plus the error of the extrapolation."""
+FEWEST_PAIRS = 10
+NO_AGREEMENT = 0.002
+"""Agreement up to which there is no profile to find."""
+STEEPEST = 4.0
+
+
+def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:
+    """Pearson's correlation of all runs with all, from how many features they share; ``nan`` for empty or full ones."""
+    spread = np.sqrt(sizes * (1 - sizes / n_features))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (overlaps - np.outer(sizes, sizes) / n_features) / np.outer(spread, spread)
+
+
+@dataclass(frozen=True, eq=False)
+class HalvingAgreements:
+    """Agreements of the halves of many halvings of one data set.
+
+    Attributes
+    ----------
+    within : ndarray
+        Agreement of the two halves of each halving.
+    between : ndarray
+        Agreement of each half with each half of another halving; ``nan`` for itself and its partner.
+    """
+
+    within: Floats
+    between: Floats
+
+    @classmethod
+    def from_table(cls, table: Floats) -> "HalvingAgreements":
+        """Divide a table of agreements of halves 1a, 1b, 2a, 2b, … with each other."""
+        places = np.arange(len(table))
+        between = table.copy()
+        between[places, places] = between[places, places ^ 1] = np.nan
+        return cls(within=table[places[::2], places[1::2]], between=between)
+
+    @property
+    def half(self) -> float:
+        """Mean agreement of two halves that share no row."""
+        return float(self.within.mean())
+
+    @cached_property
+    def overlapping(self) -> float:
+        """Mean agreement of halves that share about half of their rows."""
+        return float(np.nanmean(self.between))
+
+    @cached_property
+    def spread(self) -> float:
+        """Variance of a half's mean agreement with the others, less what their finite number adds."""
+        means = np.nanmean(self.between, axis=1)
+        variance = float(means.var(ddof=1))
+        added = max(float(np.nanvar(self.between)) - 2 * variance, 0.0) / (len(means) - 2)
+        return max(variance - added, 0.0)
+
+    def half_rate(self, size: float, n_features: int) -> float:
+        """Variance of :attr:`half` over data sets, per :func:`soft_variance`."""
+        halvings = float(self.within.var(ddof=1)) / self.within.size / soft_variance(self.half)
+        floor = (FLOOR / min(size, n_features - size)) ** 2 / soft_variance(1.0)
+        return max(FACTOR * self.spread / soft_variance(self.overlapping) + halvings, floor)
+
+    def full_rate(self) -> float:
+        """Variance of the agreement at the full size, per :func:`soft_variance`."""
+        times, plus = AT_FULL_SIZE
+        return times * self.spread / soft_variance(self.overlapping) + plus
+
+
+def soft_variance(agreement: float) -> float:
+    """How much an agreement varies, up to a factor: most in the middle, a little at 0 and 1."""
+    inside = min(max(agreement, 0.0), 1.0)
+    return (inside + SOFTNESS) * (1 + SOFTNESS - inside)
+
+
+def score_interval(value: float, rate: float, level: float) -> Interval:
+    r"""Return every :math:`t` with :math:`(\text{value} - t)^2 \le z^2 \cdot \text{rate} \cdot h(t)`, as Wilson's.
+
+    :math:`h` is :func:`soft_variance`: below 0 it is that at 0, so the lower end is solved apart there.
+    """
+    r = float(ndtri((1 + level) / 2)) ** 2 * rate
+    middle = value + r / 2
+    root = math.sqrt(max(middle**2 - (1 + r) * (value**2 - r * SOFTNESS * (1 + SOFTNESS)), 0.0))
+    low, high = (middle - root) / (1 + r), (middle + root) / (1 + r)
+    if low < 0:
+        low = value - math.sqrt(r * soft_variance(0.0))
+    if high < 0:
+        high = value + math.sqrt(r * soft_variance(0.0))
+    return Interval(low, min(high, 1.0))
+
+
+class FrequencyProfile:
+    r"""Selection frequencies as logits, which stretched by c and moved are probabilities of selecting features.
+
+    Features of equal counts are kept as one, with their number as weight.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        How often each feature was selected.
+    n_runs : int
+        In how many runs.
+    """
+
+    def __init__(self, counts: Ints, n_runs: int) -> None:
+        values, self.place, self.weight = np.unique(counts, return_inverse=True, return_counts=True)
+        logits = np.log((values + 0.5) / (n_runs - values + 0.5))
+        self.logits = logits - np.average(logits, weights=self.weight)
+
+    @property
+    def n_features(self) -> int:
+        """Number of all features."""
+        return int(self.weight.sum())
+
+    def probabilities(self, c: float, size: float) -> Floats:
+        """Probability of each different count, such that so many features are expected to be selected."""
+        stretched = c * self.logits
+        ends = -stretched.max() - 40, -stretched.min() + 40
+        return expit(stretched + brentq(lambda move: self.weight @ expit(stretched + move) - size, *ends))
+
+    def agreement(self, c: float, size: float) -> float:
+        """Expected agreement of two independent selections with these probabilities."""
+        share = size / self.n_features
+        return float((self.weight @ self.probabilities(c, size) ** 2 / size - share) / (1 - share))
+
+    def stretch_for(self, agreement: float, size: float) -> float:
+        """The c that leads to this agreement; the largest one if none does."""
+        if agreement <= NO_AGREEMENT:
+            return 0.0
+        if self.agreement(STEEPEST, size) <= agreement:
+            return STEEPEST
+        return float(brentq(lambda c: self.agreement(c, size) - agreement, 0.0, STEEPEST, xtol=1e-8))
+
+    def extrapolate(self, agreement: float, size: float, times: float, size_then: float) -> float:
+        """Return the agreement with so many times the rows and so many features, from the agreement now."""
+        if agreement <= NO_AGREEMENT:
+            return 0.0
+        return self.agreement(GROWTH ** math.log2(times) * self.stretch_for(agreement, size), size_then)
+
+    def shrink(self, selected: Ints, share: float, size: float) -> Floats:
+        """Return each feature's probability such that so large a share of the selected ones is expected again."""
+        mine = np.bincount(self.place[selected], minlength=self.weight.size) if selected.size else self.weight
+
+        def expected(c: float) -> float:
+            return float(mine @ self.probabilities(c, size) / mine.sum()) - share
+
+        c = (
+            0.0
+            if expected(0.0) >= 0
+            else STEEPEST
+            if expected(STEEPEST) <= 0
+            else float(brentq(expected, 0.0, STEEPEST))
+        )
+        return self.probabilities(c, size)[self.place]
