@@ -1,4 +1,4 @@
-"""Whether a new study would select the same features: expected agreement, its interval over data sets, probabilities."""
+"""Whether a new study would select the same features: expected agreement, interval over data sets, probabilities."""
 
 import math
 from collections.abc import Sequence

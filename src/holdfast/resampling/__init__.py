@@ -3,6 +3,7 @@
 from holdfast.resampling.drawn import Bootstrap, ComplementaryPairs, NestedSubsamples, Subsample
 from holdfast.resampling.folds import Folds, NestedFolds
 from holdfast.resampling.given import GivenSplits, as_perturbation
+from holdfast.resampling.halvings import Halvings
 from holdfast.resampling.perturbation import PERTURBATIONS, Perturbation
 from holdfast.resampling.split import Design, Samples, Split
 from holdfast.resampling.unsampled import NewSeeds, Noise
@@ -14,6 +15,7 @@ __all__ = [
     "Design",
     "Folds",
     "GivenSplits",
+    "Halvings",
     "NestedFolds",
     "NestedSubsamples",
     "NewSeeds",

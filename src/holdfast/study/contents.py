@@ -313,7 +313,13 @@ class StudyContents:
         return counts.rename("runs").reset_index()
 
     def designed(
-        self, candidate: str, *, fraction: float | None = None, kind: Kind | None = None, top: int | None = None
+        self,
+        candidate: str,
+        *,
+        fraction: float | None = None,
+        kind: Kind | None = None,
+        top: int | None = None,
+        measured: bool = True,
     ) -> DesignedRuns:
         """Return what a candidate preferred on each measured split, with the place of each in the design.
 
@@ -327,6 +333,8 @@ class StudyContents:
             Ask for the ranking or the weights that selections were cut from, if the study stored them.
         top : int, optional
             Of selections that were cut from an order, so many of the best features instead.
+        measured : bool
+            False for the splits that do not enter the stability: outer folds, and all rows beside halvings.
 
         Returns
         -------
@@ -338,7 +346,7 @@ class StudyContents:
         ValueError
             If there is no such candidate, or none of its fits has finished.
         """
-        return self.stored.designed(candidate, fraction=fraction, kind=kind, top=top)
+        return self.stored.designed(candidate, fraction=fraction, kind=kind, top=top, measured=measured)
 
     def preferences(self, candidate: str, *, kind: Kind | None = None, top: int | None = None) -> Preferences:
         """Return what a candidate preferred on each split that it was fitted on without failing.

@@ -152,28 +152,36 @@ class Stored:
         fraction: float | None = None,
         kind: Kind | None = None,
         top: int | None = None,
+        measured: bool = True,
     ) -> DesignedRuns:
         """The measured runs of a candidate with their place in the design, if asked only those before a split.
 
         Of nested subsamples, those of one size, if a fraction is given, and the whole ones. A ``kind`` asks for the
-        ranking or the weights that selections were cut from, ``top`` for a cut to another size.
+        ranking or the weights that selections were cut from, ``top`` for a cut to another size; ``measured=False``
+        for the others: outer folds, and all rows beside halvings.
         """
         kind = None if kind == "subset" else kind  # as it is asked for where nothing is said
         return self.memory.recall(
-            ("designed", candidate, before, fraction, kind, top),
-            lambda: self._find_designed(candidate, before, fraction, kind, top),
+            ("designed", candidate, before, fraction, kind, top, measured),
+            lambda: self._find_designed(candidate, before, fraction, kind, top, measured),
             _count_bytes,
         )
 
     def _find_designed(
-        self, candidate: str, before: int | None, fraction: float | None, kind: Kind | None, top: int | None
+        self,
+        candidate: str,
+        before: int | None,
+        fraction: float | None,
+        kind: Kind | None,
+        top: int | None,
+        measured: bool,
     ) -> DesignedRuns:
         outcomes, fractions = self.find_outcomes(candidate), self.fractions(fraction)
         numbers = outcomes["split"].to_numpy()
-        label, measured, block, share = (
+        label, counts, block, share = (
             column[self.splits.index.get_indexer(pd.Index(numbers))] for column in self._design
         )
-        chosen = measured.astype(bool) & (numbers < (before or math.inf))
+        chosen = (counts.astype(bool) == measured) & (numbers < (before or math.inf))
         if fractions is not None:
             chosen &= np.isin(share, [*fractions, 1.0])
         if not chosen.any():

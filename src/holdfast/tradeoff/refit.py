@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.resampling import Perturbation
 from holdfast.study import Candidates, Study, StudyResult
 from holdfast.study.data import prepare_data
 from holdfast.study.plan import fingerprint
@@ -13,8 +14,8 @@ from holdfast.study.plan import fingerprint
 Rows = NDArray[np.int64]
 
 
-def study_of_candidate(study: Study, candidate: str, splits: list[tuple[Rows, Rows]]) -> Study:
-    """A study of this one candidate on these splits (training rows, held-out rows)."""
+def study_of_candidate(study: Study, candidate: str, splits: "list[tuple[Rows, Rows]] | Perturbation") -> Study:
+    """A study of this one candidate on these splits (training rows, held-out rows), or with this perturbation."""
     for family in study.families:
         if candidate in family.names:
             settings, sizes = family.candidates.settings, family.candidates.cuts

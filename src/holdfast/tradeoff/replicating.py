@@ -1,0 +1,213 @@
+"""Whether a new study would select the same features: halvings of one candidate, and what they say."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from holdfast.inference.replicability import Replicability, estimate_replicability
+from holdfast.preferences import Preferences
+from holdfast.resampling import Halvings
+from holdfast.similarity import Correlation
+from holdfast.study import Study, StudyResult
+from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.data import prepare_data, take_data
+from holdfast.study.progress import Report
+from holdfast.tradeoff.refit import study_of_candidate
+
+ALIKE = 0.7
+"""Correlation from which features of a list count as near-copies."""
+FEWEST_OF_CLASS = 10
+"""Rows of each class in a half, below which halves say little."""
+
+
+def replicability(
+    what: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    candidate: str | None = None,
+    n_halvings: int = 100,
+    groups: Any = None,
+    level: float = 0.95,
+    top: int | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Report = False,
+) -> Replicability:
+    """Estimate how many of the selected features a new study would select too.
+
+    That is another question than how stable a selection is when *this* data set is resampled: resamples share rows, new
+    studies do not. Here the selector is fitted to all rows, and to both halves of many random halvings, which share no
+    row: their agreement tells without bias how far two studies of half the size would agree; the agreement with a study
+    of this size is extrapolated from it. The intervals are over data sets.
+
+    Parameters
+    ----------
+    what : selector or Study
+        A selector, as for :class:`Study`; or a study, of which one candidate is taken.
+    X, y : array, frame or Table
+        The data, as for :meth:`Study.run`.
+    candidate : str, optional
+        Name of the study's candidate; not needed if there is only one.
+    n_halvings : int
+        Number of halvings, at least 25; each is two fits. 50 are usually enough.
+    groups : array, optional
+        Rows of one group, such as several samples of one patient, stay together. Without groups equal rows do.
+    level : float
+        Level of the intervals.
+    top : int, optional
+        How many of the best features count, for selectors that give rankings or weights.
+    random_state : int, optional
+        Seed; that of the study, or 0, by default.
+    n_jobs : int, optional
+        Processes to use, -1 for all cores.
+    progress : bool or callable
+        Draw progress on stderr, or hand it to a function.
+
+    Returns
+    -------
+    Replicability
+        The expected number of features with its interval, agreements, a probability for each feature, cautions.
+
+    Raises
+    ------
+    ValueError
+        If the study has no such candidate, or several and none is named.
+
+    See Also
+    --------
+    holdfast.Study : Its stability says how a selection varies when this data set is resampled.
+    holdfast.resampling.Halvings : The same fits as a design of a study, for several candidates at once.
+
+    Notes
+    -----
+    The frequency with which halves select the features that were selected *here* overstates how often new studies
+    would: they were selected because they did well in these data (the winner's curse). The probabilities returned here
+    are shrunken to the agreement of independent halves.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> X, y = hf.datasets.load("breast_cancer")
+    >>> print(hf.replicability(hf.selectors.AnovaF(5), X, y).sentence)
+    A new study of this size would be expected to select 5 of your 5 features (3 to 5).
+    """
+    halvings = Halvings(n_halvings)
+    if isinstance(what, Study):
+        plan = study_of_candidate(what, _only_candidate(what, candidate), halvings)
+    else:
+        plan = Study(selectors=[what], perturbation=halvings)
+    seed = plan.random_state if random_state is None else random_state
+    plan = replace(plan, estimator=None, scoring=None, random_state=seed)
+    result = plan.run(X, y, groups=groups, n_jobs=n_jobs, progress=progress)
+    given = take_data(X, y, groups)
+    data = prepare_data(given.X, given.y, given.groups, plan.keep, result.plan["task"], None)
+    return study_replicability(result, result.candidates[0], level=level, top=top, X=data.X)
+
+
+def _only_candidate(study: Study, candidate: str | None) -> str:
+    names = [name for family in study.families for name in family.names]
+    if candidate is None and len(names) > 1:
+        raise ValueError(f"Expected candidate=, one of the study's {len(names)} ({', '.join(names[:20])}), got none.")
+    return candidate or names[0]
+
+
+def study_replicability(
+    result: StudyResult, candidate: str, *, level: float = 0.95, top: int | None = None, X: Any = None
+) -> Replicability:
+    """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
+
+    Parameters
+    ----------
+    result : StudyResult
+        Of a study with :class:`~holdfast.resampling.Halvings`.
+    candidate : str
+        Name of a candidate.
+    level : float
+        Level of the intervals.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+    X : matrix, optional
+        The features, to look for near-copies among those selected.
+
+    Returns
+    -------
+    Replicability
+        As of :func:`replicability`.
+
+    Raises
+    ------
+    ValueError
+        If the study has another design, or the candidate gives rankings or weights and ``top`` is missing.
+    """
+    if result.perturbation.get("perturbation") != "Halvings":
+        raise ValueError(
+            "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
+            f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
+        )
+    whole, halves = (_read_runs(result, candidate, top, measured) for measured in (False, True))
+    selected = whole.lists()[0]
+    n_rows = int(result.split_table["n_rows"].max())
+    cautions = [*_warn_of_classes(result), *_warn_of_size(selected.size, whole.n_features), *_warn_of_copies(X, selected)]
+    return estimate_replicability(_complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions)
+
+
+def _read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
+    if result.kinds.get(candidate) == "subset":
+        return result.designed(candidate, top=top, measured=measured).runs
+    if top is None and candidate in result.kinds:
+        raise ValueError(
+            f"Expected top=, the number of best features that count as selected: {candidate} gives a "
+            f"{result.kinds[candidate]}."
+        )
+    return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
+
+
+def _complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
+    """The halves of halvings both of whose fits ended well, in order."""
+    splits = result.split_numbers(halves)
+    order = np.argsort(splits)
+    blocks = result.split_table["block"].loc[splits[order]].to_numpy()
+    both = np.isin(blocks, *_of_two(blocks))
+    return halves.take(order[both].tolist())
+
+
+def _of_two(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64]]:
+    found, counts = np.unique(blocks, return_counts=True)
+    return (found[counts == 2],)
+
+
+# What the data say against the numbers
+
+
+def _warn_of_classes(result: StudyResult) -> list[str]:
+    counts = {label: count for label, count in result.data.classes} if result.data else {}
+    few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
+    if not few:
+        return []
+    label, count = min(few.items(), key=lambda item: item[1])
+    return [f"A half has {count} rows of class {label} only; with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
+    if 2 * n_selected <= n_features:
+        return []
+    return ["More than half of all features are selected: the interval may be too narrow."]
+
+
+def _warn_of_copies(X: Any, selected: NDArray[np.int64]) -> list[str]:
+    """Whether the list swaps blocks of near-copies about as large as itself."""
+    if X is None or selected.size < 2 or sp.issparse(X):
+        return []
+    alike = Correlation(X).block(selected.astype(np.int64), np.arange(np.shape(X)[1])) >= ALIKE
+    largest = int(alike.sum(axis=1).max())
+    if 2 * largest < selected.size or largest < 3:
+        return []
+    return [
+        f"Of the selected features some have {largest - 1} near-copies (correlation {ALIKE:g} or more), about as many "
+        "as the list is long: studies may select other copies, and the interval may be too narrow. A redundancy-aware "
+        "measure of stability asks the better question."
+    ]
