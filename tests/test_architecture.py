@@ -25,6 +25,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"inference", "selectors"},
     {"study", "testing"},
     {"plots", "tradeoff"},
+    {"replication"},
     {"benchmarking"},
     {"report"},
     {"reproduce"},
@@ -37,6 +38,7 @@ DEFERRED = {
     ("study/reporting.py", "tradeoff"),
     ("benchmarking/result.py", "report"),
     ("study/features.py", "tradeoff"),
+    ("study/features.py", "replication"),
 }
 """What a module may import from above it, inside functions only: methods of a result that answer questions."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

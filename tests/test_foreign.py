@@ -17,7 +17,7 @@ X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 def test_rfecv_tells_the_support_of_every_fold_at_the_chosen_size():
     rfecv = RFECV(RidgeClassifier(), step=4, cv=KFold(4), min_features_to_select=6).fit(X, Y)
-    runs = hf.from_rfecv(rfecv)
+    runs = hf.study.from_rfecv(rfecv)
     assert runs.n_runs == 4
     assert runs.names == tuple(X.columns)
     assert set(runs.sizes) == {rfecv.n_features_}
@@ -56,7 +56,7 @@ def test_pairs_become_sets_and_empty_runs_can_be_named():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: hf.from_rfecv(RFECV(RidgeClassifier())), "Expected a fitted RFECV"),
+        (lambda: hf.study.from_rfecv(RFECV(RidgeClassifier())), "Expected a fitted RFECV"),
         (lambda: hf.from_cross_validate({"test_score": [1]}), "return_estimator=True"),
         (lambda: hf.from_cross_validate([]), "return_estimator=True"),
         (lambda: hf.study.from_pairs(pd.DataFrame({"run": [1]}), n_features=3), "Expected a column 'feature'"),

@@ -30,6 +30,7 @@ from .measures import UndefinedStabilityError as UndefinedStabilityError
 from .measures import UndefinedStabilityWarning as UndefinedStabilityWarning
 from .measures import corrected as corrected
 from .preferences import Preferences as Preferences
+from .replication import replicability as replicability
 from .resampling import Bootstrap as Bootstrap
 from .resampling import ComplementaryPairs as ComplementaryPairs
 from .resampling import Folds as Folds
@@ -44,7 +45,6 @@ from .study import StudyError as StudyError
 from .study import StudyResult as StudyResult
 from .study import TargetPrecision as TargetPrecision
 from .study import from_cross_validate as from_cross_validate
-from .study import from_rfecv as from_rfecv
 from .study import load_study as load_study
 from .tradeoff import check_features as check_features
 from .tradeoff import nested_choice as nested_choice

@@ -10,7 +10,7 @@ from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.stabilities import StudyStabilities
 
 if TYPE_CHECKING:
-    from holdfast import tradeoff
+    from holdfast import replication, tradeoff
     from holdfast.study.result import StudyResult
     from holdfast.study.study import Study
 
@@ -225,6 +225,40 @@ class StudyFeatures(StudyStabilities):
         from holdfast import tradeoff
 
         return tradeoff.recovery(self._result, truth, candidate, threshold=threshold, top=top)
+
+    def replicability(
+        self, candidate: str | None = None, *, level: float = 0.95, top: int | None = None, X: Any = None
+    ) -> "replication.Replicability":
+        """Estimate how many of a candidate's features a new study would select too, for a study with Halvings.
+
+        Parameters
+        ----------
+        candidate : str, optional
+            Name of a candidate; not needed if there is only one.
+        level : float
+            Level of the intervals.
+        top : int, optional
+            How many of the best features count, for candidates that give rankings or weights.
+        X : matrix, optional
+            The features, to look for near-copies among those selected.
+
+        Returns
+        -------
+        Replicability
+            The expected number of features with its interval, agreements, a probability for each feature, cautions.
+
+        Raises
+        ------
+        ValueError
+            If the study has another design: :func:`holdfast.replicability` runs what is missing.
+
+        See Also
+        --------
+        holdfast.replicability : Runs the halvings too.
+        """
+        from holdfast import replication
+
+        return replication.study_replicability(self._result, candidate, level=level, top=top, X=X)
 
     def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
         """Measure whether fits that select different features also predict differently.

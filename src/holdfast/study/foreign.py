@@ -44,7 +44,7 @@ def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferen
     >>> from sklearn.feature_selection import RFECV
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> hf.from_rfecv(RFECV(DecisionTreeClassifier(random_state=0), step=5).fit(X, y))
+    >>> hf.study.from_rfecv(RFECV(DecisionTreeClassifier(random_state=0), step=5).fit(X, y))
     Preferences: 5 subsets of 30 features, 5 selected each
     """
     results = getattr(rfecv, "cv_results_", None)

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from holdfast.inference.replicability import Replicability, estimate_replicability
 from holdfast.preferences import Preferences
+from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.resampling import Halvings
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyResult
@@ -97,7 +97,8 @@ def replicability(
     """
     halvings = Halvings(n_halvings)
     if isinstance(what, Study):
-        plan = study_of_candidate(what, _only_candidate(what, candidate), halvings)
+        names = [name for family in what.families for name in family.names]
+        plan = study_of_candidate(what, _only_candidate(names, candidate), halvings)
     else:
         plan = Study(selectors=[what], perturbation=halvings)
     seed = plan.random_state if random_state is None else random_state
@@ -108,15 +109,14 @@ def replicability(
     return study_replicability(result, result.candidates[0], level=level, top=top, X=data.X)
 
 
-def _only_candidate(study: Study, candidate: str | None) -> str:
-    names = [name for family in study.families for name in family.names]
+def _only_candidate(names: list[str], candidate: str | None) -> str:
     if candidate is None and len(names) > 1:
         raise ValueError(f"Expected candidate=, one of the study's {len(names)} ({', '.join(names[:20])}), got none.")
     return candidate or names[0]
 
 
 def study_replicability(
-    result: StudyResult, candidate: str, *, level: float = 0.95, top: int | None = None, X: Any = None
+    result: StudyResult, candidate: str | None = None, *, level: float = 0.95, top: int | None = None, X: Any = None
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
 
@@ -124,8 +124,8 @@ def study_replicability(
     ----------
     result : StudyResult
         Of a study with :class:`~holdfast.resampling.Halvings`.
-    candidate : str
-        Name of a candidate.
+    candidate : str, optional
+        Name of a candidate; not needed if there is only one.
     level : float
         Level of the intervals.
     top : int, optional
@@ -148,10 +148,15 @@ def study_replicability(
             "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
             f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
+    candidate = _only_candidate(result.candidates, candidate)
     whole, halves = (_read_runs(result, candidate, top, measured) for measured in (False, True))
     selected = whole.lists()[0]
     n_rows = int(result.split_table["n_rows"].max())
-    cautions = [*_warn_of_classes(result), *_warn_of_size(selected.size, whole.n_features), *_warn_of_copies(X, selected)]
+    cautions = [
+        *_warn_of_classes(result),
+        *_warn_of_size(selected.size, whole.n_features),
+        *_warn_of_copies(X, selected),
+    ]
     return estimate_replicability(_complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions)
 
 
@@ -170,21 +175,17 @@ def _complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
     """The halves of halvings both of whose fits ended well, in order."""
     splits = result.split_numbers(halves)
     order = np.argsort(splits)
-    blocks = result.split_table["block"].loc[splits[order]].to_numpy()
-    both = np.isin(blocks, *_of_two(blocks))
-    return halves.take(order[both].tolist())
-
-
-def _of_two(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64]]:
+    blocks = result.split_table["block"].loc[splits[order].tolist()].to_numpy()
     found, counts = np.unique(blocks, return_counts=True)
-    return (found[counts == 2],)
+    both = np.isin(blocks, found[counts == 2])
+    return halves.take(order[both].tolist())
 
 
 # What the data say against the numbers
 
 
 def _warn_of_classes(result: StudyResult) -> list[str]:
-    counts = {label: count for label, count in result.data.classes} if result.data else {}
+    counts = dict(result.data.classes)
     few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
     if not few:
         return []
@@ -198,7 +199,7 @@ def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
     return ["More than half of all features are selected: the interval may be too narrow."]
 
 
-def _warn_of_copies(X: Any, selected: NDArray[np.int64]) -> list[str]:
+def _warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     """Whether the list swaps blocks of near-copies about as large as itself."""
     if X is None or selected.size < 2 or sp.issparse(X):
         return []
@@ -207,7 +208,7 @@ def _warn_of_copies(X: Any, selected: NDArray[np.int64]) -> list[str]:
     if 2 * largest < selected.size or largest < 3:
         return []
     return [
-        f"Of the selected features some have {largest - 1} near-copies (correlation {ALIKE:g} or more), about as many "
-        "as the list is long: studies may select other copies, and the interval may be too narrow. A redundancy-aware "
+        f"A selected feature has {largest - 1} near-copies (correlation of at least {ALIKE:g}) for a list of "
+        f"{selected.size}: studies may select other copies, and the intervals may be too narrow. A redundancy-aware "
         "measure of stability asks the better question."
     ]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from holdfast.cards import Card, draw_intervals, make_bar
-from holdfast.inference.halving import (
-    FEWEST_PAIRS,
-    FrequencyProfile,
-    HalvingAgreements,
-    pearson_table,
-    score_interval,
-)
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
+from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements, pearson_table, score_interval
+from holdfast.replication.profile import FrequencyProfile
 from holdfast.results import ResultMixin
 
 Ints = NDArray[np.int64]
@@ -217,7 +212,12 @@ class Replicability(ResultMixin):
 
 
 def estimate_replicability(
-    halves: Preferences, selected: Sequence[int], n_rows: int, *, level: float = 0.95, cautions: Sequence[str] = ()
+    halves: Preferences,
+    selected: Sequence[int] | NDArray[Any],
+    n_rows: int,
+    *,
+    level: float = 0.95,
+    cautions: Sequence[str] = (),
 ) -> Replicability:
     """Estimate how far a new study would select the same features, from halves of one data set.
 
@@ -252,7 +252,7 @@ def estimate_replicability(
     --------
     >>> import numpy as np
     >>> from holdfast import Preferences
-    >>> from holdfast.inference.replicability import estimate_replicability
+    >>> from holdfast.replication import estimate_replicability
     >>> runs = np.zeros((40, 50), dtype=int)
     >>> runs[:, :5] = 1
     >>> print(estimate_replicability(Preferences.from_matrix(runs), range(5), 100).sentence)
@@ -261,21 +261,38 @@ def estimate_replicability(
     check_level(level)
     if halves.kind != "subset" or halves.n_runs % 2:
         raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
-    d, mine = halves.n_features, np.sort(np.asarray(list(selected), dtype=np.int64))
-    counted = np.repeat(_speaking(halves), 2)
-    n_pairs, kept = halves.n_runs // 2, int(counted.sum()) // 2
-    said = {"n_rows": n_rows, "n_features": d, "n_pairs": n_pairs, "n_empty": n_pairs - kept, "level": level}
-    reason = _why_undefined(n_pairs, kept, mine.size)
+    mine, speaking = np.sort(np.asarray(selected, dtype=np.int64)), _speaking(halves)
+    n_pairs, n_empty = speaking.size, int((~speaking).sum())
+    reason = _why_undefined(n_pairs, n_empty, mine.size)
     if reason:
         nothing = Interval(math.nan, math.nan)
-        return Replicability(
-            agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
-            frame=_frame(halves, mine, np.full(d, math.nan)), reason=reason, cautions=tuple(cautions), **said,
-        )  # fmt: skip
-    runs = halves.take(np.flatnonzero(counted).tolist())
+        found = _Found(math.nan, nothing, math.nan, nothing, np.full(halves.n_features, math.nan), None)
+    else:
+        found = _find(halves.take(np.flatnonzero(np.repeat(speaking, 2)).tolist()), mine, level)
+    return Replicability(
+        agreement=found.agreement, interval=found.interval, half_agreement=found.half_agreement,
+        half_interval=found.half_interval, n_rows=n_rows, n_features=halves.n_features,
+        frame=_frame(halves, mine, found.probability), n_pairs=n_pairs, n_empty=n_empty, reason=reason,
+        cautions=tuple(cautions), level=level, profile=found.profile,
+    )  # fmt: skip
+
+
+class _Found(NamedTuple):
+    """The numbers of a :class:`Replicability`."""
+
+    agreement: float
+    interval: Interval
+    half_agreement: float
+    half_interval: Interval
+    probability: NDArray[np.float64]
+    profile: FrequencyProfile | None
+
+
+def _find(runs: Preferences, mine: Ints, level: float) -> _Found:
+    """What halves that all select something say."""
+    d, size, size_now = runs.n_features, float(runs.sizes.mean()), min(max(mine.size, 1), runs.n_features - 1)
     members = runs.to_sparse().astype(np.float64)
     agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
-    size, size_now = float(runs.sizes.mean()), min(max(mine.size, 1), d - 1)
     profile = FrequencyProfile(runs.counts, runs.n_runs)
     half_interval = score_interval(agreements.half, agreements.half_rate(size, d), level)
     agreement = (agreements.overlapping + profile.extrapolate(agreements.half, size, 2, size_now)) / 2
@@ -283,27 +300,22 @@ def estimate_replicability(
     if half_interval.low <= 0:  # chance is not ruled out at half the size, so neither here
         interval = Interval(min(interval.low, half_interval.low), interval.high)
     share = agreement * (1 - size_now / d) + size_now / d
-    return Replicability(
-        agreement=agreement, interval=interval, half_agreement=agreements.half, half_interval=half_interval,
-        frame=_frame(halves, mine, profile.shrink(mine, share, size_now)), cautions=tuple(cautions), profile=profile,
-        **said,
-    )  # fmt: skip
+    probability = profile.shrink(mine, share, size_now)
+    return _Found(agreement, interval, agreements.half, half_interval, probability, profile)
 
 
 def _speaking(halves: Preferences) -> NDArray[np.bool_]:
     """Which halvings say something: both halves select some features, and neither all."""
     some = (halves.sizes > 0) & (halves.sizes < halves.n_features)
-    return some.reshape(-1, 2).all(axis=1)
+    return some[::2] & some[1::2]
 
 
-def _why_undefined(n_pairs: int, kept: int, n_selected: int) -> str | None:
-    if not n_selected:
-        return "nothing was selected on all rows"
-    if kept < FEWEST_PAIRS <= n_pairs or 2 * kept < n_pairs:
-        return f"in {n_pairs - kept} of {n_pairs} halvings a half selected nothing, or everything"
-    if kept < FEWEST_PAIRS:
+def _why_undefined(n_pairs: int, n_empty: int, n_selected: int) -> str | None:
+    if n_pairs < FEWEST_PAIRS:
         return f"{n_pairs} halvings are too few, {FEWEST_PAIRS} are needed"
-    return None
+    if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
+        return f"in {n_empty} of {n_pairs} halvings a half selected nothing, or everything"
+    return None if n_selected else "nothing was selected on all rows"
 
 
 def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:

@@ -1,0 +1,82 @@
+"""Selection frequencies as a profile of probabilities, which becomes steeper with the number of rows."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GROWTH = 1.6
+"""By this, doubling the rows stretches the logits of the features' probabilities."""
+NO_AGREEMENT = 0.002
+"""Agreement up to which there is no profile to find."""
+STEEPEST = 4.0
+
+
+class FrequencyProfile:
+    r"""Selection frequencies as logits, which stretched by c and moved are probabilities of selecting features.
+
+    Features of equal counts are kept as one, with their number as weight.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        How often each feature was selected.
+    n_runs : int
+        In how many runs.
+    """
+
+    def __init__(self, counts: Ints, n_runs: int) -> None:
+        values, self.place, self.weight = np.unique(counts, return_inverse=True, return_counts=True)
+        logits = np.log((values + 0.5) / (n_runs - values + 0.5))
+        self.logits = logits - np.average(logits, weights=self.weight)
+
+    @property
+    def n_features(self) -> int:
+        """Number of all features."""
+        return int(self.weight.sum())
+
+    def probabilities(self, c: float, size: float) -> Floats:
+        """Probability of each different count, such that so many features are expected to be selected."""
+        stretched = c * self.logits
+        ends = -stretched.max() - 40, -stretched.min() + 40
+        return expit(stretched + brentq(lambda move: self.weight @ expit(stretched + move) - size, *ends))
+
+    def agreement(self, c: float, size: float) -> float:
+        """Expected agreement of two independent selections with these probabilities."""
+        share = size / self.n_features
+        return float((self.weight @ self.probabilities(c, size) ** 2 / size - share) / (1 - share))
+
+    def stretch_for(self, agreement: float, size: float) -> float:
+        """The c that leads to this agreement; the largest one if none does."""
+        if agreement <= NO_AGREEMENT:
+            return 0.0
+        if self.agreement(STEEPEST, size) <= agreement:
+            return STEEPEST
+        return float(brentq(lambda c: self.agreement(c, size) - agreement, 0.0, STEEPEST, xtol=1e-8))
+
+    def extrapolate(self, agreement: float, size: float, times: float, size_then: float) -> float:
+        """Return the agreement with so many times the rows and so many features, from the agreement now."""
+        if agreement <= NO_AGREEMENT:
+            return 0.0
+        return self.agreement(GROWTH ** math.log2(times) * self.stretch_for(agreement, size), size_then)
+
+    def shrink(self, selected: Ints, share: float, size: float) -> Floats:
+        """Return each feature's probability such that so large a share of the selected ones is expected again."""
+        mine = np.bincount(self.place[selected], minlength=self.weight.size) if selected.size else self.weight
+
+        def expected(c: float) -> float:
+            return float(mine @ self.probabilities(c, size) / mine.sum()) - share
+
+        c = (
+            0.0
+            if expected(0.0) >= 0
+            else STEEPEST
+            if expected(STEEPEST) <= 0
+            else float(brentq(expected, 0.0, STEEPEST))
+        )
+        return self.probabilities(c, size)[self.place]
