@@ -1,0 +1,268 @@
+"""Whether a new study would select the same features: statistics, halvings, words, and what the data say against it."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+import holdfast as hf
+from holdfast.replication import estimate_replicability
+from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
+from holdfast.replication.profile import GROWTH, FrequencyProfile
+from holdfast.resampling import Halvings
+from holdfast.resampling.halvings import find_copies
+
+RNG = np.random.default_rng(0)
+SELECTOR = hf.selectors.AnovaF(10)
+
+
+def draw(n, effect, seed, d=200):
+    """Two classes that differ by an effect in the first 20 of d features."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.standard_normal((n, d))
+    X[:, :20] += effect * y[:, None]
+    return X, y
+
+
+def halves_of(pairs, d, size, shared, seed=0):
+    """Halves that each select ``shared`` fixed features and others at random."""
+    rng = np.random.default_rng(seed)
+    runs = np.zeros((2 * pairs, d), dtype=int)
+    runs[:, :shared] = 1
+    for run in runs:
+        run[shared + rng.permutation(d - shared)[: size - shared]] = 1
+    return hf.Preferences.from_matrix(runs)
+
+
+# Statistics
+
+
+def test_the_table_of_agreements_is_that_of_correlations():
+    runs = RNG.random((8, 30)) < 0.3
+    table = pearson_table((runs @ runs.T.astype(float)), runs.sum(axis=1), 30)
+    assert_allclose(table, np.corrcoef(runs), atol=1e-12)
+    empty = np.vstack([np.zeros(30, bool), runs[0]])
+    with np.errstate(all="raise"):
+        assert np.isnan(pearson_table(empty @ empty.T.astype(float), empty.sum(axis=1), 30)[0]).all()
+
+
+def test_halves_of_one_halving_are_apart_from_those_of_others():
+    table = RNG.random((6, 6))
+    table = table + table.T
+    agreements = HalvingAgreements.from_table(table)
+    assert_allclose(agreements.within, [table[0, 1], table[2, 3], table[4, 5]])
+    others = [table[i, j] for i in range(6) for j in range(6) if i // 2 != j // 2]
+    assert_allclose(agreements.overlapping, np.mean(others))
+    means = [np.mean([table[i, j] for j in range(6) if i // 2 != j // 2]) for i in range(6)]
+    added = max(np.var(others) - 2 * np.var(means, ddof=1), 0) / 4
+    assert_allclose(agreements.spread, max(np.var(means, ddof=1) - added, 0))
+
+
+@pytest.mark.parametrize("value", [-0.2, 0.0, 0.3, 0.95, 1.0])
+def test_a_score_interval_holds_every_value_that_is_not_too_far(value):
+    rate, z = 0.02, 1.959964
+    low, high = score_interval(value, rate, 0.95)
+    inside = [t for t in np.linspace(-1.5, 1, 5001) if (value - t) ** 2 <= z**2 * rate * soft_variance(t)]
+    assert_allclose([low, high], [inside[0], inside[-1]], atol=2e-3)
+    assert score_interval(value, rate, 0.5).low > low
+
+
+def test_a_profile_expects_as_many_features_and_is_steeper_with_more_agreement():
+    profile = FrequencyProfile(RNG.integers(0, 41, 300), 40)
+    for c in (0.0, 0.5, 2.0):
+        assert_allclose(profile.weight @ profile.probabilities(c, 12), 12)
+    assert_allclose(profile.agreement(0.0, 12), 0, atol=1e-12)
+    c = profile.stretch_for(0.4, 12)
+    assert_allclose(profile.agreement(c, 12), 0.4, atol=1e-6)
+    assert_allclose(profile.extrapolate(0.4, 12, 2, 12), profile.agreement(GROWTH * c, 12))
+    assert profile.extrapolate(0.0, 12, 2, 12) == 0.0
+    mine = np.flatnonzero(profile.place == profile.place.max())
+    shrunken = profile.shrink(mine, 0.6, 12)
+    assert_allclose(shrunken[mine].mean(), 0.6, atol=1e-6)
+    assert_allclose(shrunken.sum(), 12)
+
+
+def test_the_agreement_of_a_profile_is_that_of_drawn_selections():
+    profile = FrequencyProfile(np.repeat([38, 10, 0], [5, 20, 75]), 40)
+    p = profile.probabilities(1.0, 12)[profile.place]
+    drawn = np.random.default_rng(1).random((4000, 2, 100)) < p
+    observed = np.mean([(a & b).sum() for a, b in drawn])
+    share = 12 / 100
+    assert_allclose((observed / 12 - share) / (1 - share), profile.agreement(1.0, 12), atol=0.02)
+
+
+# What is estimated
+
+
+def test_halves_that_agree_on_everything_leave_a_little_doubt():
+    found = estimate_replicability(halves_of(50, 100, 8, 8), range(8), 60)
+    assert found.half_agreement == 1
+    assert 0.8 < found.half_interval.low < 1 == found.half_interval.high
+    assert found.sentence == "A new study of this size would be expected to select 8 of your 8 features (7 to 8)."
+    assert found.rows_for_half == 30
+
+
+def test_noise_is_said_to_be_noise():
+    found = estimate_replicability(halves_of(50, 200, 10, 0), range(10), 80)
+    assert not found.beyond_chance
+    assert found.interval.low < 0
+    assert "beyond chance was not shown" in found.sentence
+    assert found.rows_for_half is None
+    assert found.frame["probability"].max() < 0.2
+
+
+def test_what_half_of_the_features_share_is_between():
+    found = estimate_replicability(halves_of(60, 400, 10, 5), range(10), 100)
+    assert_allclose(found.half_agreement, 0.49, atol=0.03)
+    assert found.half_interval.low < 0.49 < found.half_interval.high
+    assert found.half_agreement < found.agreement < 1
+    low, high = found.expected_interval
+    assert low < found.expected < high
+    assert found.frame["feature"].tolist()[:5] == sorted(range(5), key=found.frame["feature"].tolist().index)
+    assert found.agreement_at(50) < found.agreement < found.agreement_at(200)
+    with pytest.raises(ValueError, match="Expected a number of rows from 50 to 200"):
+        found.agreement_at(201)
+
+
+def test_empty_halves_are_left_out_and_counted():
+    runs = halves_of(40, 100, 8, 6).to_sparse().toarray().astype(int)
+    runs[[0, 4]] = 0
+    found = estimate_replicability(hf.Preferences.from_matrix(runs), range(8), 60)
+    assert (found.n_pairs, found.n_empty) == (40, 2)
+    whole = estimate_replicability(hf.Preferences.from_matrix(np.delete(runs, [0, 1, 4, 5], axis=0)), range(8), 60)
+    assert found.agreement == whole.agreement
+
+
+@pytest.mark.parametrize(
+    ("empty", "selected", "reason"),
+    [
+        (slice(0, 60), range(8), "in 30 of 40 halvings a half selected nothing, or everything"),
+        (slice(0, 0), [], "nothing was selected on all rows"),
+    ],
+)
+def test_what_is_not_known_has_a_reason(empty, selected, reason):
+    runs = halves_of(40, 100, 8, 6).to_sparse().toarray().astype(int)
+    runs[empty] = 0
+    found = estimate_replicability(hf.Preferences.from_matrix(runs), selected, 60)
+    assert found.reason == reason
+    assert math.isnan(found.agreement)
+    assert found.sentence == f"Whether a new study would select the same features is not known: {reason}."
+    assert json.loads(json.dumps(found.to_dict()))["agreement"] is None
+    assert "not known" in found._repr_html_()
+
+
+def test_too_few_halvings_say_so():
+    found = estimate_replicability(halves_of(5, 100, 8, 6), range(8), 60)
+    assert found.reason == "5 halvings are too few, 10 are needed"
+
+
+# Halvings
+
+
+def test_halves_share_no_row_cover_all_and_keep_classes():
+    y = np.repeat([0, 1, 2], [7, 12, 5])
+    first, *halves = Halvings(20).splits(y)
+    assert (first.label, first.measured, first.train.tolist()) == ("all rows", False, list(range(24)))
+    for a, b in zip(halves[::2], halves[1::2], strict=True):
+        assert sorted([*a.train, *b.train]) == list(range(24))
+        assert abs(len(a.train) - len(b.train)) <= 1
+        assert np.abs(np.bincount(y[a.train], minlength=3) - np.bincount(y[b.train], minlength=3)).max() <= 1
+        assert a.block == b.block
+        assert a.test.tolist() == b.train.tolist()
+    assert len({tuple(half.train) for half in halves}) == 40
+
+
+def test_groups_and_equal_rows_stay_together():
+    X, y = RNG.standard_normal((30, 4)), np.arange(30) % 2
+    X[20:] = X[:10]
+    for bound, groups in ((Halvings(10).bind(X, y, None, 0), None), (Halvings(10), np.arange(30) % 20)):
+        for split in list(bound.splits(y, groups))[1:]:
+            for row in range(10):
+                assert (row in split.train) == (row + 20 in split.train)
+    assert Halvings(10).bind(X[:20], y[:20], None, 0) == Halvings(10)
+    assert Halvings(10).bind(X, y, None, 0).identity() == Halvings(10).identity()
+
+
+def test_equal_rows_are_found_in_dense_and_sparse_tables():
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [-0.0, 1.0]])
+    assert find_copies(X).tolist() == find_copies(sp.csr_matrix(X)).tolist() == [0, 1, 0]
+    assert find_copies(X[:2]) is find_copies(sp.csr_matrix(X[:2])) is None
+
+
+def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
+    X, y = draw(40, 1.0, 0)
+    study = hf.Study(selectors=[SELECTOR], perturbation=Halvings(10))
+    study.run(X, y, store=tmp_path / "s.db")
+    more = hf.Study(selectors=[SELECTOR], perturbation=Halvings(20)).run(X, y, store=tmp_path / "s.db")
+    whole = hf.Study(selectors=[SELECTOR], perturbation=Halvings(20)).run(X, y)
+    assert more.replicability().to_dict() == whole.replicability().to_dict()
+
+
+# Of selectors and studies
+
+
+def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
+    rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_halvings=25) for seed in range(30)]
+
+    def truth(n):
+        fits = np.array([SELECTOR.fit(*draw(n, 0.7, 1000 + seed)).get_support() for seed in range(120)], dtype=float)
+        table = np.corrcoef(fits)
+        return (table.sum() - 120) / (120 * 119)
+
+    half, full = np.array([row.half_agreement for row in rows]), np.array([row.agreement for row in rows])
+    assert abs(half.mean() - truth(40)) < 4 * half.std() / math.sqrt(30) + 0.02
+    assert abs(full.mean() - truth(80)) < 0.12
+    covered = np.mean([row.half_interval.low <= truth(40) <= row.half_interval.high for row in rows])
+    assert covered >= 0.86
+
+
+@pytest.mark.parametrize("selector", [SELECTOR, hf.selectors.MRMR(10), hf.selectors.ElasticNetPath(n_features=10)])
+def test_on_noise_nothing_is_shown_and_features_are_unlikely(selector):
+    found = hf.replicability(selector, *draw(80, 0.0, 3), n_halvings=30)
+    assert abs(found.half_agreement) < 0.1
+    assert not found.beyond_chance
+    assert found.frame["probability"].mean() <= 0.15
+
+
+def test_a_study_of_halvings_answers_for_each_candidate():
+    X, y = draw(60, 1.0, 1)
+    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, {"n_features": [5, 10]})}, perturbation=Halvings(30))
+    result = study.run(X, y)
+    with pytest.raises(ValueError, match="Expected candidate=, one of the study's 2"):
+        result.replicability()
+    name = "anova(n_features=5)"
+    found = result.replicability(name)
+    assert found.n_selected == 5
+    other = hf.Study(selectors=study.selectors, perturbation=hf.Bootstrap(10))
+    again = hf.replicability(other, X, y, candidate=name, n_halvings=30)
+    assert again.agreement == found.agreement
+    with pytest.raises(ValueError, match=r"Expected a study with hf\.resampling\.Halvings"):
+        other.run(X, y).replicability(name)
+
+
+def test_rankings_need_a_number_of_features():
+    X, y = draw(60, 1.0, 1)
+    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(20))
+    assert study.run(X, y).replicability(top=3).n_selected == 3
+
+
+def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
+    X, y = draw(30, 1.0, 2, d=12)
+    X[:, 1:6] = X[:, [0]] + 0.01 * X[:, 1:6]
+    found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_halvings=25)
+    text = " ".join(found.cautions)
+    assert "A half has 7 rows of class 0 only" in text
+    assert "More than half of all features are selected" in text
+    assert "A selected feature has 5 near-copies" in text
+    assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()
+
+
+def test_it_depends_on_data_plan_and_seed_only():
+    X, y = draw(60, 0.8, 5)
+    found = hf.replicability(SELECTOR, X, y, n_halvings=20)
+    assert hf.replicability(SELECTOR, X, y, n_halvings=20, n_jobs=2).to_dict() == found.to_dict()
+    assert hf.replicability(SELECTOR, X, y, n_halvings=20, random_state=1).agreement != found.agreement
