@@ -42,6 +42,7 @@ FORMS = {
     "measurement": "measure: the estimates; of exported selections those of each candidate, and how they compare",
     "nested": "nested: the choice with its score on outer folds, and what each fold chose",
     "records": "selectors, perturbations, models, scores, rules, measures, reproduce --list: what is known of each",
+    "replicability": "replicate: how far a new study would select the same features, and one row per feature",
     "reproduction": "reproduce: the claims of each experiment with their verdicts, and what could not be done",
     "study": "study, resume, show: the data, one row per candidate, failures, notes",
     "tradeoff": "tradeoff, choose: the choice and the front",

@@ -8,8 +8,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.preferences import Preferences
+from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.resampling import Halvings
+from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyResult
 from holdfast.study.common_measure import CommonMeasure
@@ -53,7 +55,7 @@ def replicability(
     candidate : str, optional
         Name of the study's candidate; not needed if there is only one.
     n_halvings : int
-        Number of halvings, at least 25; each is two fits. 50 are usually enough.
+        Number of halvings, at least 10; each is two fits. 50 are usually enough, 25 the least for intervals.
     groups : array, optional
         Rows of one group, such as several samples of one patient, stay together. Without groups equal rows do.
     level : float
@@ -95,6 +97,7 @@ def replicability(
     >>> print(hf.replicability(hf.selectors.AnovaF(5), X, y).sentence)
     A new study of this size would be expected to select 5 of your 5 features (3 to 5).
     """
+    check_count("n_halvings", n_halvings, FEWEST_PAIRS)
     halvings = Halvings(n_halvings)
     if isinstance(what, Study):
         names = [name for family in what.families for name in family.names]

@@ -1,0 +1,142 @@
+"""The command that asks whether a new study would find the same features: replicate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.configuration import check_trust, trust_by_option
+from holdfast.cli.printing import interval_text, notes, number, print_json
+from holdfast.cli.reading import read
+from holdfast.cli.running import DEFAULTS, planned, stopped_cleanly, stored_command, typed_options
+from holdfast.cli.terminal import console, say, table
+from holdfast.cli.tradeoffs import STUDY
+
+if TYPE_CHECKING:
+    from holdfast.replication import Replicability
+    from holdfast.study import Study
+
+MOST_FEATURES = 30
+"""Features that are printed; --json has all."""
+
+
+@app.command(rich_help_panel=DECIDE)
+def replicate(
+    ctx: typer.Context,
+    data: Annotated[
+        Path | None, typer.Argument(help="The data, as for `holdfast study`; or a study's store, for its candidate.")
+    ] = None,
+    target: options.Target = None,
+    select: options.Select = None,
+    candidate: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Candidate (default: the chosen one, or the only one).")
+    ] = None,
+    halvings: Annotated[
+        int, typer.Option("--halvings", "-n", metavar="N", help="How often the rows are halved.")
+    ] = 100,
+    task: options.PredictionTask = None,
+    keep: options.Keep = None,
+    ignore: options.Ignore = None,
+    accept: options.Accept = None,
+    index: options.Index = None,
+    groups: options.Groups = None,
+    missing: options.Missing = None,
+    categorical: options.Categorical = None,
+    transpose: options.Transpose = None,
+    target_file: options.TargetFile = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    device: options.Device = None,
+    allow: options.Allow = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Ask how many of the selected features a new study of this size would select too.
+
+    Resamples of one data set share rows, new studies do not: a stable selection need not be found again. Here the
+    selector is fitted to all rows and to many halves that share none, and what two new studies would agree on is
+    estimated from that, with an interval over data sets and a probability for each feature.
+
+    **Examples**
+
+    `holdfast replicate patients.csv --target status -s anova:k=10`
+
+    `holdfast replicate patients-study.db --halvings 50`
+    """
+    from holdfast.study.store import is_database
+
+    typed = typed_options(ctx, STUDY)
+    store = data if data is not None and is_database(data) else None
+    if store is not None:
+        del typed["data"]
+        chosen, source = {**DEFAULTS, **stored_command(store), **typed}, str(store)
+    else:
+        chosen, source = {**DEFAULTS, **typed}, "the defaults"
+    trust = trust_by_option(typed, allow, source)
+    check_trust(chosen, trust)
+    read_data = read(chosen, quiet)
+    study = planned(chosen, read_data.task, trust)
+    name = candidate or (None if store is None else _choose_stored(store, quiet))
+    with notes(quiet), stopped_cleanly():
+        found = _replicate(study, read_data, name, halvings, level, chosen["jobs"], quiet)
+    if as_json:
+        print_json("replicability", {"candidate": name, **found.to_dict()})
+    else:
+        _print(found)
+
+
+def _choose_stored(store: Path, quiet: bool) -> str | None:
+    """The candidate that would be chosen by score and stability; without scores the only one."""
+    from holdfast.study import load_study
+
+    result = load_study(store)
+    if len(result.candidates) == 1 or not result.has_scores:
+        return None
+    chosen = str(result.choose(n_draws=0).candidate)
+    if not quiet:
+        say(f"The candidate is {chosen}, chosen by score and stability; --candidate takes another.")
+    return chosen
+
+
+def _replicate(
+    study: "Study", data: Any, candidate: str | None, n: int, level: float, jobs: int, quiet: bool
+) -> "Replicability":
+    from holdfast.replication import replicability
+    from holdfast.study import StudyError
+
+    try:
+        return replicability(
+            study, data, candidate=candidate, n_halvings=n, level=level, n_jobs=jobs, progress=not quiet
+        )
+    except StudyError as error:
+        raise ValueError(str(error).partition("\n")[0]) from None
+
+
+def _print(found: "Replicability") -> None:
+    out = console()
+    out.print(found.sentence, style="bold", soft_wrap=True)
+    if found.reason is None:
+        share = f"{100 * found.level:g}% interval"
+        out.print(
+            f"Agreement of this selection with that of a new study of {found.n_rows:,} rows: {number(found.agreement)} "
+            f"{interval_text(*found.interval)} ({share}), extrapolated; of two studies of {found.n_rows // 2:,} rows: "
+            f"{number(found.half_agreement)} {interval_text(*found.half_interval)}. 0 is chance, 1 the same features.",
+            soft_wrap=True,
+        )
+    for caution in found.cautions:
+        out.print(f"Caution: {caution}", soft_wrap=True)
+    if found.n_empty:
+        out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
+    rows = table("feature", "probability in a new study", "share of halves of these data")
+    for row in found.frame.head(MOST_FEATURES).to_dict(orient="records"):
+        rows.add_row(str(row["feature"]), number(row["probability"], ".2f"), f"{row['frequency']:.0%}")
+    out.print(rows)
+    if found.n_selected > MOST_FEATURES:
+        out.print(f"… and {found.n_selected - MOST_FEATURES:,} more (--json prints all)")
