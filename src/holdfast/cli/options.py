@@ -115,6 +115,13 @@ Store = Annotated[
         "name).",
     ),
 ]
+Replicate = Annotated[
+    bool | None,
+    typer.Option(
+        "--replicability/--no-replicability",
+        help="Also estimate how many of the features a new study would select, by 50 halvings (default: yes).",
+    ),
+]
 NoStore = Annotated[bool, typer.Option("--no-store", help="Keep the study in memory only.")]
 Device = Annotated[
     str | None,

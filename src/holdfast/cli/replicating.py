@@ -92,16 +92,15 @@ def replicate(
         _print(found)
 
 
-def _choose_stored(store: Path, quiet: bool) -> str | None:
-    """The candidate that would be chosen by score and stability; without scores the only one."""
+def _choose_stored(store: Path, quiet: bool) -> str:
+    """The candidate that a report would show."""
     from holdfast.study import load_study
+    from holdfast.tradeoff.reported import default_candidate
 
     result = load_study(store)
-    if len(result.candidates) == 1 or not result.has_scores:
-        return None
-    chosen = str(result.choose(n_draws=0).candidate)
-    if not quiet:
-        say(f"The candidate is {chosen}, chosen by score and stability; --candidate takes another.")
+    chosen = default_candidate(result)
+    if not quiet and len(result.candidates) > 1:
+        say(f"The candidate is {chosen}, which the report shows; --candidate takes another.")
     return chosen
 
 

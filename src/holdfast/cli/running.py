@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {
     "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
     "ignore": [], "accept": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1,
-    "seed": 0, "fast_models": "all", "device": "cpu",
+    "seed": 0, "fast_models": "all", "device": "cpu", "replicability": True,
 }  # fmt: skip
+HALVINGS = 50
+"""How often the rows are halved to tell what a new study would find."""
 NOT_KEPT = ("store", "no_store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
 
@@ -70,14 +72,33 @@ def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool
         most_common = result.failures["error"].value_counts().index[0]
         raise ValueError(f"Every fit failed; the most common error was: {most_common}")
     resume = resume_command({**options, "store": str(result.path)})
-    return Ran(result, [] if quiet else [*lines, *list_next(result, resume)])
+    new_study = _replicate(study, result, data, options, quiet) if options["replicability"] else None
+    return Ran(result, [] if quiet else [*lines, *list_next(result, resume)], new_study)
+
+
+def _replicate(
+    study: "Study", result: "StudyResult", data: "Table", options: dict[str, Any], quiet: bool
+) -> str | None:
+    """What a new study would find, in words; None if the study is not finished, or has halves of its own."""
+    from holdfast.replication import replicate_reported
+
+    if not result.complete or result.design == "pairs":
+        return None
+    if not quiet:
+        say("Would a new study find the same features? The rows are halved, again and again (--no-replicability).")
+    with notes(quiet=True), stopped_cleanly("the study itself is finished and kept"):
+        return replicate_reported(
+            study, result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
+            progress=not quiet,
+        )  # fmt: skip
 
 
 class Ran(NamedTuple):
-    """A study that has run, and what to say at the end: where it is kept, and the commands to type next."""
+    """A study that has run, what a new one would find, and what to say at the end: where it is, and what is next."""
 
     result: "StudyResult"
     lines: list[str]
+    new_study: str | None = None
 
     def say_what_is_next(self) -> None:
         """Say it, once the results are printed."""

@@ -11,7 +11,7 @@ from holdfast.cli.configuration import check_trust, file_options, trust_by_optio
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import counted, interval_text, notes, number, print_data, print_json
 from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, planned, run_study, stored_command, typed_options
+from holdfast.cli.running import DEFAULTS, HALVINGS, planned, run_study, stored_command, typed_options
 from holdfast.cli.terminal import console, table
 from holdfast.serialization import to_plain
 
@@ -56,6 +56,7 @@ def study(
         int | None, typer.Option(metavar="N", help="Maximum number of resamples for --until (default 1000).")
     ] = None,
     time_limit: options.TimeLimit = None,
+    replicability: options.Replicate = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
     device: options.Device = None,
@@ -93,10 +94,10 @@ def study(
     if dry_run:
         check_trust(chosen, trust)
         data_read = read(chosen, quiet)
-        _print_plan(planned(chosen, data_read.task, trust), data_read, as_json)
+        _print_plan(planned(chosen, data_read.task, trust), data_read, as_json, halved=chosen["replicability"])
     else:
         ran = run_study(chosen, trust, quiet)
-        _print_study(ran.result, None, 0.95, quiet, as_json)
+        _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)
         ran.say_what_is_next()
 
 
@@ -120,7 +121,7 @@ def resume(
     """
     chosen = {**DEFAULTS, **stored_command(store), "store": str(store), "jobs": 1 if jobs is None else jobs}
     ran = run_study(chosen, trust_by_option((), allow, str(store)), quiet)
-    _print_study(ran.result, None, 0.95, quiet, as_json)
+    _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)
     ran.say_what_is_next()
 
 
@@ -142,7 +143,8 @@ def show(
     """
     from holdfast.study import load_study
 
-    _print_study(load_study(store), measure, level, quiet, as_json, with_notes=True)
+    result = load_study(store)
+    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=_kept_sentence(result))
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -178,9 +180,20 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
 
 
-def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
+def _kept_sentence(result: "StudyResult") -> str | None:
+    """What the store says of new studies."""
+    from holdfast.replication import find_kept
+    from holdfast.tradeoff.reported import default_candidate
+
+    found = find_kept(result, default_candidate(result)) if result.finished else None
+    return None if found is None else found.sentence
+
+
+def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     cost = study.cost(data)
+    fits = 1 + 2 * HALVINGS if halved else 0
+    cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
         print_json("cost", cost)
         return
@@ -190,6 +203,9 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
         f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
         f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
+    if halved:
+        seconds = format_duration(cost["replicability"]["seconds"])
+        console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
     for name, error in cost["failures"].items():
         console().print(f"{name} could not be fitted: {error}", soft_wrap=True, markup=False)
 
@@ -198,7 +214,14 @@ def _print_plan(study: "Study", data: Any, as_json: bool) -> None:
 
 
 def _print_study(
-    result: "StudyResult", measure: str | None, level: float, quiet: bool, as_json: bool, *, with_notes: bool = False
+    result: "StudyResult",
+    measure: str | None,
+    level: float,
+    quiet: bool,
+    as_json: bool,
+    *,
+    with_notes: bool = False,
+    new_study: str | None = None,
 ) -> None:
     with notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
@@ -215,10 +238,13 @@ def _print_study(
                 "candidates": summary.reset_index().to_dict(orient="records"),
                 "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
                 "notes": result.notes.to_dict(orient="records"),
+                "new_study": new_study,
             },
         )
         return
     print_summary(result, summary, level, with_notes=with_notes)
+    if new_study is not None:
+        console().print(new_study, soft_wrap=True)
 
 
 def print_summary(result: "StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:

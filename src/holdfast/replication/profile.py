@@ -1,6 +1,8 @@
 """Selection frequencies as a profile of probabilities, which becomes steeper with the number of rows."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +33,19 @@ class FrequencyProfile:
     """
 
     def __init__(self, counts: Ints, n_runs: int) -> None:
-        values, self.place, self.weight = np.unique(counts, return_inverse=True, return_counts=True)
-        logits = np.log((values + 0.5) / (n_runs - values + 0.5))
+        self.values, self.place, self.weight = np.unique(counts, return_inverse=True, return_counts=True)
+        self.n_runs = n_runs
+        logits = np.log((self.values + 0.5) / (n_runs - self.values + 0.5))
         self.logits = logits - np.average(logits, weights=self.weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how many features were selected how often, as plain values."""
+        return {"n_runs": self.n_runs, "counts": self.values.tolist(), "features": self.weight.tolist()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "FrequencyProfile":
+        """Return what :meth:`to_dict` wrote; the features are in another order."""
+        return cls(np.repeat(np.array(plain["counts"], np.int64), plain["features"]), int(plain["n_runs"]))
 
     @property
     def n_features(self) -> int:

@@ -1,8 +1,8 @@
 """Whether a new study would select the same features: expected agreement, interval over data sets, probabilities."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements, pearson_table, score_interval
 from holdfast.replication.profile import FrequencyProfile
 from holdfast.results import ResultMixin
+from holdfast.serialization import to_plain
 
 Ints = NDArray[np.int64]
 SCOPE = "a new study: another sample from where this one came from"
@@ -56,6 +57,8 @@ class Replicability(ResultMixin):
         Level of the intervals.
     scope : str
         What the intervals describe.
+    profile : FrequencyProfile or None
+        The frequencies of all features, for other sizes of a study; None if there is no number.
 
     See Also
     --------
@@ -183,12 +186,33 @@ class Replicability(ResultMixin):
         Returns
         -------
         dict
-            One entry per attribute but the profile, and the expected number of features with its interval.
+            One entry per attribute, and the expected number of features with its interval; :meth:`from_dict` reads it.
         """
-        plain = super().to_dict()
-        del plain["profile"]
-        low, high = self.expected_interval
-        return plain | {"expected": self.expected, "expected_interval": [low, high], "sentence": self.sentence}
+        return super().to_dict() | to_plain(
+            {"expected": self.expected, "expected_interval": self.expected_interval, "sentence": self.sentence}
+        )
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Replicability":
+        """Return what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        plain : mapping
+            Plain values.
+
+        Returns
+        -------
+        Replicability
+            With the same numbers and words.
+        """
+        known = {item.name: plain[item.name] for item in fields(cls)}
+        numbers = {name: _number(known[name]) for name in ("agreement", "half_agreement")}
+        intervals = {name: Interval(*map(_number, known[name])) for name in ("interval", "half_interval")}
+        frame = pd.DataFrame(known["frame"], columns=["feature", "column", "probability", "frequency"])
+        profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
+        more = {"frame": frame, "profile": profile, "cautions": tuple(known["cautions"])}
+        return cls(**{**known, **numbers, **intervals, **more})
 
     def _card(self) -> Card:
         bars = [
@@ -209,6 +233,10 @@ class Replicability(ResultMixin):
             *self.cautions,
         ]
         return "\n".join(lines)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def estimate_replicability(

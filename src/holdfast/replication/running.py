@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS
+from holdfast.replication.kept import find_kept, keep_replicability
 from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.resampling import Halvings
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
-from holdfast.study import Study, StudyResult
+from holdfast.study import Study, StudyError, StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.data import prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
+from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 ALIKE = 0.7
 """Correlation from which features of a list count as near-copies."""
@@ -37,6 +39,7 @@ def replicability(
     top: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
+    time_limit: float | None = None,
     progress: bool | Report = False,
 ) -> Replicability:
     """Estimate how many of the selected features a new study would select too.
@@ -66,6 +69,8 @@ def replicability(
         Seed; that of the study, or 0, by default.
     n_jobs : int, optional
         Processes to use, -1 for all cores.
+    time_limit : float, optional
+        Seconds after which a fit is ended.
     progress : bool or callable
         Draw progress on stderr, or hand it to a function.
 
@@ -106,10 +111,45 @@ def replicability(
         plan = Study(selectors=[what], perturbation=halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
-    result = plan.run(X, y, groups=groups, n_jobs=n_jobs, progress=progress)
+    result = plan.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
     given = take_data(X, y, groups)
     data = prepare_data(given.X, given.y, given.groups, plan.keep, result.plan["task"], None)
     return study_replicability(result, result.candidates[0], level=level, top=top, X=data.X)
+
+
+def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
+    """Estimate the replicability of the candidate that a report shows, and keep it in the study's store.
+
+    Parameters
+    ----------
+    study : Study
+        The plan.
+    result : StudyResult
+        What it found.
+    data : Table
+        The data.
+    n_halvings : int
+        Number of halvings.
+    **options
+        Of :func:`replicability`.
+
+    Returns
+    -------
+    str
+        The answer in words; why there is none, if there is none.
+    """
+    candidate = default_candidate(result)
+    kept = find_kept(result, candidate)
+    if kept is None:
+        top = features_that_count(result, candidate)
+        try:
+            kept = replicability(study, data, candidate=candidate, n_halvings=n_halvings, top=top, **options)
+        except (ValueError, StudyError) as error:
+            reason = str(error).partition("\n")[0].removesuffix(".")
+            return f"Whether a new study would select the same features is not known: {reason}."
+        if result.path is not None:
+            keep_replicability(result.path, candidate, kept)
+    return kept.sentence
 
 
 def _only_candidate(names: list[str], candidate: str | None) -> str:
@@ -123,10 +163,12 @@ def study_replicability(
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
 
+    Of another study, what was kept in its store is returned, if something was (:func:`keep_replicability`).
+
     Parameters
     ----------
     result : StudyResult
-        Of a study with :class:`~holdfast.resampling.Halvings`.
+        Of a study with :class:`~holdfast.resampling.Halvings`, or of one whose store says more.
     candidate : str, optional
         Name of a candidate; not needed if there is only one.
     level : float
@@ -147,6 +189,9 @@ def study_replicability(
         If the study has another design, or the candidate gives rankings or weights and ``top`` is missing.
     """
     if result.perturbation.get("perturbation") != "Halvings":
+        kept = find_kept(result, _only_candidate(result.candidates, candidate))
+        if kept is not None:
+            return kept
         raise ValueError(
             "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
             f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."

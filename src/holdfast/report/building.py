@@ -16,6 +16,7 @@ from holdfast.report.findings import Findings, ReportOptions
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_common_measure, describe_method, list_references
 from holdfast.report.records import Tradeoff
+from holdfast.report.replication import describe_replication, find_replicability
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
@@ -108,6 +109,7 @@ def summarize(
         stability=findings.stability,
         common_measure=describe_common_measure(result, findings.common, findings.labels),
         top=findings.common.top,
+        replication=describe_replication(findings.replicability),
         information=findings.information,
         features=findings.features,
         candidates=findings.candidates,
@@ -128,7 +130,8 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
     listed = _list_probabilities(result, options, rule_options, candidate, choice)
-    features = None if candidate is None else make_features(result, candidate, common, options, listed)
+    replicability = find_replicability(result, candidate)
+    features = None if candidate is None else make_features(result, candidate, common, options, listed, replicability)
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
@@ -137,6 +140,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
         common=common,
         candidate=candidate,
         estimate=estimate if isinstance(estimate, StabilityEstimate) else None,
+        replicability=replicability,
         stability=stability,
         information=information,
         features=match_headline(features, stability, information),

@@ -73,6 +73,8 @@ class Feature:
     on_list : float
         Share of redrawn resamples of this data set in which the feature is on the list of features selected often: its
         frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
+    new_study : float
+        Probability that a new study of this size selects it, if it was selected on all rows.
     """
 
     feature: str
@@ -94,6 +96,7 @@ class Feature:
     model_agreement: float = math.nan
     coefficient: float = math.nan
     on_list: float = math.nan
+    new_study: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

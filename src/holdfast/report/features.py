@@ -11,6 +11,7 @@ import pandas as pd
 from holdfast import plots
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
+from holdfast.replication import Replicability
 from holdfast.report.effects import describe_effects
 from holdfast.report.feature_records import Feature, Features, FeatureTable, MapRow, SelectionMap
 from holdfast.report.findings import ReportOptions
@@ -28,11 +29,12 @@ def make_features(
     common: CommonMeasure,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
+    replicability: Replicability | None = None,
 ) -> Features | None:
     """Return the features of a candidate; None if it has no resamples that count for the stability.
 
     ``listed`` is how probable it is that a feature is on the list of those selected often, where it is above 0; None if
-    it is not known.
+    it is not known. ``replicability`` is what is known of the candidate in new studies.
     """
     try:
         runs = result.preferences(candidate)
@@ -49,7 +51,7 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        shown = _describe(names, result, found, options, listed)
+        shown = _describe(names, result, found, options, listed, _probabilities(replicability))
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -74,6 +76,7 @@ def _describe(
     found: SelectedFeatures,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
+    again: Mapping[str, float],
 ) -> tuple[Feature, ...]:
     rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
@@ -88,9 +91,17 @@ def _describe(
             verdict=str(row["verdict"]),
             **effects,
             on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
+            new_study=again.get(str(name), math.nan),
         )
         for name, row, effects in zip(names, rows, describe_effects(result, found, names, options), strict=True)
     )
+
+
+def _probabilities(found: Replicability | None) -> dict[str, float]:
+    """The probability of each feature selected on all rows that a new study selects it."""
+    if found is None:
+        return {}
+    return dict(zip(map(str, found.frame["feature"]), found.frame["probability"].astype(float), strict=True))
 
 
 def make_table(table: pd.DataFrame) -> FeatureTable:

@@ -5,6 +5,7 @@ from typing import Any
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure
+from holdfast.replication import Replicability
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Labels, Stability, Tradeoff
 from holdfast.study import StudyResult
@@ -44,6 +45,8 @@ class Findings:
         The reported candidate.
     estimate : StabilityEstimate or None
         Its stability as it was estimated; None if there is none.
+    replicability : Replicability or None
+        What is known of it in new studies.
     stability, information, features
         What the summary says about it.
     candidates, tradeoff
@@ -58,6 +61,7 @@ class Findings:
     common: CommonMeasure
     candidate: str | None
     estimate: StabilityEstimate | None
+    replicability: Replicability | None
     stability: Stability
     information: Information
     features: Features | None

@@ -72,6 +72,44 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replication:
+    """Whether a new study would select the same features.
+
+    Attributes
+    ----------
+    sentence : str
+        The answer in words.
+    expected, low, high : float
+        How many of the selected features a new study of this size would be expected to select, with its interval over
+        data sets.
+    n_selected : int
+        Number of features selected on all rows.
+    agreement, agreement_low, agreement_high : float
+        Expected agreement with a new study of this size, extrapolated; 0 as by chance, 1 the same features.
+    half_agreement, half_low, half_high : float
+        Expected agreement of two studies of half the size.
+    n_pairs : int
+        Number of halvings behind it.
+    cautions : tuple of str
+        What the data say against it.
+    """
+
+    sentence: str
+    expected: float
+    low: float
+    high: float
+    n_selected: int
+    agreement: float
+    agreement_low: float
+    agreement_high: float
+    half_agreement: float
+    half_low: float
+    half_high: float
+    n_pairs: int
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stability:
     """A stability with its interval.
 

@@ -9,7 +9,17 @@ import pandas as pd
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.io.record import DataRecord
 from holdfast.report.feature_records import Features
-from holdfast.report.records import Candidate, Cause, Labels, Method, Reference, Stability, Tradeoff, Verdict
+from holdfast.report.records import (
+    Candidate,
+    Cause,
+    Labels,
+    Method,
+    Reference,
+    Replication,
+    Stability,
+    Tradeoff,
+    Verdict,
+)
 from holdfast.report.versioned import VersionedSummary
 from holdfast.tradeoff.information import Information
 
@@ -17,7 +27,8 @@ if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 __all__ = [
-    "Candidate", "Cause", "Features", "Labels", "Method", "Reference", "Stability", "Summary", "Tradeoff", "Verdict",
+    "Candidate", "Cause", "Features", "Labels", "Method", "Reference", "Replication", "Stability", "Summary",
+    "Tradeoff", "Verdict",
 ]  # fmt: skip
 
 SCHEMA = "holdfast.summary/1"
@@ -48,6 +59,8 @@ class Summary(VersionedSummary):
         How candidates that give different kinds of preferences were compared; None if all give the same.
     top : int or None
         How many of the best features of rankings and weights count as selected, where they are compared with subsets.
+    replication : Replication or None
+        Whether a new study would select the same features as the reported candidate; None if it was not asked.
     information : Information
         Whether the reported candidate predicts better than guessing.
     features : Features or None
@@ -96,6 +109,7 @@ class Summary(VersionedSummary):
     stability: Stability
     common_measure: str | None
     top: int | None
+    replication: Replication | None
     information: Information
     features: Features | None
     candidates: tuple[Candidate, ...]
