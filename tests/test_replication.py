@@ -9,10 +9,12 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import holdfast as hf
-from holdfast.replication import estimate_replicability
+from holdfast.replication import Replicability, estimate_replicability, keep_replicability
 from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
 from holdfast.replication.profile import GROWTH, FrequencyProfile
-from holdfast.resampling import Halvings
+from holdfast.replication.thorough import jackknife_halves, splits_without_groups
+from holdfast.report import Summary, render, summarize
+from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.halvings import find_copies
 
 RNG = np.random.default_rng(0)
@@ -259,6 +261,68 @@ def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     assert "More than half of all features are selected" in text
     assert "A selected feature has 5 near-copies" in text
     assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()
+
+
+def test_a_thorough_look_leaves_groups_of_rows_out_and_never_narrows_the_interval():
+    X, y = draw(60, 0.8, 7)
+    quick, thorough = (hf.replicability(SELECTOR, X, y, n_halvings=20, thorough=more) for more in (False, True))
+    assert thorough.agreement == quick.agreement
+    assert thorough.half_interval.low <= quick.half_interval.low
+    assert thorough.half_interval.high >= quick.half_interval.high
+
+
+def test_a_jackknife_is_that_of_the_means_of_groups():
+    rng = np.random.default_rng(0)
+    runs = rng.random((10 * 2 * 6, 40)) < 0.3
+    runs[:, 0] = True
+    means = [np.mean([np.corrcoef(*pair)[0, 1] for pair in group]) for group in runs.reshape(10, 6, 2, 40)]
+    assert_allclose(jackknife_halves(hf.Preferences.from_matrix(runs)), 0.9 * np.sum((means - np.mean(means)) ** 2))
+
+
+def test_groups_are_left_out_of_every_half():
+    y = np.arange(40) % 2
+    splits = splits_without_groups(Halvings(5), Samples.of(40, y), 0)
+    assert len(splits) == 10 * 2 * 5
+    rows = [np.sort(np.concatenate([a, b])) for (a, _), (b, _) in zip(splits[::2], splits[1::2], strict=True)]
+    assert {len(row) for row in rows} == {36}
+    left_out = [np.setdiff1d(np.arange(40), row).tolist() for row in rows[::5]]
+    assert sorted(row for rows in left_out for row in rows) == list(range(40))
+
+
+def test_what_is_kept_is_what_was_found(tmp_path):
+    X, y = draw(60, 0.8, 7)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    with pytest.raises(ValueError, match="Expected a study with hf"):
+        result.replicability()
+    found = hf.replicability(study, X, y, n_halvings=20)
+    keep_replicability(tmp_path / "s.db", "anova", found)
+    kept = hf.load_study(tmp_path / "s.db").replicability()
+    assert kept.to_dict() == found.to_dict()
+    assert kept.sentence == found.sentence
+    assert kept.rows_for_half == found.rows_for_half
+    nothing = estimate_replicability(halves_of(5, 100, 8, 6), range(8), 60)
+    assert Replicability.from_dict(nothing.to_dict()).to_dict() == nothing.to_dict()
+    assert study.run(X, y, store=tmp_path / "s.db").complete
+
+
+def test_the_report_says_it_beside_the_stability(tmp_path):
+    X, y = draw(60, 0.8, 7)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    assert summarize(result).replication is None
+    assert "new study" not in render(summarize(result)).split("<footer")[0].split('id="words"')[0]
+    found = hf.replicability(study, X, y, n_halvings=20)
+    keep_replicability(tmp_path / "s.db", "anova", found)
+    summary = summarize(hf.load_study(tmp_path / "s.db"))
+    assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
+    probabilities = {f"feature {row.feature}": row.probability for row in found.frame.itertuples()}
+    shown = {row.feature: row.new_study for row in summary.features.shown if row.new_study == row.new_study}
+    assert shown == {name: probabilities[name] for name in shown}
+    assert len(shown) >= 3
+    for form in ("html", "md"):
+        assert found.sentence in render(summary, form)
+    assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
 
 
 def test_it_depends_on_data_plan_and_seed_only():

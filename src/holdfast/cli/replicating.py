@@ -36,6 +36,10 @@ def replicate(
     halvings: Annotated[
         int, typer.Option("--halvings", "-n", metavar="N", help="How often the rows are halved.")
     ] = 100,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
+    ] = False,
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
@@ -85,7 +89,10 @@ def replicate(
     study = planned(chosen, read_data.task, trust)
     name = candidate or (None if store is None else _choose_stored(store, quiet))
     with notes(quiet), stopped_cleanly():
-        found = _replicate(study, read_data, name, halvings, level, chosen["jobs"], quiet)
+        found = _replicate(
+            study, read_data, candidate=name, n_halvings=halvings, thorough=thorough, level=level,
+            n_jobs=chosen["jobs"], progress=not quiet,
+        )  # fmt: skip
     if as_json:
         print_json("replicability", {"candidate": name, **found.to_dict()})
     else:
@@ -104,16 +111,12 @@ def _choose_stored(store: Path, quiet: bool) -> str:
     return chosen
 
 
-def _replicate(
-    study: "Study", data: Any, candidate: str | None, n: int, level: float, jobs: int, quiet: bool
-) -> "Replicability":
+def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":
     from holdfast.replication import replicability
     from holdfast.study import StudyError
 
     try:
-        return replicability(
-            study, data, candidate=candidate, n_halvings=n, level=level, n_jobs=jobs, progress=not quiet
-        )
+        return replicability(study, data, **options)
     except StudyError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
 

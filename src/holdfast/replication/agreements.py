@@ -84,11 +84,12 @@ class HalvingAgreements:
         added = max(float(np.nanvar(self.between)) - 2 * variance, 0.0) / (len(means) - 2)
         return max(variance - added, 0.0)
 
-    def half_rate(self, size: float, n_features: int) -> float:
-        """Variance of :attr:`half` over data sets, per :func:`soft_variance`."""
+    def half_rate(self, size: float, n_features: int, jackknife: float = 0.0) -> float:
+        """Variance of :attr:`half` over data sets, per :func:`soft_variance`; not less than that of a jackknife."""
         halvings = float(self.within.var(ddof=1)) / self.within.size / soft_variance(self.half)
         floor = (FLOOR / min(size, n_features - size)) ** 2 / soft_variance(1.0)
-        return max(FACTOR * self.spread / soft_variance(self.overlapping) + halvings, floor)
+        spread = FACTOR * self.spread / soft_variance(self.overlapping) + halvings
+        return max(spread, floor, jackknife / soft_variance(self.overlapping))
 
     def full_rate(self) -> float:
         """Variance of the agreement at the full size, per :func:`soft_variance`."""

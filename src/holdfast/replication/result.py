@@ -246,6 +246,7 @@ def estimate_replicability(
     *,
     level: float = 0.95,
     cautions: Sequence[str] = (),
+    jackknife: float = 0.0,
 ) -> Replicability:
     """Estimate how far a new study would select the same features, from halves of one data set.
 
@@ -261,6 +262,9 @@ def estimate_replicability(
         Level of the intervals.
     cautions : sequence of str
         What else is known to speak against the numbers.
+    jackknife : float
+        Variance over data sets by groups of rows left out in turn, which widens the interval at half the size where it
+        is larger.
 
     Returns
     -------
@@ -296,7 +300,7 @@ def estimate_replicability(
         nothing = Interval(math.nan, math.nan)
         found = _Found(math.nan, nothing, math.nan, nothing, np.full(halves.n_features, math.nan), None)
     else:
-        found = _find(halves.take(np.flatnonzero(np.repeat(speaking, 2)).tolist()), mine, level)
+        found = _find(halves.take(np.flatnonzero(np.repeat(speaking, 2)).tolist()), mine, level, jackknife)
     return Replicability(
         agreement=found.agreement, interval=found.interval, half_agreement=found.half_agreement,
         half_interval=found.half_interval, n_rows=n_rows, n_features=halves.n_features,
@@ -316,13 +320,13 @@ class _Found(NamedTuple):
     profile: FrequencyProfile | None
 
 
-def _find(runs: Preferences, mine: Ints, level: float) -> _Found:
+def _find(runs: Preferences, mine: Ints, level: float, jackknife: float) -> _Found:
     """What halves that all select something say."""
     d, size, size_now = runs.n_features, float(runs.sizes.mean()), min(max(mine.size, 1), runs.n_features - 1)
     members = runs.to_sparse().astype(np.float64)
     agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
     profile = FrequencyProfile(runs.counts, runs.n_runs)
-    half_interval = score_interval(agreements.half, agreements.half_rate(size, d), level)
+    half_interval = score_interval(agreements.half, agreements.half_rate(size, d, jackknife), level)
     agreement = (agreements.overlapping + profile.extrapolate(agreements.half, size, 2, size_now)) / 2
     interval = score_interval(agreement, agreements.full_rate(), level)
     if half_interval.low <= 0:  # chance is not ruled out at half the size, so neither here

@@ -11,6 +11,7 @@ from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.kept import find_kept, keep_replicability
 from holdfast.replication.result import Replicability, estimate_replicability
+from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
@@ -38,6 +39,7 @@ def replicability(
     level: float = 0.95,
     top: int | None = None,
     random_state: int | None = None,
+    thorough: bool = False,
     n_jobs: int | None = None,
     time_limit: float | None = None,
     progress: bool | Report = False,
@@ -67,6 +69,9 @@ def replicability(
         How many of the best features count, for selectors that give rankings or weights.
     random_state : int, optional
         Seed; that of the study, or 0, by default.
+    thorough : bool
+        Repeat halvings without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
+        where blocks of near-copies make it too narrow.
     n_jobs : int, optional
         Processes to use, -1 for all cores.
     time_limit : float, optional
@@ -114,7 +119,13 @@ def replicability(
     result = plan.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
     given = take_data(X, y, groups)
     data = prepare_data(given.X, given.y, given.groups, plan.keep, result.plan["task"], None)
-    return study_replicability(result, result.candidates[0], level=level, top=top, X=data.X)
+    jackknife = 0.0
+    if thorough:
+        bound = halvings.bind(data.X, data.y, data.groups, int(seed))
+        without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
+        again = without_groups.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
+        jackknife = jackknife_halves(_read_runs(again, result.candidates[0], top, measured=True))
+    return study_replicability(result, level=level, top=top, X=data.X, jackknife=jackknife)
 
 
 def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
@@ -159,7 +170,13 @@ def _only_candidate(names: list[str], candidate: str | None) -> str:
 
 
 def study_replicability(
-    result: StudyResult, candidate: str | None = None, *, level: float = 0.95, top: int | None = None, X: Any = None
+    result: StudyResult,
+    candidate: str | None = None,
+    *,
+    level: float = 0.95,
+    top: int | None = None,
+    X: Any = None,
+    jackknife: float = 0.0,
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
 
@@ -177,6 +194,8 @@ def study_replicability(
         How many of the best features count, for candidates that give rankings or weights.
     X : matrix, optional
         The features, to look for near-copies among those selected.
+    jackknife : float
+        As for :func:`estimate_replicability`.
 
     Returns
     -------
@@ -205,7 +224,9 @@ def study_replicability(
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
     ]
-    return estimate_replicability(_complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions)
+    return estimate_replicability(
+        _complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions, jackknife=jackknife
+    )
 
 
 def _read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
