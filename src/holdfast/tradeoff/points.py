@@ -234,7 +234,7 @@ class Points:
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = CommonMeasure(self.measure, self.top).cut(self.result.designed(candidate))
+        designed = self.result.measured(candidate, CommonMeasure(self.measure, self.top))
         return designed, self.result.split_numbers(designed.runs)
 
     def _drawn_blocks(self, designed: DesignedRuns, drawn: "Drawn") -> Floats:
