@@ -642,3 +642,23 @@ def test_fronts_and_profiles_of_a_study_are_drawn_as_they_are():
     np.testing.assert_array_equal(drawn["baseline"], profile.frame["random"])  # undefined where all are selected
     assert drawn.loc[drawn["knot"], "size"].tolist() == profile.knots
     assert plots.plot_profile(profile).to_dict()["layer"]
+
+
+def test_several_profiles_are_lines_of_one_picture():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
+    X[:, :4] += 2 * y[:, None]
+    selectors = {"f": hf.selectors.AnovaF(), "gain": hf.selectors.InformationGain()}
+    candidates = {name: hf.Candidates(selector, sizes=[2, 4], keep="weights") for name, selector in selectors.items()}
+    result = hf.Study(selectors=candidates, perturbation=hf.NestedFolds(3, n_inner=3)).run(X, y)
+    profiles = [result.profile(name, "jaccard", sizes=[1, 4, 10, 20], fill=True) for name in selectors]
+    data = plots.profile_data(profiles)
+    assert data.groupby("selector")["size"].apply(list).to_dict() == {"f": [1, 4, 10, 20], "gain": [1, 4, 10, 20]}
+    expected = np.concatenate([line.frame["stability"] for line in profiles])
+    np.testing.assert_array_equal(data["stability"], expected)
+    named = plots.profile_data({"F value": profiles[0], "information gain": profiles[1]})
+    assert named["selector"].unique().tolist() == ["F value", "information gain"]
+    drawn = json.dumps(plots.plot_profile(profiles).to_dict())
+    assert "is the most stable" in drawn
+    with pytest.raises(ValueError, match="Expected one profile of each name, got 2 of 'f'"):
+        plots.plot_profile([profiles[0], profiles[0]])

@@ -167,6 +167,7 @@ class StudyResult(StudyReporting):
         metric: str | None = None,
         tolerance: float = 0.2,
         level: float = 0.95,
+        fill: bool = False,
         X: Matrix | None = None,
         **parameters: Any,
     ) -> "tradeoff.SizeProfile":
@@ -184,6 +185,8 @@ class StudyResult(StudyReporting):
             Agreement of entering features up to which they enter almost at random.
         level : float
             Level of the intervals.
+        fill : bool
+            Whether selections are filled up with features without information, which are never selected by default.
         X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
@@ -199,8 +202,9 @@ class StudyResult(StudyReporting):
         from holdfast import tradeoff
 
         return tradeoff.profile(
-            self, name, measure, sizes=sizes, metric=metric, tolerance=tolerance, level=level, X=X, **parameters
-        )
+            self, name, measure, sizes=sizes, metric=metric, tolerance=tolerance, level=level, fill=fill, X=X,
+            **parameters,
+        )  # fmt: skip
 
     def fraction_profile(
         self,

@@ -1,5 +1,6 @@
 """Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
 
+from holdfast.tradeoff import knot_rule  # noqa: F401  its rule joins RULES
 from holdfast.tradeoff.checked import check_features
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.compromises import Pareto, pareto
