@@ -137,6 +137,27 @@ def test_stored_weights_are_compared_and_chosen_by(design):
     assert chosen.probabilities["probability"].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("design", [hf.Bootstrap(8), hf.NestedFolds(3, 3)], ids=["bootstrap", "nested folds"])
+def test_weights_ranks_and_subsets_are_measured_together_in_every_design(design):
+    result = quietly(study(selectors.InformationGain(), design, keep="weights"), X, Y)
+    three = result.kalousis("a(size=3)", ties="random")
+    assert three.weights.value == result.stability("a(size=3)", "weight_correlation").value
+    assert three.ranks.value == result.stability("a(size=3)", "spearman", ties="random").value
+    assert three.subsets.value == result.stability("a(size=3)", "jaccard").value
+    assert result.kalousis("a(size=3)", 2).subsets.value == result.stability("a(size=2)", "jaccard").value
+    if design.design == "nested_folds":
+        folds = result.designed("a(size=3)", kind="weighting")
+        inside = [
+            hf.inference.kalousis(folds.runs.take(np.array(folds.blocks) == block), 3, ties="random")
+            for block in range(3)
+        ]
+        assert three.weights.value == pytest.approx(np.mean([estimates.weights.value for estimates in inside]))
+    eliminated = quietly(study(selectors.SVMRFE(), design, keep="order"), X, Y).kalousis("a(size=3)")
+    assert eliminated.weights is None
+    assert len(eliminated.to_frame()) == 2
+    assert eliminated.plot().to_dict()["layer"]
+
+
 class WeightsOnly(BaseEstimator):
     """F values without a selection."""
 
