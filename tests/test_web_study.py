@@ -104,10 +104,15 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
 def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
     given = {"stability": "0.1", "weight": "0.4"}  # those that the rule does not have are passed over
     answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, **given}).json()["results"]
-    assert answer["summary"]["tradeoff"]["rule"] == rule
+    assert answer["summary"]["tradeoff"]["rule"] == (None if rule == "knot" else rule)  # no selector of several sizes
     assert answer["options"]["lacking"] == ""
     offered = {parameter["name"] for parameter in answer["options"]["parameters"]}
     assert offered == set(RULES[rule].parameters) - {"level"}
+
+
+def test_a_rule_that_chooses_none_says_why(client):
+    tradeoff = client.get("/api/v1/studies/scored-study?rule=knot").json()["results"]["summary"]["tradeoff"]
+    assert "no candidate is at a knot of its profile" in tradeoff["missing"]
 
 
 def test_a_rule_that_lacks_a_value_says_so_and_the_usual_one_is_used(client):
