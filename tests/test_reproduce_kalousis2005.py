@@ -40,7 +40,7 @@ class SimulatedBench(Workbench):
 
 @pytest.fixture
 def bench(tmp_path):
-    return SimulatedBench(folder=tmp_path, quick=True)
+    return SimulatedBench(folder=tmp_path / "experiment", quick=True)
 
 
 @pytest.mark.filterwarnings("ignore")
