@@ -32,6 +32,11 @@ TIES = {
 """Table 2 and Section 4, all three data sets."""
 
 
+def implied(average: float, zero_share: float) -> float:
+    """What S_R with average ranks implies for random ties, if this share of the features is tied."""
+    return average * (1 - zero_share**3)
+
+
 class Cell(NamedTuple):
     """A cell of Table 3: error in percent, S_S, and whether it is in italics (not significantly above the best)."""
 

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 import holdfast as hf
 from holdfast.reproduce.experiments import experiment
-from holdfast.reproduce.kalousis2005.published import PAPER, TIES
+from holdfast.reproduce.kalousis2005.published import PAPER, TIES, implied
 from holdfast.reproduce.records import Check, Outcome, Table
 from holdfast.reproduce.workbench import Workbench
 
@@ -41,11 +41,6 @@ def ties(bench: Workbench) -> Outcome:
         f"that vary about a value of their own and are zero below a threshold (seed {SEED}).",
         beyond=[_formula_of_differences()],
     )  # fmt: skip
-
-
-def implied(average: float, zero_share: float) -> float:
-    """What S_R with average ranks implies for random ties, if this share of the features is tied."""
-    return average * (1 - zero_share**3)
 
 
 def judge_printed() -> list[Check]:
