@@ -658,7 +658,10 @@ def test_several_profiles_are_lines_of_one_picture():
     np.testing.assert_array_equal(data["stability"], expected)
     named = plots.profile_data({"F value": profiles[0], "information gain": profiles[1]})
     assert named["selector"].unique().tolist() == ["F value", "information gain"]
-    drawn = json.dumps(plots.plot_profile(profiles).to_dict())
-    assert "is the most stable" in drawn
+    title = " ".join(plots.plot_profile(profiles).title.text)
+    assert "is farthest above chance: " in title
+    assert title.endswith(" by chance")
+    plain = [result.profile(name, sizes=[1, 4, 10, 20]) for name in selectors]  # 0 by chance
+    assert " is the most stable: " in " ".join(plots.plot_profile(plain).title.text)
     with pytest.raises(ValueError, match="Expected one profile of each name, got 2 of 'f'"):
         plots.plot_profile([profiles[0], profiles[0]])

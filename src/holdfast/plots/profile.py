@@ -169,12 +169,16 @@ def _finding(data: pd.DataFrame) -> str:
     if single and len(knots):
         size = knots["size"].iloc[0]
         return f"Up to {size:,} features the selection is stable; further ones enter almost at random"
-    best = largest_row(data, "stability")
+    by_chance = data["baseline"].fillna(0.0).abs().max() > 0.01  # all features are stable by any measure of overlap
+    compared = data.assign(above=data["stability"] - data["baseline"].fillna(0.0)) if by_chance else data
+    best = largest_row(compared, "above" if by_chance else "stability")
     stability = format_estimate(best["stability"], best["low"], best["high"])
     size = format_count(best["size"], "feature")
+    chance = f", {best['baseline']:.2f} by chance" if by_chance else ""
     if single:
-        return f"Stability is highest with {size}: {stability}"
-    return f"{shorten(best['selector'])} with {size} is the most stable: {stability}"
+        return f"Stability is highest{' above chance' if by_chance else ''} with {size}: {stability}{chance}"
+    most = "farthest above chance" if by_chance else "the most stable"
+    return f"{shorten(best['selector'])} with {size} is {most}: {stability}{chance}"
 
 
 def _note(data: pd.DataFrame, level: float) -> str:

@@ -142,7 +142,8 @@ def profile(
 
     more. ``entering`` is how much more than that they do share, as a share of the most that is possible. Sizes where it
     falls to ``tolerance`` or below, for two sizes or to the end, are knots. Resamples that share rows agree on noise
-    too (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance.
+    too (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance. Between sizes that are
+    close to each other neighbors in an order swap, which looks like chance: sizes should be some way apart.
 
     Parameters
     ----------

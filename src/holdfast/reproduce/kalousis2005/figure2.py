@@ -25,6 +25,8 @@ from holdfast.reproduce.workbench import Workbench
 
 TOLERANCE = 0.5
 """Folds share most of their rows, and agree on noise to about this degree (docs/tradeoff.md)."""
+APART = 30
+"""About how many sizes in equal ratios knots are shown for."""
 Profiles = dict[str, hf.tradeoff.SizeProfile]
 
 
@@ -34,34 +36,44 @@ Profiles = dict[str, hf.tradeoff.SizeProfile]
 )  # fmt: skip
 def figure2(bench: Workbench) -> Outcome:
     """Measure the stability of the best 10, 15, … features of each method."""
-    results, profiles = dict[str, hf.StudyResult](), dict[str, Profiles]()
+    results, profiles, coarse = dict[str, hf.StudyResult](), dict[str, Profiles](), dict[str, Profiles]()
     for name in names_of_data(bench):
         X, y, _ = load_data(bench, name)
         results[name] = run_methods(bench, name, X, y)
-        profiles[name] = {
-            method: results[name].profile(
-                method, "jaccard", sizes=usual_sizes(X.shape[1]), tolerance=TOLERANCE, fill=True
-            )
-            for method in METHODS
-        }
+        profiles[name] = _profiles(results[name], usual_sizes(X.shape[1]))
+        coarse[name] = _profiles(results[name], sizes_in_equal_ratios(X.shape[1]))
     judged = next(iter(profiles))
-    informative = (1 - zero_share(results[judged])) * len(results[judged].feature_names)
     return Outcome(
-        checks=judge_profiles(profiles[judged], results[judged], informative),
-        tables=[_knots(profiles, results)],
+        checks=judge_profiles(profiles[judged], coarse[judged], results[judged]),
+        tables=[_knots(coarse, results)],
         pictures=[
             Picture(
-                name=f"profiles-{name.replace('_', '-')}", chart=plots.plot_profile(lines),
+                name=f"profiles-{name.replace('_', '-')}", chart=plots.plot_profile(_with_knots(lines, coarse[name])),
                 caption=f"{name}, beside Figure 2: S_S (Jaccard) of the best features, by their number; dashed: random "
-                "features.",
+                f"features; rings: knots among about {APART} sizes in equal ratios.",
             )
             for name, lines in profiles.items()
         ],
-        protocol=SAME + "Sizes are 10, 15, … up to 200 as in the paper, and 25 beyond. Features without "
-        "information enter at random, as in the paper. A knot is a size after which inner folds agree on what enters "
-        f"to at most {TOLERANCE:g} of what is possible.",
-        beyond=_describe_rule(judged, results[judged]),
+        protocol=SAME + "Sizes are 10, 15, … up to 200 as in the paper, and 25 beyond. Features without information "
+        "enter at random, as in the paper. A knot is a size after which inner folds agree on what enters to at most "
+        f"{TOLERANCE:g} of what is possible.",
+        beyond=[_describe_rule(judged, results[judged])],
     )  # fmt: skip
+
+
+def _profiles(result: hf.StudyResult, sizes: list[int]) -> Profiles:
+    return {
+        method: result.profile(method, "jaccard", sizes=sizes, tolerance=TOLERANCE, fill=True) for method in METHODS
+    }
+
+
+def _with_knots(fine: Profiles, coarse: Profiles) -> pd.DataFrame:
+    """The lines of both, with the knots of those at sizes in equal ratios."""
+    rows = [line.frame.assign(selector=method) for lines in (fine, coarse) for method, line in lines.items()]
+    table = pd.concat(rows).drop_duplicates(["selector", "size"])
+    knots = {(method, size) for method, line in coarse.items() for size in line.knots}
+    marked = [(method, size) in knots for method, size in zip(table["selector"], table["size"], strict=True)]
+    return table.assign(baseline=table["random"], knot=marked)
 
 
 def usual_sizes(n_features: int) -> list[int]:
@@ -70,33 +82,37 @@ def usual_sizes(n_features: int) -> list[int]:
     return sorted({*dense.tolist(), *np.geomspace(dense[-1], n_features, 26).round().astype(int).tolist()})
 
 
+def sizes_in_equal_ratios(n_features: int) -> list[int]:
+    """About thirty sizes from ten to all."""
+    return sorted(set(np.geomspace(TOP, n_features, APART).round().astype(int).tolist()))
+
+
 def _values(profiles: Profiles) -> pd.DataFrame:
     """S_S of every method by size."""
     return pd.DataFrame({method: line.frame.set_index("size")["stability"] for method, line in profiles.items()})
 
 
-def judge_profiles(profiles: Profiles, result: hf.StudyResult, informative: float) -> list[Check]:
+def judge_profiles(profiles: Profiles, coarse: Profiles, result: hf.StudyResult) -> list[Check]:
     """Check what Section 4 says of the curves of ovarian."""
-    values = _values(profiles)
+    values, informative = _values(profiles), count_informative(result)
     low, high = values[values.index <= 50], values[values.index > len(result.feature_names) / 2]
     inner = values[values.index <= len(result.feature_names) / 2]
     first = (inner.idxmax(axis=1) == "ReliefF").mean()
     apart = (values["SVMONE"] - values["SVMRFE"]).rename("difference")
-    knots = profiles["IG"].knots
-    near = min(knots, key=lambda size: abs(size - informative), default=None)
+    behind = (inner.max(axis=1) - inner["ReliefF"]).max()
     return [
         Check.fact(
             "ReliefF clearly dominates all others at all interesting sizes", "Section 4, on Figure 2", holds=first == 1,
-            rule="the highest S_S at every size up to half of the features", ours=f"at {first:.0%} of these sizes",
+            rule="the highest S_S at every size up to half of the features",
+            ours=f"at {first:.0%} of these sizes, elsewhere at most {behind:.3f} below the highest",
             if_missed=OTHER_PEAKS,
         ),
-        Check.fact(
-            "The curve of information gain has a knot where all features with gain are in", "Section 4, on Figure 2",
-            holds=near is not None and abs(near - informative) <= 0.1 * informative,
-            rule="a knot within 10 % of the mean number of features with gain",
-            ours=f"{_list(knots)}; {informative:.0f} features with gain", published="about 300",
+        _judge_knot(profiles["IG"].knots, coarse["IG"].knots, informative),
+        Check.order(
+            "The stability of information gain rises sharply from ten features to as many as have gain",
+            "Section 4, on Figure 2", digits=3, if_missed=WRONG_END,
+            **paired(*(result.stability(at_size("IG"), "jaccard", top=size) for size in (round(informative), TOP))),
         ),
-        _judge_rise(result, near, informative),
         Check.order(
             "SVMONE has a small advantage over SVMRFE at few features (here: ten)", "Section 4, on Figure 2",
             **paired(*(result.stability(at_size(method), "jaccard") for method in ("SVMONE", "SVMRFE"))), digits=3,
@@ -117,14 +133,22 @@ def judge_profiles(profiles: Profiles, result: hf.StudyResult, informative: floa
     ]  # fmt: skip
 
 
-def _judge_rise(result: hf.StudyResult, near: int | None, informative: float) -> Check:
-    """Whether S_S of information gain rises up to its knot."""
-    at_knot = result.stability(at_size("IG"), "jaccard", top=near or round(informative))
-    return Check.order(
-        "Up to its knot the stability of information gain rises sharply (here: from ten features)",
-        "Section 4, on Figure 2",
-        **paired(at_knot, result.stability(at_size("IG"), "jaccard")), digits=3, if_missed=WRONG_END,
+def _judge_knot(knots: Sequence[int], coarse: Sequence[int], informative: float) -> Check:
+    """Whether the curve of information gain has a knot where no features with gain are left."""
+    return Check.fact(
+        "The curve of information gain has a knot where all features with gain are in", "Section 4, on Figure 2",
+        holds=any(abs(size - informative) <= 0.1 * informative for size in knots),
+        rule="a knot within 10 % of the mean number of features with gain, on the sizes of the paper",
+        ours=f"{_list(knots)}; {informative:.0f} features with gain", published="about 300",
+        if_missed="Between sizes that are five features apart neighbors in the ranking swap, which looks like "
+        f"disagreement, so that knots are found too early. Tried after that: about {APART} sizes in equal ratios, "
+        f"{_list(coarse)}.",
     )  # fmt: skip
+
+
+def count_informative(result: hf.StudyResult) -> float:
+    """How many features have some information gain, mean over inner folds."""
+    return (1 - zero_share(result)) * len(result.feature_names)
 
 
 def _list(sizes: Sequence[int]) -> str:
@@ -135,27 +159,26 @@ def _knots(profiles: dict[str, Profiles], results: dict[str, hf.StudyResult]) ->
     rows = []
     for name, lines in profiles.items():
         result = results[name]
-        informative = (1 - zero_share(result)) * len(result.feature_names)
         rows.append(
             {
-                "data": name, "features": len(result.feature_names), "with gain": round(informative),
+                "data": name, "features": len(result.feature_names), "with gain": round(count_informative(result)),
                 **{f"knots of {method}": ", ".join(map(str, line.knots)) or "none" for method, line in lines.items()},
             }
         )  # fmt: skip
     return Table(
-        title="Knots of the profiles, beside the number of all features and of those with information gain (mean "
-        "over folds)",
+        title=f"Knots of the profiles among about {APART} sizes in equal ratios, beside the number of all features "
+        "and of those with information gain (mean over folds)",
         frame=pd.DataFrame(rows).set_index("data"),
     )
 
 
-def _describe_rule(name: str, result: hf.StudyResult) -> list[str]:
+def _describe_rule(name: str, result: hf.StudyResult) -> str:
     """What the rule that chooses the size at a knot says of the five sizes that were scored."""
     try:
         said = result.choose("knot", measure="jaccard", tolerance=TOLERANCE).reason
     except hf.study.UnansweredError as none:
         said = f"{none.plain[0].upper()}{none.plain[1:]}."
-    return [
+    return (
         "The paper leaves open whether knots can choose the number of features. The rule `knot` does so, here among "
         f"the sizes of Table 3 on {name}. {said}"
-    ]
+    )
