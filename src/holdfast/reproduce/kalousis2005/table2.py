@@ -29,8 +29,8 @@ NEAR = {"S_W": 0.05, "S_R": 0.05, "S_S": 0.10}
 OTHER_PEAKS = "Peaks are others than the paper's, whose settings and number we do not know."
 WRONG_END = (
     "Weights that correlate at 0.96 do not suggest ten best features that overlap no more than random ones do. The "
-    "printed value is what one gets from the wrong end of the ranking, from breaking ties among features without "
-    "gain first, or where many features share the highest gain, which they do not here."
+    "printed value is what one gets from the wrong end of the ranking, from breaking ties among features without gain "
+    "first, or where many features share the highest gain."
 )
 
 
