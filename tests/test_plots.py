@@ -295,6 +295,26 @@ def test_setting_data(study):
         plots.setting_data(study, "k", score="auc")
 
 
+def test_settings_at_one_sample_size_or_a_line_for_each():
+    result = small_study(hf.NestedSubsamples(5, (0.4, 0.7)), anova=hf.Candidates(hf.selectors.AnovaF(), sizes=[2, 4]))
+    summaries = {size: result.summary(fraction=size) for size in (0.4, 0.7)}
+    one = plots.setting_data(result, "size", fraction=0.4)
+    assert set(one["line"]) == {"anova"}
+    for quantity in ("stability", "accuracy"):
+        values = one[one["quantity"] == quantity]["value"].tolist()
+        assert values == summaries[0.4][quantity].tolist()
+    each = plots.setting_data(result, "size", fraction=[0.4, 0.7], candidates=["anova(size=4)"])
+    stability = each[each["quantity"] == "stability"].set_index("line")["value"].to_dict()
+    assert stability == {
+        f"anova (fraction={size})": summaries[size].loc["anova(size=4)", "stability"] for size in (0.4, 0.7)
+    }
+    chart = json.dumps(plots.plot_setting(result, "size", fraction=[0.4, 0.7]).to_dict())
+    assert "anova (fraction=0.7)" in chart
+    assert "number selected" not in chart  # it is the setting itself
+    with pytest.raises(ValueError, match=r"Expected one of the sizes 0.4, 0.7, 1, got 0.5"):
+        plots.setting_data(result, "size", fraction=[0.4, 0.5])
+
+
 def test_swap_data():
     runs = hf.Preferences.from_matrix([[1, 0, 1, 0, 1]] * 6 + [[0, 1, 0, 1, 1]] * 6, features=list("abcde"))
     data = plots.swap_data(runs, most=4)

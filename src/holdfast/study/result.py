@@ -243,7 +243,7 @@ class StudyResult(StudyReporting):
         fraction: float | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
-        """Return the mean rank of every setting over the values of one parameter.
+        """Return mean and standard deviation of the rank of every setting over the values of one parameter.
 
         Parameters
         ----------
@@ -256,13 +256,14 @@ class StudyResult(StudyReporting):
         fraction : float, optional
             Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
         **parameters
-            Parameters of the measure.
+            ``X`` for measures that need a similarity of features, and parameters of the measure, as for
+            :meth:`stability`.
 
         Returns
         -------
         DataFrame
-            One row per setting, the best first: its ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`) and the number
-            of ``conditions`` it was ranked in.
+            One row per setting, the best first: its mean ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`), the
+            standard deviation ``sd`` of its ranks, and the number of ``conditions`` it was ranked in.
 
         Raises
         ------

@@ -61,7 +61,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
-            Parameters of the measure, as for :func:`holdfast.stability`.
+            Parameters of the measure, as for :func:`holdfast.stability`. Where resamples come in blocks (nested
+            subsamples, nested folds, pairs), ``similarity`` may be a list with one similarity for each block.
 
         Returns
         -------
