@@ -90,11 +90,10 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    result.stored.fractions(fraction)  # or a sentence that names those there are
+    values = _values(result, of, measure, fraction, parameters)
     having = [name for name in result.candidates if over in result.settings(name)]
     if not having:
         raise ValueError(f"Expected candidates that set {over!r}, got none.")
-    values = _values(result, of, measure, fraction, parameters)
     rows = [(_other_settings(result, name, over), result.settings(name)[over], values[name]) for name in having]
     table = pd.DataFrame(rows, columns=["setting", over, "value"]).pivot_table(
         index=over, columns="setting", values="value", dropna=False, sort=False
