@@ -288,6 +288,17 @@ def test_settings_are_ranked_over_a_parameter():
     assert by_score["rank"].to_dict() == hf.tradeoff.mean_ranks(table)["rank"].to_dict()
 
 
+def test_some_candidates_are_ranked_among_themselves():
+    scores = {"a": 0.9, "b": 0.8, "c": 0.7}
+    candidates = {
+        f"{name}{k}": {"family": name, "settings": {"size": k}, "sets": [[0]] * 10, "scores": [score] * 10}
+        for name, score in scores.items()
+        for k in (1, 2)
+    }
+    found = made(candidates).setting_ranks("size", of="accuracy", candidates=["b1", "b2", "c1", "c2"])
+    assert found["rank"].to_dict() == {"b": 1, "c": 2}
+
+
 def test_undefined_rows_are_left_out_and_nothing_left_is_an_error():
     found = hf.tradeoff.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]}))
     assert found["rank"].tolist() == [2, 1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 MOST_TICKS = 12
-MANY_POINTS = 200
+MANY_POINTS = 100
 """Number of points of a chart from which they are drawn small."""
 LOG_FROM = 30
 """Ratio of the largest to the smallest value from which an axis may be logarithmic."""

@@ -241,6 +241,7 @@ class StudyResult(StudyReporting):
         of: str = "stability",
         measure: str | Measure | None = None,
         fraction: float | None = None,
+        candidates: Iterable[str] | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
         """Return mean and standard deviation of the rank of every setting over the values of one parameter.
@@ -255,6 +256,8 @@ class StudyResult(StudyReporting):
             What to measure, as for :meth:`stability`.
         fraction : float, optional
             Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
+        candidates : iterable of str, optional
+            Names of the candidates to rank; all by default.
         **parameters
             ``X`` for measures that need a similarity of features, and parameters of the measure, as for
             :meth:`stability`.
@@ -272,7 +275,9 @@ class StudyResult(StudyReporting):
         """
         from holdfast import tradeoff
 
-        return tradeoff.ranked_settings(self, over, of=of, measure=measure, fraction=fraction, **parameters)
+        return tradeoff.ranked_settings(
+            self, over, of=of, measure=measure, fraction=fraction, candidates=candidates, **parameters
+        )
 
     def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
         """Draw accuracy against stability, or the stabilities with their intervals.

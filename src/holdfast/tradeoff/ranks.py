@@ -1,5 +1,6 @@
 """Mean ranks of settings over conditions, such as numbers of features."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -57,6 +58,7 @@ def ranked_settings(
     of: str = "stability",
     measure: str | Measure | None = None,
     fraction: float | None = None,
+    candidates: Iterable[str] | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the settings of a study over the values of one parameter, and average the ranks (see :func:`mean_ranks`).
@@ -74,6 +76,8 @@ def ranked_settings(
     fraction : float, optional
         Of nested subsamples, the size to rank at; by default the mean over all smaller sizes, of stability and scores
         alike.
+    candidates : iterable of str, optional
+        Names of the candidates to rank; all by default.
     **parameters
         ``X`` for measures that need a similarity of features, and parameters of the measure.
 
@@ -91,7 +95,8 @@ def ranked_settings(
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
     values = _values(result, of, measure, fraction, parameters)
-    having = [name for name in result.candidates if over in result.settings(name)]
+    asked = result.candidates if candidates is None else [str(name) for name in candidates]
+    having = [name for name in asked if over in result.settings(name)]
     if not having:
         raise ValueError(f"Expected candidates that set {over!r}, got none.")
     rows = [(_other_settings(result, name, over), result.settings(name)[over], values[name]) for name in having]
