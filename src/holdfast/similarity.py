@@ -222,6 +222,11 @@ class SymmetricalUncertainty(FeatureSimilarity):
     n_bins : int or None
         Number of bins of equal width; None for columns that hold codes already (whole numbers from 0).
 
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_samples)
+        The bin of every value, a whole number from 0.
+
     See Also
     --------
     Correlation : Absolute correlation.
