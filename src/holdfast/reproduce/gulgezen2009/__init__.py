@@ -12,6 +12,6 @@ on the rows of the subsample, with values as they are (the paper speaks of bins 
 scored on rows that the bootstrap did not draw.
 """
 
-from holdfast.reproduce.gulgezen2009 import ranks, variances
+from holdfast.reproduce.gulgezen2009 import criteria, ranks
 
-__all__ = ["ranks", "variances"]
+__all__ = ["criteria", "ranks"]

@@ -47,7 +47,7 @@ class Nested:
         return np.array(scores, dtype=np.float64)
 
     def ranks(self, ratio: float, of: str, measure: hf.Measure | None = None) -> pd.DataFrame:
-        """Mean rank of each alpha and its standard deviation over numbers of features, as the paper's tables have it."""
+        """Mean rank of each alpha and its standard deviation over numbers of features, as in the paper's tables."""
         key, chosen = (ratio, of, measure and measure.name), measure or self.measure
         if key not in self.known:
             names = [name for alpha in ALPHAS for name in self.names(alpha)]
@@ -103,12 +103,14 @@ def _find_sizes(bench: Workbench, n_features: int) -> list[int]:
 
 def describe_protocol(title: str, result: StudyResult, ratios: Sequence[float]) -> str:
     """What was done, in a few sentences."""
-    sizes = sorted({result.settings(name)["size"] for name in result.candidates})
-    every = f"with 1 to {sizes[-1]}" if sizes == list(range(1, sizes[-1] + 1)) else f"with {len(sizes)} numbers of"
+    sizes = {result.settings(name)["size"] for name in result.candidates}
+    total = len(result.feature_names)
+    numbers = "every number of features" if len(sizes) == total else f"{len(sizes)} of the {total} numbers of features"
     return (
         f"{title}: {result.splits['block'].nunique()} bootstrap samples, and parts of them at r = "
-        f"{', '.join(f'{ratio:g}' for ratio in ratios)}; MID with five alphas and MIQ {every} features. Stability is the "
-        "similarity of the selection on a part with that on its bootstrap sample by the best matching, with symmetrical "
-        "uncertainties on that sample; accuracy is that of 3 nearest neighbors among the rows of the part, on rows that the "
-        "bootstrap did not draw. Means over bootstrap samples are ranked at each number of features, and ranks averaged."
+        f"{', '.join(f'{ratio:g}' for ratio in ratios)}; MID with five alphas, and MIQ, at {numbers}. Stability is the "
+        "similarity of the selection on a part with that on its bootstrap sample by the best matching, with "
+        "symmetrical uncertainties on that sample; accuracy is that of 3 nearest neighbors among the rows of the part, "
+        "on rows that the bootstrap did not draw. Means over bootstrap samples are ranked at each number of features, "
+        "and ranks averaged."
     )

@@ -30,14 +30,14 @@ def variances(bench: Workbench) -> Outcome:
         "mid": "Mean and standard deviation along the order that MID chose on all rows (Figure 2).",
     }
     return Outcome(
-        checks=_variance_checks(spread["mid"], spread["miq"], first=bench.choose(10, 4)),
+        checks=judge_variances(spread["mid"], spread["miq"], first=bench.choose(10, 4)),
         pictures=[
             Picture(name=scheme, caption=captions[scheme], chart=plots.plot_mrmr_terms(frame))
             for scheme, frame in terms.items()
         ],
-        protocol=f"Musk (version 1), {steps} features in the order of MID and of MIQ on all rows, ten bins; relevance V, "
-        f"redundancy W (with the features before), V − W and V / W on {n_resamples} bootstrap samples.",
-        beyond=_variance_lessons(spread["mid"], spread["miq"]),
+        protocol=f"Musk (version 1), {steps} features in the order of MID and of MIQ on all rows, ten bins; relevance "
+        f"V, redundancy W (with the features before), V − W and V / W on {n_resamples} bootstrap samples.",
+        beyond=compare_variances(spread["mid"], spread["miq"]),
     )
 
 
@@ -47,7 +47,8 @@ def _by_step(terms: pd.DataFrame) -> pd.DataFrame:
     return data.loc[2:]
 
 
-def _variance_checks(mid: pd.DataFrame, miq: pd.DataFrame, first: int) -> list[Check]:
+def judge_variances(mid: pd.DataFrame, miq: pd.DataFrame, first: int) -> list[Check]:
+    """Judge the claims on variances, from the second step on; the first steps are those of few features."""
     smaller = mid["sd"]["V − W"].to_numpy() < miq["sd"]["V / W"].to_numpy()
     early, late = miq.iloc[: first - 1].median(), miq.iloc[first - 1 :].median()
     nearer, wider = early["mean", "W"] < late["mean", "W"], early["sd", "V / W"] > late["sd", "V / W"]
@@ -62,15 +63,16 @@ def _variance_checks(mid: pd.DataFrame, miq: pd.DataFrame, first: int) -> list[C
         Check.fact(
             "With few features W is close to 0, and MIQ has a large variance.", "Section 4.1",
             holds=bool(nearer and wider),
-            rule=f"along MIQ's order, the median W of steps 2 to {first} is below, and the median standard deviation of "
-            "V / W above those of later steps",
+            rule=f"along MIQ's order, the median W of steps 2 to {first} is below that of later steps, and the median "
+            "standard deviation of V / W above",
             ours=f"W {early['mean', 'W']:.2f} and later {late['mean', 'W']:.2f}; standard deviation "
             f"{early['sd', 'V / W']:.3f} and later {late['sd', 'V / W']:.3f}",
         ),
     ]  # fmt: skip
 
 
-def _variance_lessons(mid: pd.DataFrame, miq: pd.DataFrame) -> list[str]:
+def compare_variances(mid: pd.DataFrame, miq: pd.DataFrame) -> list[str]:
+    """Say what the variances are beside their scale, and beside what theory gives."""
     V, W, var_V, var_W = miq["mean"]["V"], miq["mean"]["W"], miq["sd"]["V"] ** 2, miq["sd"]["W"] ** 2
     predicted = np.sqrt(var_V / W**2 + V**2 * var_W / W**4)
     found = miq["sd"]["V / W"]
@@ -79,11 +81,11 @@ def _variance_lessons(mid: pd.DataFrame, miq: pd.DataFrame) -> list[str]:
         frame["sd"][name].median() / np.ptp(frame["mean"][name]) for frame, name in ((mid, "V − W"), (miq, "V / W"))
     ]
     return [
-        "V − W and V / W are in different units, so that their variances alone do not tell which choice is more stable: "
-        f"as a share of the range over all steps, the median standard deviation is {shares[0]:.1%} for V − W and "
-        f"{shares[1]:.1%} for V / W.",
+        "V − W and V / W are in different units, so that their variances alone do not tell which choice is more "
+        "stable: as a share of the range over all steps, the median standard deviation is "
+        f"{shares[0]:.1%} for V − W and {shares[1]:.1%} for V / W.",
         "The paper gives V / W unit variance far from 0. The delta method, var(V)/W² + V² var(W)/W⁴, predicts a "
         f"standard deviation of {predicted.median():.3f} (median over steps); {found.median():.3f} was found.",
-        "The variance of V − W, 2σ² in the paper for independent errors, is "
-        f"{together:.2f} times var(V) + var(W) (median over steps): errors of V and W on the same rows are not independent.",
+        f"The variance of V − W is {together:.2f} times var(V) + var(W) (median over steps); the paper's 2σ² takes "
+        "the errors of V and W, which come from the same rows, to be independent: then it would be 1.",
     ]
