@@ -297,6 +297,12 @@ def test_some_candidates_are_ranked_among_themselves():
     }
     found = made(candidates).setting_ranks("size", of="accuracy", candidates=["b1", "b2", "c1", "c2"])
     assert found["rank"].to_dict() == {"b": 1, "c": 2}
+    result = made(candidates)
+    assert result.summary(candidates=["c2", "a1"]).equals(result.summary().loc[["c2", "a1"]])
+    with pytest.raises(ValueError, match="Expected one of the candidates a1, a2"):
+        result.summary(candidates=["d"])
+    with pytest.raises(ValueError, match="Expected at least one candidate, got none"):
+        result.summary(candidates=[])
 
 
 def test_undefined_rows_are_left_out_and_nothing_left_is_an_error():

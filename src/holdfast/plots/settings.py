@@ -87,8 +87,8 @@ def setting_data(
         return _from_columns(source)
     check_level(level)
     settings = {name: source.settings(name) for name in source.candidates}
-    asked = None if candidates is None else set(candidates)
-    having = [name for name in settings if setting in settings[name] and (asked is None or name in asked)]
+    asked = None if candidates is None else [str(name) for name in candidates]
+    having = [name for name in (settings if asked is None else asked) if setting in source.settings(name)]
     if not having:
         known = sorted({key for values in settings.values() for key in values})
         raise ValueError(f"Expected a setting of the candidates ({', '.join(known) or 'none'}), got {setting!r}.")
@@ -97,7 +97,7 @@ def setting_data(
     score = score or next(iter(source.metrics), None)
     rows = []
     for size in fraction if isinstance(fraction, Sequence) else [fraction]:
-        summary = source.summary(measure, fraction=size, level=level, **parameters)
+        summary = source.summary(measure, fraction=size, level=level, candidates=asked, **parameters)
         common = {"fraction": size} if isinstance(fraction, Sequence) else {}
         rows += [
             (_line(source.family(name), settings[name] | common, setting), name, settings[name][setting], *numbers)

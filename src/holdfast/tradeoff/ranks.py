@@ -1,6 +1,6 @@
 """Mean ranks of settings over conditions, such as numbers of features."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -94,8 +94,8 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    values = _values(result, of, measure, fraction, parameters)
     asked = result.candidates if candidates is None else [str(name) for name in candidates]
+    values = _values(result, asked, of, measure, fraction, parameters)
     having = [name for name in asked if over in result.settings(name)]
     if not having:
         raise ValueError(f"Expected candidates that set {over!r}, got none.")
@@ -107,13 +107,18 @@ def ranked_settings(
 
 
 def _values(
-    result: StudyResult, of: str, measure: str | Measure | None, fraction: float | None, parameters: dict[str, Any]
+    result: StudyResult,
+    candidates: Sequence[str],
+    of: str,
+    measure: str | Measure | None,
+    fraction: float | None,
+    parameters: dict[str, Any],
 ) -> "pd.Series[float]":
     """The stability or the mean score of each candidate; scores ask for no stability, which takes longer."""
     if of == "stability":
         chosen = None if measure is None else find_measure(measure)
-        return result.summary(chosen, fraction=fraction, **parameters)["stability"]
-    scores = {name: result.split_scores(name, of, fraction=fraction)[0].mean() for name in result.candidates}
+        return result.summary(chosen, fraction=fraction, candidates=candidates, **parameters)["stability"]
+    scores = {name: result.split_scores(name, of, fraction=fraction)[0].mean() for name in candidates}
     return pd.Series(scores, dtype=float)
 
 

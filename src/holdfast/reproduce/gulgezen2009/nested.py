@@ -78,7 +78,7 @@ def run_study(bench: Workbench, name: str, ratios: Sequence[float], *, binned: b
     """Run MID with all alphas, and MIQ, on a data set; of the classifier on bins, MID alone."""
     X, y = bench.load(name)
     codes = hf.similarity.SymmetricalUncertainty(X).codes.T
-    sizes, n_bins = _find_sizes(bench, X.shape[1]), None if binned else 10
+    sizes, n_bins = _find_sizes(bench, X.shape[1], binned), None if binned else 10
     selectors = {"mid": hf.Candidates(make_mrmr(1, "mid_alpha", n_bins), {"alpha": list(ALPHAS)}, sizes=sizes)}
     if not binned:
         selectors["miq"] = hf.Candidates(make_mrmr(1, "miq"), sizes=sizes)
@@ -93,11 +93,11 @@ def run_study(bench: Workbench, name: str, ratios: Sequence[float], *, binned: b
     return Nested(result, hf.MEASURES["gulgezen"].bind(similarity=alike))
 
 
-def _find_sizes(bench: Workbench, n_features: int) -> list[int]:
-    """All numbers of features, or evenly some of them."""
+def _find_sizes(bench: Workbench, n_features: int, binned: bool) -> list[int]:
+    """All numbers of features, or evenly some of them; fewer with bins, where many distances tie."""
     if bench.quick:
         return [1, 3, 8]
-    step = 1 if n_features <= THIN_FROM else STEP
+    step = STEP if n_features > THIN_FROM else 5 if binned and n_features > THIN_FROM / 2 else 1
     return sorted({1, *range(step, n_features, step), n_features})
 
 
