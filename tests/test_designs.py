@@ -171,6 +171,35 @@ def test_samples_that_shrink_are_compared_with_their_whole(results):
     assert estimate.standard_error == pytest.approx(stats.sem(blocks))
 
 
+@pytest.mark.parametrize("design", ["pairs", "nested_folds", "nested_subsamples"])
+def test_each_block_may_have_a_similarity_of_its_own(design, results):
+    """That of the rows it was drawn from: the last block has twins, the others have none."""
+    result = results[design]
+    d, n_blocks = X.shape[1], result.splits["block"].nunique()
+    plain, twins = np.eye(d), np.ones((d, d))
+    by_block = result.stability("six", "gulgezen", similarity=[plain] * (n_blocks - 1) + [twins]).pseudo_values
+    apart = result.stability("six", "gulgezen", similarity=plain).pseudo_values
+    assert by_block[:-1] == pytest.approx(apart[:-1])
+    assert by_block[-1] == 1 > apart[-1]
+    same = result.stability("six", "gulgezen", similarity=[plain] * n_blocks)
+    assert same.value == result.stability("six", "gulgezen", similarity=plain).value
+    with pytest.raises(ValueError, match=f"one for each of the {n_blocks} blocks of resamples, got 1"):
+        result.stability("six", "gulgezen", similarity=[plain])
+
+
+def test_profiles_by_fraction_take_a_similarity_for_each_sample(results):
+    plain, twins = np.eye(X.shape[1]), np.ones((X.shape[1], X.shape[1]))
+    table = results["nested_subsamples"].fraction_profile(["six"], "gulgezen", similarity=[twins] * 5)
+    assert table["agreement"].dropna().tolist() == [1, 1]
+    table = results["nested_subsamples"].fraction_profile(["six"], "gulgezen", similarity=[plain] * 5)
+    assert (table["agreement"].dropna() < 1).all()
+
+
+def test_resamples_without_blocks_share_one_similarity(results):
+    with pytest.raises(ValueError, match="one similarity of features for gulgezen, got a list of 2"):
+        results["runs"].stability("six", "gulgezen", similarity=[np.eye(X.shape[1])] * 2)
+
+
 @every
 def test_candidates_are_compared_on_the_same_splits(design, results):
     result = results[design]

@@ -98,6 +98,15 @@ def curve(names=("lasso",), quantity="accuracy", setting=(0.01, 0.1, 1)):
     return pd.DataFrame(rows, columns=["line", "candidate", "setting", "quantity", "value"])
 
 
+def terms():
+    """Three resamples of two steps; one of the second shares nothing."""
+    V, W = np.array([0.6, 0.3, 0.7, 0.4, 0.5, 0.5]), np.array([0, 0.1, 0, 0.2, 0, 0])
+    with np.errstate(divide="ignore"):
+        return pd.DataFrame(
+            {"step": [1, 2] * 3, "relevance": V, "redundancy": W, "difference": V - W, "quotient": V / W}
+        )
+
+
 def comparisons(names=("a", "b", "c")):
     makes = {
         name: make_selections(
@@ -123,6 +132,7 @@ def charts(runs, names, comparisons):
         "profile": plots.plot_profile(profile(names)),
         "swaps": plots.plot_swaps(runs),
         "convergence": plots.plot_convergence(runs),
+        "mrmr terms": plots.plot_mrmr_terms(terms()),
         "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
@@ -139,7 +149,7 @@ def hostile():
 
 KINDS = [
     "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "spread",
+    "profile", "swaps", "convergence", "mrmr terms", "spread",
 ]  # fmt: skip
 
 
@@ -295,6 +305,38 @@ def test_setting_data(study):
         plots.setting_data(study, "k", score="auc")
 
 
+def test_settings_at_one_sample_size_or_a_line_for_each():
+    result = small_study(hf.NestedSubsamples(5, (0.4, 0.7)), anova=hf.Candidates(hf.selectors.AnovaF(), sizes=[2, 4]))
+    summaries = {size: result.summary(fraction=size) for size in (0.4, 0.7)}
+    one = plots.setting_data(result, "size", fraction=0.4)
+    assert set(one["line"]) == {"anova"}
+    for quantity in ("stability", "accuracy"):
+        values = one[one["quantity"] == quantity]["value"].tolist()
+        assert values == summaries[0.4][quantity].tolist()
+    each = plots.setting_data(result, "size", fraction=[0.4, 0.7], candidates=["anova(size=4)"])
+    stability = each[each["quantity"] == "stability"].set_index("line")["value"].to_dict()
+    assert stability == {
+        f"anova (fraction={size})": summaries[size].loc["anova(size=4)", "stability"] for size in (0.4, 0.7)
+    }
+    chart = json.dumps(plots.plot_setting(result, "size", fraction=[0.4, 0.7]).to_dict())
+    assert "anova (fraction=0.7)" in chart
+    assert "number selected" not in chart  # it is the setting itself
+    with pytest.raises(ValueError, match=r"Expected one of the sizes 0.4, 0.7, 1, got 0.5"):
+        plots.setting_data(result, "size", fraction=[0.4, 0.5])
+
+
+def test_mrmr_terms_data():
+    data = plots.mrmr_terms_data(terms()).set_index(["quantity", "step"])
+    assert data.loc[("V", 2), ["mean", "sd"]].tolist() == pytest.approx([0.4, 0.1])
+    assert data.loc[("V − W", 1), "mean"] == pytest.approx(0.6)
+    assert data.loc[("V / W", 2), ["mean", "sd", "resamples"]].tolist() == pytest.approx([2.5, np.sqrt(0.5), 2])
+    assert ("V / W", 1) not in data.index  # nothing was chosen before
+    assert data["high"].tolist() == pytest.approx((data["mean"] + data["sd"]).tolist())
+    alone = terms().assign(quotient=np.inf)
+    assert plots.plot_mrmr_terms(alone).title.text == ["Relevance and redundancy over 3 resamples"]
+    assert plots.plot_mrmr_terms(terms().iloc[:0]).title.text == ["There is no step to show"]
+
+
 def test_swap_data():
     runs = hf.Preferences.from_matrix([[1, 0, 1, 0, 1]] * 6 + [[0, 1, 0, 1, 1]] * 6, features=list("abcde"))
     data = plots.swap_data(runs, most=4)
@@ -374,6 +416,7 @@ DRAWN = {
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},
+    "mrmr_terms": set(),
     "spread": set(),
 }
 

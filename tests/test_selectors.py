@@ -166,6 +166,16 @@ def test_what_is_learned_on_the_full_data_is_shared(selector):
     assert found[0].values.tolist() == np.flatnonzero(weighted.get_support()).tolist()
 
 
+def test_mrmr_chooses_constants_if_asked_to():
+    X, y = data(2)
+    X[:, 1] = 7.0
+    order = of.MRMR(X.shape[1], relevant_only=False).fit(X, y).order_.tolist()
+    assert sorted(order) == list(range(X.shape[1]))
+    assert order.index(1) < len(order) - 1  # it shares nothing, so that it comes before features that share much
+    with pytest.warns(hf.selection.FewerFeaturesWarning):
+        assert 1 not in of.MRMR(X.shape[1]).fit(X, y).order_
+
+
 def test_scores_along_an_order_use_the_bins_of_the_fit():
     X, y = data(3)
     X[0, :4] = 50  # far out, and left out

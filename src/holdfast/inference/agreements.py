@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from holdfast.cards import Card, draw_dots, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import StabilityEstimate, stability
-from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
+from holdfast.inference.evaluation import (
+    Undefined,
+    as_preferences,
+    bind_similarity,
+    check_undefined,
+    convert_kind,
+    is_list_of_similarities,
+)
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.record import stacked
 from holdfast.preferences import Preferences
@@ -165,7 +172,7 @@ def agreement(
     for run in range(a.n_runs if chosen.one_size else 0):
         chosen.check_sizes(stacked(a.take([run]), b.take([run])))
     similarities = chosen.parameters.get("similarity")
-    if isinstance(similarities, (list, tuple)) and np.ndim(similarities[0]) != 1:  # not a matrix as nested lists
+    if is_list_of_similarities(similarities):
         if len(similarities) != a.n_runs:
             raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(similarities)}.")
         bound = bind_similarity([chosen.bind(similarity=similarity) for similarity in similarities], a, None)

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,11 @@ def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences
     )
 
 
+def is_list_of_similarities(similarity: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of similarities, not a matrix written as nested lists."""
+    return isinstance(similarity, (list, tuple)) and len(similarity) > 0 and np.ndim(similarity[0]) != 1
+
+
 def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
     """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
     computed: dict[str, FeatureSimilarity] = {}
@@ -70,6 +75,11 @@ def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Ma
     for measure in measures:
         if measure.similarity is not None:
             similarity = measure.parameters["similarity"]
+            if is_list_of_similarities(similarity):
+                raise ValueError(
+                    f"Expected one similarity of features for {measure.name}, got a list of {len(similarity)}; only "
+                    "resamples that come in blocks may have one for each block."
+                )
             if similarity is REQUIRED and X is None:
                 raise ValueError(
                     f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "

@@ -16,6 +16,7 @@ from holdfast.plots.effects import effect_data, plot_effects
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
+from holdfast.plots.mrmr_terms import mrmr_terms_data, plot_mrmr_terms
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
@@ -35,6 +36,7 @@ __all__ = [
     "effect_data",
     "forest_data",
     "frequency_data",
+    "mrmr_terms_data",
     "pareto_data",
     "plot_comparisons",
     "plot_convergence",
@@ -42,6 +44,7 @@ __all__ = [
     "plot_effects",
     "plot_forest",
     "plot_frequencies",
+    "plot_mrmr_terms",
     "plot_pareto",
     "plot_profile",
     "plot_rank_tradeoff",

@@ -1,7 +1,7 @@
 """Effect of one setting: stability, score and number of selected features against it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,8 @@ def setting_data(
     *,
     score: str | None = None,
     measure: str | Measure | None = None,
+    fraction: float | Sequence[float] | None = None,
+    candidates: Iterable[str] | None = None,
     level: float = 0.95,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -46,6 +48,11 @@ def setting_data(
         Which score of the study; its first by default.
     measure : str or Measure, optional
         What to measure; the usual one by default.
+    fraction : float or sequence of float, optional
+        Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
+        are means over all smaller sizes.
+    candidates : iterable of str, optional
+        Names of candidates; all that have the setting by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
     **parameters
@@ -54,8 +61,9 @@ def setting_data(
     Returns
     -------
     DataFrame
-        ``line`` (the family, and what else its candidates set), ``candidate``, ``setting`` (the value), ``quantity``
-        (stability, the score's name, number selected), ``value``, ``low`` and ``high``.
+        ``line`` (the family, what else its candidates set, and the fraction if there are several), ``candidate``,
+        ``setting`` (the value), ``quantity`` (stability, the score's name, number selected), ``value``, ``low`` and
+        ``high``.
 
     Raises
     ------
@@ -79,19 +87,23 @@ def setting_data(
         return _from_columns(source)
     check_level(level)
     settings = {name: source.settings(name) for name in source.candidates}
-    having = [name for name in source.candidates if setting in settings[name]]
+    asked = None if candidates is None else [str(name) for name in candidates]
+    having = [name for name in (settings if asked is None else asked) if setting in source.settings(name)]
     if not having:
         known = sorted({key for values in settings.values() for key in values})
         raise ValueError(f"Expected a setting of the candidates ({', '.join(known) or 'none'}), got {setting!r}.")
     if score is not None and score not in source.metrics:
         raise ValueError(f"Expected one of the scores {', '.join(source.metrics) or '(none)'}, got {score!r}.")
     score = score or next(iter(source.metrics), None)
-    summary = source.summary(measure, level=level, **parameters)
-    rows = [
-        (_line(summary["family"][name], settings[name], setting), name, settings[name][setting], *numbers)
-        for name in having
-        for numbers in _quantities(source, name, summary.loc[name], score, level)
-    ]
+    rows = []
+    for size in fraction if isinstance(fraction, Sequence) else [fraction]:
+        summary = source.summary(measure, fraction=size, level=level, candidates=asked, **parameters)
+        common = {"fraction": size} if isinstance(fraction, Sequence) else {}
+        rows += [
+            (_line(source.family(name), settings[name] | common, setting), name, settings[name][setting], *numbers)
+            for name in having
+            for numbers in _quantities(source, name, summary.loc[name], score, level)
+        ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -130,6 +142,8 @@ def plot_setting(
     *,
     score: str | None = None,
     measure: str | Measure | None = None,
+    fraction: float | Sequence[float] | None = None,
+    candidates: Iterable[str] | None = None,
     level: float = 0.95,
     **parameters: Any,
 ) -> "alt.VConcatChart | alt.LayerChart":
@@ -147,6 +161,11 @@ def plot_setting(
         Which score of the study; its first by default.
     measure : str or Measure, optional
         What to measure; the usual one by default.
+    fraction : float or sequence of float, optional
+        Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
+        are means over all smaller sizes.
+    candidates : iterable of str, optional
+        Names of candidates; all that have the setting by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
     **parameters
@@ -168,7 +187,10 @@ def plot_setting(
     >>> print(*plots.plot_setting(table, "C").title.text)
     Stability is highest at C = 0.1: 0.80
     """
-    data = setting_data(source, setting, score=score, measure=measure, level=level, **parameters)
+    data = setting_data(
+        source, setting, score=score, measure=measure, fraction=fraction, candidates=candidates, level=level,
+        **parameters,
+    )  # fmt: skip
     return draw_setting(data, setting, level=level)
 
 
@@ -178,7 +200,7 @@ def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VCon
     if data.empty:
         return text_chart(f"Nothing is known for any value of {shorten(setting)}")
     alt = altair()
-    data, x = _setting_axis(data, setting)
+    data, x = _setting_axis(_without_sizes_set(data), setting)
     quantities = list(dict.fromkeys(data["quantity"]))
     panels = [
         _panel(data[data["quantity"] == quantity], quantity, x, last=quantity == quantities[-1])
@@ -186,6 +208,13 @@ def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VCon
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
     return finish_chart(chart, _finding(data, setting), [_note(quantities, level)], width=WIDTH + 60)
+
+
+def _without_sizes_set(data: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the number of selected features where it is the setting itself."""
+    sizes = data[data["quantity"] == SIZE]
+    is_setting = len(sizes) < len(data) and (sizes["setting"] == sizes["value"]).all()
+    return data.drop(index=sizes.index) if is_setting else data
 
 
 def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:

@@ -278,9 +278,10 @@ class StudyResult(StudyReporting):
         of: str = "stability",
         measure: str | Measure | None = None,
         fraction: float | None = None,
+        candidates: Iterable[str] | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
-        """Return the mean rank of every setting over the values of one parameter.
+        """Return mean and standard deviation of the rank of every setting over the values of one parameter.
 
         Parameters
         ----------
@@ -292,14 +293,17 @@ class StudyResult(StudyReporting):
             What to measure, as for :meth:`stability`.
         fraction : float, optional
             Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
+        candidates : iterable of str, optional
+            Names of the candidates to rank; all by default.
         **parameters
-            Parameters of the measure.
+            ``X`` for measures that need a similarity of features, and parameters of the measure, as for
+            :meth:`stability`.
 
         Returns
         -------
         DataFrame
-            One row per setting, the best first: its ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`) and the number
-            of ``conditions`` it was ranked in.
+            One row per setting, the best first: its mean ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`), the
+            standard deviation ``sd`` of its ranks, and the number of ``conditions`` it was ranked in.
 
         Raises
         ------
@@ -308,7 +312,9 @@ class StudyResult(StudyReporting):
         """
         from holdfast import tradeoff
 
-        return tradeoff.ranked_settings(self, over, of=of, measure=measure, fraction=fraction, **parameters)
+        return tradeoff.ranked_settings(
+            self, over, of=of, measure=measure, fraction=fraction, candidates=candidates, **parameters
+        )
 
     def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
         """Draw accuracy against stability, or the stabilities with their intervals.

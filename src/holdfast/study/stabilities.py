@@ -61,7 +61,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
-            Parameters of the measure, as for :func:`holdfast.stability`.
+            Parameters of the measure, as for :func:`holdfast.stability`. Where resamples come in blocks (nested
+            subsamples, nested folds, pairs), ``similarity`` may be a list with one similarity for each block.
 
         Returns
         -------
@@ -231,6 +232,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         *,
         level: float = 0.95,
         fraction: float | None = None,
+        candidates: Iterable[str] | None = None,
         X: Matrix | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
@@ -253,6 +255,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         fraction : float, optional
             Of nested subsamples, the size that stability and scores are of; by default both are means over all smaller
             sizes. 1 gives the scores of whole samples, which have no stability of this kind.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
@@ -266,14 +270,14 @@ class StudyStabilities(ResultMixin, StudyContents):
         Raises
         ------
         ValueError
-            If a fraction is not one of the study's, or the list of measures is empty.
+            If a fraction or a candidate is not one of the study's, or the list of candidates or measures is empty.
 
         See Also
         --------
         compare : Whether candidates differ.
         pareto : The best compromises of accuracy and stability.
         """
-        return make_summary(self, measure, level, fraction, X, parameters)
+        return make_summary(self, measure, level, fraction, candidates, X, parameters)
 
     def interval(self, candidate: str, estimate: StabilityEstimate, level: float = 0.95) -> Interval:
         """Return the interval of a candidate's stability.

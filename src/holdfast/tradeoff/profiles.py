@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_line, make_bar
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
-from holdfast.inference.evaluation import bind_similarity, convert_kind
+from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, bind_measure, design_stability
+from holdfast.inference.evaluation import bind_similarity
 from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation
@@ -296,9 +296,7 @@ def _profile_candidate(
     result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.designed(name)
-    chosen = find_measure(measure or USUAL[designed.runs.kind]).bind(**parameters)
-    convert_kind(designed.runs, chosen.kind, chosen.name)
-    (chosen,) = bind_similarity([chosen], designed.runs, X)
+    chosen = bind_measure(designed, measure or USUAL[designed.runs.kind], X, parameters)
     agreements = agreement_by_fraction(designed, chosen)
     rows = []
     for fraction in sorted(set(designed.fractions)):
