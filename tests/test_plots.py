@@ -25,6 +25,8 @@ from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
 from holdfast.plots.pareto import draw_pareto
+from holdfast.plots.recovery import MOST as MOST_RECOVERED
+from holdfast.plots.recovery import draw_recovery
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
@@ -108,6 +110,15 @@ def comparisons(names=("a", "b", "c")):
     return hf.compare_many(makes, paired=True)
 
 
+def recovered(names):
+    relevance = ["relevant" if place % 2 else "not relevant" for place, _ in enumerate(names)]
+    parts = [
+        pd.DataFrame({"panel": panel, "column": range(1, len(names) + 1), "feature": names, "relevance": relevance})
+        for panel in names[:2]
+    ]
+    return pd.concat(parts, ignore_index=True).assign(frequency=0.5)
+
+
 def charts(runs, names, comparisons):
     """One of each picture, in which these names stand wherever a name can."""
     columns = front(names)
@@ -123,6 +134,7 @@ def charts(runs, names, comparisons):
         "profile": plots.plot_profile(profile(names)),
         "swaps": plots.plot_swaps(runs),
         "convergence": plots.plot_convergence(runs),
+        "recovery": draw_recovery(recovered(names)),
         "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
@@ -139,7 +151,7 @@ def hostile():
 
 KINDS = [
     "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "spread",
+    "profile", "swaps", "convergence", "spread", "recovery",
 ]  # fmt: skip
 
 
@@ -326,6 +338,32 @@ def test_spread_data(study):
     assert nothing.title.text == ["There is no number to show"]
 
 
+def test_recovery_data(study):
+    first, second = (study.recovery(["gene 0", "gene 1"], name) for name in ("anova(k=2)", "anova(k=4)"))
+    data = plots.recovery_data([first, second])
+    assert data["panel"].unique().tolist() == ["anova(k=2)", "anova(k=4)"]
+    assert data["frequency"].tolist() == [*first.features["frequency"], *second.features["frequency"]]
+    assert (data["relevance"] == "relevant").sum() == 4
+    assert data["column"].tolist()[:3] == [1, 2, 3]
+    assert plots.recovery_data({"few": first})["panel"].unique().tolist() == ["few"]
+    title = " ".join(plots.plot_recovery([first, second]).title.text)
+    others = first.features[~first.features["relevant"]]["frequency"].mean()
+    assert f"features that are not relevant: {100 * others:.3g} % (anova(k=2))" in title
+    with pytest.raises(ValueError, match="at least one recovery"):
+        plots.recovery_data([])
+
+
+def test_of_many_features_the_relevant_and_the_most_frequent_are_drawn():
+    n = MOST_RECOVERED + 50
+    data = pd.DataFrame(
+        {"panel": "a", "column": range(1, n + 1), "feature": [f"x{i}" for i in range(n)],
+         "relevance": ["relevant"] + ["not relevant"] * (n - 1), "frequency": np.arange(n) / n}
+    )  # fmt: skip
+    chart = draw_recovery(data)
+    assert len(chart.data.values) == MOST_RECOVERED + 1
+    assert chart.title.subtitle == ["49 features that were selected less often left out"]
+
+
 def test_convergence_data(nested):
     runs = load_example().top(5)
     data = plots.convergence_data(runs, step=8)
@@ -370,7 +408,8 @@ DRAWN = {
     "profile": {"level", "narrow"},
     "pareto": {"score", "level", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
-    "setting": {"setting", "level"},
+    "recovery": set(),
+    "setting": {"setting", "level", "lines"},
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},
