@@ -86,7 +86,7 @@ class Recovery(ResultMixin):
     >>> recovery.consensus
     0 false features, 1 relevant one missed
     >>> recovery.final.false_positives, recovery.selected_on
-    ([], '10 rows that are not those of the study')
+    ([10, 16], '10 rows that are not those of the study')
     """
 
     candidate: str
