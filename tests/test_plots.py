@@ -338,6 +338,14 @@ def test_spread_data(study):
     assert nothing.title.text == ["There is no number to show"]
 
 
+def test_lines_of_a_setting_can_be_anything_and_the_finding_ones_own():
+    table = {"line": ["b", "a"], "setting": [1, 2], "quantity": ["stability"] * 2, "value": [0.8, 0.6]}
+    chart = plots.plot_setting(table, "k", lines="measure", title="Mine")
+    color = json.loads(chart.to_json())["vconcat"][0]["layer"][0]["encoding"]["color"]
+    assert (chart.title.text, color["title"], color["sort"]) == (["Mine"], "measure", ["b", "a"])
+    assert chart.title.subtitle == []  # no bands to speak of
+
+
 def test_recovery_data(study):
     first, second = (study.recovery(["gene 0", "gene 1"], name) for name in ("anova(k=2)", "anova(k=4)"))
     data = plots.recovery_data([first, second])
@@ -409,7 +417,7 @@ DRAWN = {
     "pareto": {"score", "level", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
     "recovery": set(),
-    "setting": {"setting", "level", "lines"},
+    "setting": {"setting", "level", "lines", "title"},
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},

@@ -127,12 +127,13 @@ def _panel(data: pd.DataFrame, name: str) -> "alt.Chart":
     alt = altair()
     drawn = data.assign(feature=display_names(data["feature"]))
     kinds = {"title": "features", "scale": alt.Scale(domain=[RELEVANT, OTHER])}
+    scale = alt.Scale(zero=False, nice=False, padding=6)
     y = alt.Y("frequency:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=4))
     points = (
         alt.Chart(inline_data(drawn))
         .mark_point(filled=True, size=34, opacity=0.9)
         .encode(
-            x=alt.X("column:Q", title="column", scale=alt.Scale(nice=False, padding=6), axis=alt.Axis(tickMinStep=1)),
+            x=alt.X("column:Q", title="column", scale=scale, axis=alt.Axis(tickMinStep=1)),
             y=y,
             color=alt.Color("relevance:N", **kinds),
             shape=alt.Shape("relevance:N", **kinds),

@@ -132,6 +132,7 @@ def plot_setting(
     measure: str | Measure | None = None,
     level: float = 0.95,
     lines: str = "selector",
+    title: str | None = None,
     **parameters: Any,
 ) -> "alt.VConcatChart | alt.LayerChart":
     """Draw stability, score and number of selected features against a setting.
@@ -152,6 +153,8 @@ def plot_setting(
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
     lines : str
         What the lines are, if they are no selectors: the title of the legend.
+    title : str, optional
+        A finding of your own; by default where stability and score are highest.
     **parameters
         As for :meth:`StudyResult.stability`.
 
@@ -172,13 +175,13 @@ def plot_setting(
     Stability is highest at C = 0.1: 0.80
     """
     data = setting_data(source, setting, score=score, measure=measure, level=level, **parameters)
-    return draw_setting(data, setting, level=level, lines=lines)
+    return draw_setting(data, setting, level=level, lines=lines, title=title)
 
 
 def draw_setting(
-    data: pd.DataFrame, setting: str, *, level: float, lines: str = "selector"
+    data: pd.DataFrame, setting: str, *, level: float, lines: str = "selector", title: str | None = None
 ) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw the effect of a setting from the data of :func:`setting_data`; ``level`` and ``lines`` are for the text."""
+    """Draw the effect of a setting from the data of :func:`setting_data`; all else is for the text."""
     data = data.dropna(subset="value")
     if data.empty:
         return text_chart(f"Nothing is known for any value of {shorten(setting)}")
@@ -190,7 +193,8 @@ def draw_setting(
         for quantity in quantities
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
-    return finish_chart(chart, _finding(data, setting), [_note(data, quantities, level)], width=WIDTH + 60)
+    finding = title or _finding(data, setting)
+    return finish_chart(chart, finding, [_note(data, quantities, level)], width=WIDTH + 60)
 
 
 def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
