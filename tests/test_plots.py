@@ -346,6 +346,13 @@ def test_lines_of_a_setting_can_be_anything_and_the_finding_ones_own():
     assert chart.title.subtitle == []  # no bands to speak of
 
 
+@pytest.mark.parametrize(("n", "size"), [(5, 45), (60, 12)])
+def test_points_of_many_settings_are_small(n, size):
+    table = {"setting": range(1, n + 1), "quantity": ["stability"] * n, "value": [0.5] * n}
+    layers = json.loads(plots.plot_setting(table, "k").to_json())["vconcat"][0]["layer"]
+    assert layers[-1]["mark"]["size"] == size
+
+
 def test_recovery_data(study):
     first, second = (study.recovery(["gene 0", "gene 1"], name) for name in ("anova(k=2)", "anova(k=4)"))
     data = plots.recovery_data([first, second])

@@ -49,9 +49,9 @@ def close_scale(data: pd.DataFrame, *columns: str) -> Any:
 
 
 def line_with_band(
-    base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()
+    base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = (), *, dense: bool = False
 ) -> "list[alt.Chart]":
-    """Return a band from ``low`` to ``high``, the line inside it and its points, for each color."""
+    """Return a band from ``low`` to ``high``, the line inside it and its points, for each color; small if dense."""
     if by is not None:
         base = base.encode(color=by)
     within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
@@ -59,5 +59,5 @@ def line_with_band(
     return [
         *([band] if data[["low", "high"]].notna().all(axis=1).any() else []),
         base.mark_line(strokeWidth=2).encode(y=y),
-        base.mark_point(filled=True, size=45, opacity=1).encode(y=y, tooltip=list(tooltip)),
+        base.mark_point(filled=True, size=12 if dense else 45, opacity=1).encode(y=y, tooltip=list(tooltip)),
     ]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 460, 150
 MOST_CHARACTERS = 50
+MANY = 40
+"""Number of values of a setting above which their points are drawn small."""
 STABILITY, SIZE = "stability", "number selected"
 COLUMNS = ["line", "candidate", "setting", "quantity", "value", "low", "high"]
 
@@ -231,7 +233,8 @@ def _panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, last: bool)
         alt.Tooltip("low:Q", title="from", format=".3f"),
         alt.Tooltip("high:Q", title="to", format=".3f"),
     ]
-    return alt.layer(*line_with_band(base, data, y, by, tooltip)).properties(width=WIDTH, height=HEIGHT)
+    dense = data["setting"].nunique() > MANY
+    return alt.layer(*line_with_band(base, data, y, by, tooltip, dense=dense)).properties(width=WIDTH, height=HEIGHT)
 
 
 def _finding(data: pd.DataFrame, setting: str) -> str:

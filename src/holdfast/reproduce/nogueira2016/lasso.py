@@ -77,7 +77,7 @@ def _deviance_share(bench: Workbench, strength: float) -> float:
 
 def _curves(found: list[LassoFindings], level: str, figure: str) -> Picture:
     """The picture of error and stability against the penalty strength."""
-    quantities = {"log_likelihood_sum": "log-likelihood (sum)", "pearson": "stability", "size": "number selected"}
+    quantities = {"log_likelihood_sum": "log-likelihood (sum)", "pearson": "stability", "size": "mean number selected"}
     name = f"rho = {redundancy.REDUNDANCIES[level]:g}"
     table = redundancy.curve_table(
         {name: [findings.curve.assign(log_likelihood_sum=-findings.curve["error"]) for findings in found]}, quantities

@@ -161,7 +161,7 @@ def _check_frequencies(bench: Workbench, runs: list[ElasticNetRun]) -> list[Chec
 
 def _draw_curves(runs: list[ElasticNetRun]) -> Picture:
     curves = {f"α = {alpha:g}": [run.curves[alpha] for run in runs] for alpha in runs[0].curves}
-    quantities = {"features": "number selected", "log-likelihood": "log-likelihood", "stability": "stability"}
+    quantities = {"features": "mean number selected", "log-likelihood": "log-likelihood", "stability": "stability"}
     table = redundancy.curve_table(curves, quantities)
     return Picture(
         name="curves", chart=plots.plot_setting(table, "lambda", lines="mix of penalties"),
