@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 import holdfast as hf
 from holdfast.datasets import Simulated, make_redundant
@@ -67,13 +67,14 @@ class LassoFindings:
     curve : DataFrame
         One row per penalty strength, the largest first: out-of-bag ``log_likelihood`` (a mean over rows) with its
         standard error, ``error`` (minus its sum over rows), ``misclassified``, ``size``, stability by ``pearson`` and
-        ``nogueira``, with the interval of the latter (``low``, ``high``).
+        ``nogueira``; ``log_likelihood_noise`` and ``nogueira_noise`` are what other resamples of the same data would
+        change (a standard error).
     frequency : DataFrame
         Selection frequencies, penalty strengths × features.
     chosen : dict
         The penalty strength by measure and rule.
     final : dict
-        Errors of a fit to the other half of the rows, by penalty strength, for those that were chosen.
+        Errors of a fit to the other half of the rows, by penalty strength, for those that were chosen or printed.
     aware : dict
         Stability that counts correlated features as stand-ins, for the chosen strengths.
     """
@@ -163,7 +164,7 @@ def _find_once(folder: Path, quick: bool, n_jobs: int, rho: float, number: int) 
     }
     half = len(data.y) // 2
     final, aware = {}, {}
-    for strength in {*chosen.values()}:
+    for strength in {*chosen.values(), *PRINTED_STRENGTHS}:
         errors = result.recovery(data.truth, names[strength], data.X[half:], data.y[half:]).final
         assert errors is not None
         final[strength] = FinalErrors(len(errors.false_positives), len(errors.false_negatives))
@@ -194,7 +195,8 @@ def read_curve(result: hf.StudyResult) -> pd.DataFrame:
             "log_likelihood": row[SCORE], "log_likelihood_se": row[f"{SCORE}_se"],
             "error": float(-(scores * splits["n_test"]).mean()), "misclassified": 1 - row["accuracy"],
             "size": row["size"], "pearson": pearson.loc[name, "stability"], "nogueira": row["stability"],
-            "low": row["low"], "high": row["high"],
+            "log_likelihood_noise": float(np.std(scores, ddof=1) / np.sqrt(len(scores))),
+            "nogueira_noise": (row["high"] - row["low"]) / (2 * ndtri(0.975)),
         }  # fmt: skip
     return pd.DataFrame(rows).T
 
@@ -237,16 +239,17 @@ def check_draw(
     digits: int = 2,
     rounding: float = 0.0,
     by_factors: bool = False,
+    smallest: float = -np.inf,
     if_missed: str = "",
 ) -> Check:
     """Check a number that was found on one data set: it may lie where one more of our data sets is expected.
 
-    ``by_factors`` takes logarithms, as for a penalty strength. ``rounding`` is how far the printed number may be off.
+    ``by_factors`` takes logarithms, as for a penalty strength. ``rounding`` is how far the printed number may be off,
+    and ``smallest`` the least value that it can have.
     """
     values = np.array(list(ours), dtype=np.float64)
     mean, low, high = prediction_interval(np.log(values) if by_factors else values)
-    if by_factors:
-        mean, low, high = np.exp([mean, low, high])
+    mean, low, high = np.exp([mean, low, high]) if by_factors else (mean, max(low, smallest), high)
     what = "geometric mean" if by_factors else "mean"
     return Check.fact(
         claim, where, published=f"{published:.{digits}g}" if by_factors else f"{published:.{digits}f}",
@@ -265,7 +268,14 @@ def format_plain(value: float, digits: int, by_factors: bool = False) -> str:
 
 
 def check_errors(
-    claim: str, where: str, *, printed: tuple[int, int], found: "Sequence[LassoFindings]", rule: str, measure: str
+    claim: str,
+    where: str,
+    *,
+    printed: tuple[int, int],
+    found: Sequence[LassoFindings],
+    rule: str,
+    measure: str,
+    if_missed: str = "",
 ) -> Check:
     """Check printed false positives and false negatives of a final fit, both against one more of our data sets."""
     inside, ours = [], []
@@ -277,7 +287,7 @@ def check_errors(
         claim, where, published=f"FP = {printed[0]}, FN = {printed[1]}", holds=all(inside),
         ours=f"FP = {ours[0]}, FN = {ours[1]}",
         rule=f"both inside the 95 % prediction interval for one more data set, from {len(found)} that were drawn, and "
-        "the rounding to whole numbers",
+        "the rounding to whole numbers", if_missed=if_missed,
     )  # fmt: skip
 
 
@@ -299,14 +309,29 @@ def curve_table(curves: Mapping[str, Sequence[pd.DataFrame]], quantities: Mappin
     return pd.DataFrame(rows, columns=["line", "setting", "quantity", "value", "low", "high"])
 
 
+def spread_of_best(found: Sequence[LassoFindings], column: str, n_draws: int = 200) -> tuple[float, float]:
+    """Return where the best penalty strength lies with 95 % probability if each strength has resamples of its own.
+
+    The authors' script draws them so; ours are the same for all strengths, which moves the best one less.
+    """
+    rng, best = np.random.default_rng(0), []
+    for findings in found:
+        values, noise = findings.column(column), findings.column(f"{column}_noise")
+        drawn = values + noise * rng.standard_normal((n_draws, values.size))
+        best.append(findings.strengths[np.nanargmax(drawn, axis=1)])
+    low, high = np.quantile(best, [0.025, 0.975])
+    return float(low), float(high)
+
+
 def tell_difference(result: hf.StudyResult, first: float, second: float, measure: str) -> str:
     """Say how much more stable the second penalty strength is than the first, paired over the resamples of a study."""
     runs = [result.preferences(find_name(result, strength)) for strength in (second, first)]
     found = hf.compare(runs[0], runs[1], measure, paired=True)
     low, high = found.ci()
+    p = f"p = {found.p_value:.2g}" if found.p_value >= 0.001 else "p < 0.001"
     return (
         f"On the first data set the stability at λ = {second:.3g} is {found.difference:+.2f} against that at λ = "
-        f"{first:.3g} (95 % interval {low:+.2f} to {high:+.2f}, paired over resamples; p = {found.p_value:.1g})."
+        f"{first:.3g} (95 % interval {low:+.2f} to {high:+.2f}, paired over resamples; {p})."
     )
 
 
@@ -343,26 +368,35 @@ def error_table(found: Mapping[str, Sequence[LassoFindings]], measure: str) -> p
         {
             "redundancy": level, "λ by": rule,
             "λ": f"{np.exp(np.mean(np.log([findings.chosen[measure, rule] for findings in drawn]))):.2g}",
-            "FP": np.mean(final_errors(drawn, rule, measure, "false_positives")),
-            "FN": np.mean(final_errors(drawn, rule, measure, "false_negatives")),
-            "stability": np.mean([findings.at_choice(rule, measure, measure) for findings in drawn]),
-            "log-likelihood": np.mean([findings.at_choice(rule, "log_likelihood", measure) for findings in drawn]),
+            "FP": f"{_mean_errors(drawn, rule, measure, 'false_positives'):.1f}",
+            "FN": f"{_mean_errors(drawn, rule, measure, 'false_negatives'):.1f}",
+            "stability": f"{np.mean([findings.at_choice(rule, measure, measure) for findings in drawn]):.2f}",
+            "log-likelihood":
+                f"{np.mean([findings.at_choice(rule, 'log_likelihood', measure) for findings in drawn]):.4f}",
         }
         for level, drawn in found.items() for rule in (*RULES, MOST_STABLE)
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
+def _mean_errors(found: Sequence[LassoFindings], rule: str, measure: str, kind: str) -> float:
+    return float(np.mean(final_errors(found, rule, measure, kind)))
+
+
 def tell_rules(found: Mapping[str, Sequence[LassoFindings]], measure: str) -> str:
-    """Say what the choice of a rule changes, and what stands behind the instability."""
-    sentences = []
+    """Say what the choice of a rule changes, and what correlated features that stand in for each other change."""
+    parts, aware = [], []
     for level, drawn in found.items():
-        false = {rule: np.mean(final_errors(drawn, rule, measure, "false_positives")) for rule in (*RULES, MOST_STABLE)}
-        plain = np.mean([findings.at_choice("likelihood", measure, measure) for findings in drawn])
-        aware = np.mean([findings.aware[findings.chosen[measure, "likelihood"]] for findings in drawn])
-        by_rule = ", ".join(f"{value:.1f} ({rule})" for rule, value in false.items())
-        sentences.append(
-            f"{WORDS[level].capitalize()}: {by_rule}; stability at the best likelihood {plain:.2f}, and "
-            f"{aware:.2f} if features with a correlation of at least {ALIKE:g} count as stand-ins (`yu`)"
+        others = [_mean_errors(drawn, rule, measure, "false_positives") for rule in (*RULES, MOST_STABLE)][1:]
+        parts.append(
+            f"{WORDS[level]} {_mean_errors(drawn, 'likelihood', measure, 'false_positives'):.1f} at the best "
+            f"likelihood, {min(others):.1f} to {max(others):.1f} by the three rules that use stability"
         )
-    return f"False positives by rule, means over data sets. {'. '.join(sentences)}."
+        plain = np.mean([findings.at_choice("likelihood", measure, measure) for findings in drawn])
+        with_stand_ins = np.mean([findings.aware[findings.chosen[measure, "likelihood"]] for findings in drawn])
+        aware.append(f"{WORDS[level]} {plain:.2f} and {with_stand_ins:.2f}")
+    return (
+        f"False positives of the final fit, means over data sets: {'; '.join(parts)}. Stability at the best "
+        f"likelihood, as it is and if features with a correlation of at least {ALIKE:g} count as stand-ins (`yu`): "
+        f"{'; '.join(aware)}."
+    )
