@@ -120,12 +120,13 @@ def _protocol(bench: Workbench) -> str:
 
 def _picture(found: Found) -> Picture:
     curves = {
-        f"{level} ({REDUNDANCIES[level]:g})": [findings.curve for findings in drawn] for level, drawn in found.items()
+        f"{level}, rho = {REDUNDANCIES[level]:g}": [findings.curve for findings in drawn]
+        for level, drawn in found.items()
     }
     table = redundancy.curve_table(curves, {"log_likelihood": "log-likelihood", "nogueira": "stability"})
     n_sets = len(next(iter(found.values())))
     highest = table[table["quantity"] == "stability"].groupby("line", sort=False)["value"].max()
-    title = f"Highest stability: {', '.join(f'{value:.2f} at redundancy {line}' for line, value in highest.items())}"
+    title = f"Highest stability by redundancy: {', '.join(f'{value:.2f} ({line})' for line, value in highest.items())}"
     return Picture(
         name="curves", chart=plots.plot_setting(table, "lambda", lines="redundancy", title=title),
         caption=f"Log-likelihood and stability against λ, beside Figure 6: means over {n_sets} data sets at each "
