@@ -25,6 +25,8 @@ from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
 from holdfast.plots.pareto import draw_pareto
+from holdfast.plots.recovery import MOST as MOST_RECOVERED
+from holdfast.plots.recovery import draw_recovery
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
@@ -117,6 +119,15 @@ def comparisons(names=("a", "b", "c")):
     return hf.compare_many(makes, paired=True)
 
 
+def recovered(names):
+    relevance = ["relevant" if place % 2 else "not relevant" for place, _ in enumerate(names)]
+    parts = [
+        pd.DataFrame({"panel": panel, "column": range(1, len(names) + 1), "feature": names, "relevance": relevance})
+        for panel in names[:2]
+    ]
+    return pd.concat(parts, ignore_index=True).assign(frequency=0.5)
+
+
 def charts(runs, names, comparisons):
     """One of each picture, in which these names stand wherever a name can."""
     columns = front(names)
@@ -133,6 +144,7 @@ def charts(runs, names, comparisons):
         "swaps": plots.plot_swaps(runs),
         "convergence": plots.plot_convergence(runs),
         "mrmr terms": plots.plot_mrmr_terms(terms()),
+        "recovery": draw_recovery(recovered(names)),
         "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
@@ -149,7 +161,7 @@ def hostile():
 
 KINDS = [
     "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "mrmr terms", "spread",
+    "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery",
 ]  # fmt: skip
 
 
@@ -368,6 +380,47 @@ def test_spread_data(study):
     assert nothing.title.text == ["There is no number to show"]
 
 
+def test_lines_of_a_setting_can_be_anything_and_the_finding_ones_own():
+    table = {"line": ["b", "a"], "setting": [1, 2], "quantity": ["stability"] * 2, "value": [0.8, 0.6]}
+    chart = plots.plot_setting(table, "k", lines="measure", title="Mine")
+    color = json.loads(chart.to_json())["vconcat"][0]["layer"][0]["encoding"]["color"]
+    assert (chart.title.text, color["title"], color["sort"]) == (["Mine"], "measure", ["b", "a"])
+    assert chart.title.subtitle == []  # no bands to speak of
+
+
+@pytest.mark.parametrize(("n", "size"), [(5, 45), (60, 12)])
+def test_points_of_many_settings_are_small(n, size):
+    table = {"setting": range(1, n + 1), "quantity": ["stability"] * n, "value": [0.5] * n}
+    layers = json.loads(plots.plot_setting(table, "k").to_json())["vconcat"][0]["layer"]
+    assert layers[-1]["mark"]["size"] == size
+
+
+def test_recovery_data(study):
+    first, second = (study.recovery(["gene 0", "gene 1"], name) for name in ("anova(k=2)", "anova(k=4)"))
+    data = plots.recovery_data([first, second])
+    assert data["panel"].unique().tolist() == ["anova(k=2)", "anova(k=4)"]
+    assert data["frequency"].tolist() == [*first.features["frequency"], *second.features["frequency"]]
+    assert (data["relevance"] == "relevant").sum() == 4
+    assert data["column"].tolist()[:3] == [1, 2, 3]
+    assert plots.recovery_data({"few": first})["panel"].unique().tolist() == ["few"]
+    title = " ".join(plots.plot_recovery([first, second]).title.text)
+    others = first.features[~first.features["relevant"]]["frequency"].mean()
+    assert f"features that are not relevant: {100 * others:.3g} % (anova(k=2))" in title
+    with pytest.raises(ValueError, match="at least one recovery"):
+        plots.recovery_data([])
+
+
+def test_of_many_features_the_relevant_and_the_most_frequent_are_drawn():
+    n = MOST_RECOVERED + 50
+    data = pd.DataFrame(
+        {"panel": "a", "column": range(1, n + 1), "feature": [f"x{i}" for i in range(n)],
+         "relevance": ["relevant"] + ["not relevant"] * (n - 1), "frequency": np.arange(n) / n}
+    )  # fmt: skip
+    chart = draw_recovery(data)
+    assert len(chart.data.values) == MOST_RECOVERED + 1
+    assert chart.title.subtitle == ["49 features that were selected less often left out"]
+
+
 def test_convergence_data(nested):
     runs = load_example().top(5)
     data = plots.convergence_data(runs, step=8)
@@ -412,7 +465,8 @@ DRAWN = {
     "profile": {"level", "narrow"},
     "pareto": {"score", "level", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
-    "setting": {"setting", "level"},
+    "recovery": set(),
+    "setting": {"setting", "level", "lines", "title"},
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},

@@ -20,6 +20,7 @@ from holdfast.plots.mrmr_terms import mrmr_terms_data, plot_mrmr_terms
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
+from holdfast.plots.recovery import plot_recovery, recovery_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
@@ -48,12 +49,14 @@ __all__ = [
     "plot_pareto",
     "plot_profile",
     "plot_rank_tradeoff",
+    "plot_recovery",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
     "plot_swaps",
     "profile_data",
     "rank_tradeoff_data",
+    "recovery_data",
     "save",
     "selection_map_data",
     "setting_data",
