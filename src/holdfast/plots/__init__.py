@@ -18,6 +18,7 @@ from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
+from holdfast.plots.qq import plot_qq, qq_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
@@ -44,12 +45,14 @@ __all__ = [
     "plot_frequencies",
     "plot_pareto",
     "plot_profile",
+    "plot_qq",
     "plot_rank_tradeoff",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
     "plot_swaps",
     "profile_data",
+    "qq_data",
     "rank_tradeoff_data",
     "save",
     "selection_map_data",
