@@ -185,7 +185,7 @@ def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VCon
         for quantity in quantities
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
-    return finish_chart(chart, _finding(data, setting), [_note(quantities, level)], width=WIDTH + 60)
+    return finish_chart(chart, _finding(data, setting), [_note(data, level)], width=WIDTH + 60)
 
 
 def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
@@ -214,7 +214,7 @@ def _panel(data: pd.DataFrame, quantity: str, x: Any, *, last: bool) -> "alt.Lay
         x = x.copy()
         x.title = None
     base = alt.Chart(inline_data(data.assign(line=data["line"].map(names)))).encode(x=x)
-    by = alt.Color("line:N", title="selector", legend=alt.Legend(symbolType="circle") if len(names) > 1 else None)
+    by = alt.Color("line:N", title=None, legend=alt.Legend(symbolType="circle") if len(names) > 1 else None)
     tooltip = [
         alt.Tooltip("candidate:N", title="candidate"),
         alt.Tooltip("value:Q", title=shorten(quantity, 30), format=".3f"),
@@ -245,7 +245,9 @@ def _where(row: "pd.Series[Any]", data: pd.DataFrame, setting: str) -> str:
     return text if len(set(data["line"])) == 1 else f"{text} ({shorten(row['line'], 30)})"
 
 
-def _note(quantities: list[str], level: float) -> str:
+def _note(data: pd.DataFrame, level: float) -> str:
+    if data["low"].isna().all():
+        return ""
     share = format_percent(level)
-    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in quantities else ""
+    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in set(data["quantity"]) else ""
     return f"bands: {share} intervals{size}"
