@@ -25,7 +25,7 @@ PAPER = "nogueira2018"
 DATA = ("spambase", "sonar", "madelon", "boston")
 THRESHOLDS = (0.6, 0.9)
 FACTORS = (1.0, 1.5, 2.0)
-N_RUNS = {"madelon": 50}
+N_RUNS = {"spambase": 50, "madelon": 50}
 """Bootstrap samples where there are fewer than the paper's 100, to save time."""
 PATHS: dict[str, dict[str, Any]] = {"madelon": {"n_penalty_strengths": 40, "min_penalty_ratio": 0.03}}
 """Where the path of penalties is stopped early: its end takes most of the time, and held-out losses rise before it."""
