@@ -202,15 +202,23 @@ def _leak_note(one: Compared) -> str:
     metric = next(iter(one.result.metrics))
     apart, together = (table.loc[one.lasso(copies)] for copies in ("apart", "together"))
     compared = one.compare(one.lasso("apart"), one.lasso("together"))
-    worse = {copies: sum(other.ci()[1] < 0 for other in one.differences(copies).values()) for copies in WAYS}
+    ways = [("apart", "apart"), ("together", "together"), ("apart", "together")]
+    counted = [_count(one, stable, lasso) for stable, lasso in ways]
     return (
         f"{one.name.capitalize()}: with copies of a row in different folds the lasso selects {apart['size']:.1f} "
         f"features instead of {together['size']:.1f}, its stability is {apart['stability']:.2f} instead of "
         f"{together['stability']:.2f} (difference {_difference(compared)}, on the same resamples), and its out-of-bag "
         f"{metric} {apart[metric]:.3f} instead of {together[metric]:.3f}. Of {len(one.stable('apart'))} settings of "
-        f"Stability Selection {worse['apart']} are significantly less stable than the lasso with copies apart, "
-        f"{worse['together']} with copies together."
+        f"Stability Selection {counted[0]} than the lasso with copies apart in both, {counted[1]} with copies together "
+        f"in both, and {counted[2]} if only Stability Selection has copies apart."
     )
+
+
+def _count(one: Compared, stable: str, lasso: str) -> str:
+    """How many settings are significantly more and less stable than the lasso."""
+    ends = [one.compare(name, one.lasso(lasso)).ci() for name in one.stable(stable)]
+    more, less = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
+    return f"{more} are significantly more stable and {less} less"
 
 
 def _redundancy_note(one: Compared) -> str:
