@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy.stats import beta, norm
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import RidgeClassifier
@@ -145,6 +146,7 @@ def charts(runs, names, comparisons):
         "convergence": plots.plot_convergence(runs),
         "mrmr terms": plots.plot_mrmr_terms(terms()),
         "recovery": draw_recovery(recovered(names)),
+        "qq": plots.plot_qq({name: [0.1, -0.4, 1.2] for name in names}),
         "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
@@ -161,7 +163,7 @@ def hostile():
 
 KINDS = [
     "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery",
+    "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery", "qq",
 ]  # fmt: skip
 
 
@@ -454,6 +456,50 @@ def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
     assert json.loads(plots.save(chart, tmp_path / "a.json").read_text(encoding="utf-8")) == drawable_spec(spec)
 
 
+def test_quantiles_stand_beside_those_of_the_normal_distribution():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=40)
+    data = plots.qq_data(numbers, level=0.9)
+    assert data["value"].tolist() == sorted(numbers)
+    assert data["normal"].to_numpy() == pytest.approx(norm.ppf((np.arange(40) + 0.5) / 40))
+    assert data["low"].to_numpy() == pytest.approx(norm.ppf(beta.ppf(0.05, np.arange(1, 41), 41 - np.arange(1, 41))))
+    fitted = plots.qq_data(3 + 2 * numbers, level=0.9, reference="fitted")
+    center, scale = 3 + 2 * numbers.mean(), 2 * numbers.std(ddof=1)
+    for column in ("expected", "low", "high"):
+        own = data["normal" if column == "expected" else column]
+        assert fitted[column].to_numpy() == pytest.approx(center + scale * own)
+    two = plots.qq_data({"a": [1.0, np.nan], "b": [2.0]})
+    assert two[["name", "value"]].to_numpy().tolist() == [["a", 1.0], ["b", 2.0]]
+
+
+def test_each_quantile_lies_in_the_band_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    inside = [plots.qq_data(rng.normal(size=25)).eval("low <= value <= high").mean() for _ in range(400)]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+
+
+def test_estimates_count_in_standard_errors_from_the_truth():
+    estimates = [hf.stability(load_example().top(k)) for k in (5, 10)]
+    data = plots.qq_data(estimates, truth=0.7)
+    assert data["value"].tolist() == sorted((one.value - 0.7) / one.standard_error for one in estimates)
+    same = hf.stability([[1, 0, 0]] * 6)  # no standard error: left out
+    assert len(plots.qq_data([*estimates, same], truth=0.7)) == 2
+    assert "There is no number to show" in plots.plot_qq([np.nan]).title.text
+    for wrong in ({"sample": estimates}, {"sample": [0.1], "truth": 0.7}, {"sample": [0.1, estimates[0]], "truth": 1}):
+        with pytest.raises(ValueError, match="Expected numbers, or estimates and the truth that they estimate, got"):
+            plots.qq_data(**wrong)
+    with pytest.raises(ValueError, match="Expected reference='standard' or 'fitted', got 'own'"):
+        plots.qq_data([1.0], reference="own")
+
+
+def test_a_long_qq_plot_keeps_its_tails():
+    numbers = np.random.default_rng(2).normal(size=20_000)
+    (values,) = plots.plot_qq(numbers).to_dict()["datasets"].values()
+    drawn = pd.DataFrame(values)
+    assert len(drawn) <= 300
+    assert (drawn["value"].min(), drawn["value"].max()) == (numbers.min(), numbers.max())
+
+
 def test_pdf(plain, hostile, tmp_path):
     for chart in (plain["map"], hostile["frequencies"]):
         assert plots.save(chart, tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
@@ -472,6 +518,7 @@ DRAWN = {
     "selection_map": {"narrow"},
     "mrmr_terms": set(),
     "spread": set(),
+    "qq": {"reference", "level"},
 }
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 460, 150
 MOST_CHARACTERS = 50
-"""Number of values of a setting above which their points are drawn small."""
 STABILITY, SIZE = "stability", "number selected"
 COLUMNS = ["line", "candidate", "setting", "quantity", "value", "low", "high"]
 
@@ -217,7 +216,7 @@ def draw_setting(
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
     finding = title or _finding(data, setting)
-    return finish_chart(chart, finding, [_note(data, quantities, level)], width=WIDTH + 60)
+    return finish_chart(chart, finding, [_note(data, level)], width=WIDTH + 60)
 
 
 def _without_sizes_set(data: pd.DataFrame) -> pd.DataFrame:
@@ -285,9 +284,9 @@ def _where(row: "pd.Series[Any]", data: pd.DataFrame, setting: str) -> str:
     return text if len(set(data["line"])) == 1 else f"{text} ({shorten(row['line'], 30)})"
 
 
-def _note(data: pd.DataFrame, quantities: list[str], level: float) -> str:
-    if not data[["low", "high"]].notna().to_numpy().any():
+def _note(data: pd.DataFrame, level: float) -> str:
+    if data["low"].isna().all():
         return ""
     share = format_percent(level)
-    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in quantities else ""
+    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in set(data["quantity"]) else ""
     return f"bands: {share} intervals{size}"
