@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-app test-smoke test-lowest test-gpu wheel-test check bench validate docs clean
+.PHONY: demo test test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -52,6 +52,10 @@ bench: .venv/dev
 validate: .venv/dev
 	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2
 	$(BIN)/python tests/validity --write $(ARGS)
+
+# All experiments of the five papers, some hours; what is finished is kept in build/, so that it goes on where it was stopped.
+reproduce: .venv/dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/holdfast reproduce all --jobs 2 --out docs/reproductions --stores build/reproductions $(ARGS)
 
 docs: .venv/dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -212,6 +212,8 @@ WRONG = {
     "benchmark": (["nowhere.csv"], "There is no file nowhere.csv"),
     "demo": (["--resamples", "0"], "0"),
     "serve": (["runs.csv", "--no-browser"], "Expected a folder for the page, got the file runs.csv"),
+    "reproduce": (["kalousis"], "Expected an experiment"),
+    "reproduce nothing": (["reproduce"], "Expected names of experiments or papers, or all, got none"),
     "selectors": (["anovo"], "did you mean 'anova'?"),
     "perturbations": (["boot"], "Expected a perturbation"),
     "models": (["kn"], "did you mean 'knn'?"),

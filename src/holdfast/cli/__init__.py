@@ -10,13 +10,14 @@ from holdfast.cli import (
     nesting,
     records,
     reports,
+    reproducing,
     serving,
     studies,
     tradeoffs,
 )
-from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run
+from holdfast.cli.app import DECIDE, ELSEWHERE, PAPERS, START, STUDIES, app, run
 
-PANELS = (START, STUDIES, DECIDE, ELSEWHERE)
+PANELS = (START, STUDIES, DECIDE, ELSEWHERE, PAPERS)
 app.registered_commands.sort(key=lambda command: PANELS.index(str(command.rich_help_panel)))
 for command in app.registered_commands:
     command.cls = records.RecordsCommand
@@ -32,6 +33,7 @@ __all__ = [
     "nesting",
     "records",
     "reports",
+    "reproducing",
     "run",
     "serving",
     "studies",

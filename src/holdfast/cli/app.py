@@ -50,6 +50,7 @@ app = typer.Typer(
 
 START, ELSEWHERE = "Start here", "Selections from elsewhere"
 STUDIES, DECIDE = "Studies: select on many versions of your data", "Decide and report"
+PAPERS = "The papers behind it"
 """Groups of commands in the help text."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

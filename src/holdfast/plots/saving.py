@@ -60,7 +60,7 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     if theme not in (None, "light", "dark", "auto"):
         raise ValueError(f"Expected theme 'light', 'dark' or 'auto', got {theme!r}.")
     if ending == ".html":
-        path.write_text(page(chart, title=_title(chart), theme=theme or "auto"), encoding="utf-8")
+        path.write_text(page(chart, title=chart_title(chart), theme=theme or "auto"), encoding="utf-8")
         return path
     if theme == "auto":
         raise ValueError(f"Expected theme 'light' or 'dark' for {ending}, got 'auto', which only a page can follow.")
@@ -85,7 +85,7 @@ def _converted(spec: dict[str, Any], ending: str, scale: float) -> bytes:
     return str(convert.vegalite_to_svg(spec, **options)).encode()
 
 
-def _title(chart: "AnyChart") -> str:
+def chart_title(chart: "AnyChart") -> str:
     """Return the finding, as the title of a page."""
     text = getattr(getattr(chart, "title", None), "text", None)
     return clean_text(" ".join(text)) if isinstance(text, list) else "holdfast"

@@ -14,6 +14,7 @@ workbench and returns an outcome:
 
 from holdfast.reproduce.experiments import EXPERIMENTS, Experiment
 from holdfast.reproduce.records import Check, Outcome, Picture, Table
+from holdfast.reproduce.running import reproduce
 from holdfast.reproduce.workbench import Workbench
 
-__all__ = ["EXPERIMENTS", "Check", "Experiment", "Outcome", "Picture", "Table", "Workbench"]
+__all__ = ["EXPERIMENTS", "Check", "Experiment", "Outcome", "Picture", "Table", "Workbench", "reproduce"]
