@@ -25,6 +25,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
+from holdfast.plots.areas import area_steps
 from holdfast.plots.pareto import draw_pareto
 from holdfast.plots.recovery import MOST as MOST_RECOVERED
 from holdfast.plots.recovery import draw_recovery
@@ -139,6 +140,7 @@ def charts(runs, names, comparisons):
         "forest": plots.plot_forest(comparisons),
         "comparisons": plots.plot_comparisons(comparisons),
         "pareto": plots.plot_pareto(columns, score=names[0]),
+        "fronts": plots.plot_pareto(columns, score=names[0], fronts="each"),
         "setting": plots.plot_setting(curve(names, names[0]), names[0]),
         "setting of names": plots.plot_setting(curve(setting=names), names[0]),
         "profile": plots.plot_profile(profile(names)),
@@ -162,8 +164,8 @@ def hostile():
 
 
 KINDS = [
-    "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery", "qq",
+    "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "fronts", "setting",
+    "setting of names", "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery", "qq",
 ]  # fmt: skip
 
 
@@ -284,6 +286,62 @@ def test_pareto_data():
     assert bare.iloc[0][["candidate", "family", "settings"]].tolist() == ["1", "", ""]
     assert not bare["on_front"].any()
     assert {"picked", "key"}.isdisjoint(bare)
+
+
+def two_families():
+    return {
+        "candidate": ["a1", "a2", "a3", "b1", "b2"], "family": ["a", "a", "a", "b", "b"],
+        "score": [0.9, 0.8, 0.8, 0.85, 0.6], "stability": [0.2, 0.4, 0.3, 0.5, 0.9],
+    }  # fmt: skip
+
+
+def test_every_family_has_a_front_and_the_area_that_it_dominates():
+    data = plots.pareto_data(two_families(), fronts="each").set_index("candidate")
+    assert data["on_own_front"].to_dict() == {"a1": True, "a2": True, "a3": False, "b1": True, "b2": True}
+    assert data["area"].to_dict() == pytest.approx({"a1": 0.1, "a2": 0.1, "a3": 0.1, "b1": 0.125, "b2": 0.125})
+    low = plots.pareto_data(two_families(), fronts="each", reference=(0.5, 0.1)).set_index("candidate")
+    assert low["area"][["a1", "b1"]].tolist() == pytest.approx([0.4 * 0.1 + 0.3 * 0.2, 0.35 * 0.4 + 0.1 * 0.4])
+    steps = area_steps(low.reset_index(), (0.5, 0.1))
+    assert steps["family"].tolist() == ["b"] * 3 + ["a"] * 3  # the largest area first, behind the others
+    assert steps[steps["family"] == "a"][["stability", "score"]].to_numpy().tolist() == [
+        [0.1, 0.9],
+        [0.2, 0.9],
+        [0.4, 0.8],
+    ]
+    joint = plots.pareto_data(two_families(), fronts="joint")
+    assert {"area", "on_own_front"}.isdisjoint(joint)
+    with pytest.raises(ValueError, match="Expected fronts='joint' or 'each', got 'all'"):
+        plots.plot_pareto(two_families(), fronts="all")
+
+
+def test_areas_are_told_and_stand_in_for_intervals():
+    chart = plots.plot_pareto({**two_families(), "score_se": [0.1] * 5}, fronts="each", score="accuracy")
+    assert " ".join(chart.title.text) == "b dominates the largest area, 0.125; next is a, 0.100"
+    told = " ".join(chart.title.subtitle)
+    assert told == "shaded: what each front dominates above accuracy 0.60 and stability 0.00 (area: b 0.125, a 0.100)"
+    layers = chart.to_dict()["layer"]
+    assert [layer["mark"]["type"] for layer in layers].count("area") == 2
+    assert "rule" not in {layer["mark"]["type"] for layer in layers}
+    alone = plots.plot_pareto(
+        {"candidate": ["x"], "score": [0.9], "stability": [0.5]}, fronts="each", reference=(0.5, 0.0)
+    )
+    assert "dominates an area of 0.200" in " ".join(alone.title.text)
+
+
+def test_several_studies_or_parts_of_one_are_drawn_by_name(study, nested):
+    small, large = ([name for name in study.candidates if (name == "all") is own] for own in (False, True))
+    parts = {"few": study.pareto(candidates=small, n_draws=0), "all of them": study.pareto(candidates=large, n_draws=0)}
+    data = plots.pareto_data(parts)
+    assert dict(zip(data["candidate"], data["family"], strict=True)) == {
+        **dict.fromkeys(small, "few"), **dict.fromkeys(large, "all of them")
+    }  # fmt: skip
+    whole = study.pareto(n_draws=0).frame
+    assert data.set_index("candidate")["on_front"].to_dict() == whole["on_front"].to_dict()
+    both = plots.pareto_data({"one": study, "two": study})
+    assert sorted(both["family"].unique()) == ["one: all", "one: anova", "two: all", "two: anova"]
+    assert plots.plot_pareto(parts).to_dict()["layer"][0]["mark"]["type"] == "area"
+    with pytest.raises(ValueError, match="Expected fronts of one measure of stability, to share an axis, got nogueira"):
+        plots.plot_pareto({"one": study, "two": study.pareto(measure="jaccard", n_draws=0)})
 
 
 def test_a_page_marks_the_candidate_that_it_shows_and_finds_points_by_a_key():
@@ -509,7 +567,7 @@ DRAWN = {
     "frequencies": {"counts", "n_runs", "level"},
     "convergence": {"level"},
     "profile": {"level", "narrow"},
-    "pareto": {"score", "level", "narrow"},
+    "pareto": {"score", "level", "reference", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
     "recovery": set(),
     "setting": {"setting", "level", "lines", "title"},
