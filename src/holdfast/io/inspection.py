@@ -1,9 +1,9 @@
 """Looking at a file before it is read: what it holds, what is likely meant, and the first question that is open."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -28,6 +28,12 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import complete_table, load_table, make_options
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
+Load: TypeAlias = Callable[[Path, Reading], Loaded]
+USUAL = {
+    "task": None, "groups": None, "index": None, "ignore": (), "accept": (), "missing": "error", "categorical": "error",
+    "drop_constant": False,
+}  # fmt: skip
+"""Options of :func:`inspect_table` about columns, with their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,15 +175,33 @@ def inspect_table(
     >>> hf.read_table(file, **answers)
     Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 1 note
     """
-    path = as_path(path)
-    loaded, question = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    return inspect_by(
+        load_table, path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet), target,
+        transpose=transpose, target_file=target_file, task=task, groups=groups, index=index, ignore=ignore,
+        accept=accept, missing=missing, categorical=categorical, drop_constant=drop_constant,
+    )  # fmt: skip
+
+
+def inspect_by(
+    load: Load,
+    path: str | Path,
+    reading: Reading,
+    target: str | None = None,
+    *,
+    transpose: bool | None = None,
+    target_file: str | Path | None = None,
+    **given: Any,
+) -> TableInspection:
+    """Look at a table as :func:`inspect_table` does, loaded by a function that may remember what it read before."""
+    path, given = as_path(path), {**USUAL, **given}
+    loaded, question = _load(path, reading, load)
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
-        found = _look(loaded, display_name(path), transpose, index)
-    if question is None and sep is None and _is_single_column(loaded, path):
+        found = _look(loaded, display_name(path), transpose, given["index"])
+    if question is None and reading.sep is None and _is_single_column(loaded, path):
         question = ask_separator("The file was read as a single column.")
-    if question is None and sheet is None and len(loaded.sheets) > 1:
+    if question is None and reading.sheet is None and len(loaded.sheets) > 1:
         question = ask_sheet(loaded.sheets)
     if question is None and transpose is None and found.features_in_rows:
         question = ask_table_orientation(found.orientation)
@@ -186,19 +210,17 @@ def inspect_table(
         question = _ask_target(found, bool(transpose), target_file)
     if question is not None or target is None:
         return replace(found, question=question)
-    given = {"task": task, "groups": groups, "index": index, "ignore": ignore, "accept": accept, "missing": missing}
-    more = {"categorical": categorical, "drop_constant": drop_constant, "transpose": bool(transpose)}
-    may_turn = transpose is None
-    return _try_reading(found, loaded, path, target, {**given, **more}, target_file=target_file, may_turn=may_turn)
+    given = {**given, "transpose": bool(transpose)}
+    return _try_reading(found, loaded, path, target, given, target_file=target_file, may_turn=transpose is None)
 
 
 # How the file is read
 
 
-def _load(path: Path, reading: Reading) -> tuple[Loaded | None, Question | None]:
+def _load(path: Path, reading: Reading, load: Load) -> tuple[Loaded | None, Question | None]:
     """Return a table and the question that reading it left open; it is then read with the first answer that works."""
     try:
-        return load_table(path, reading), None
+        return load(path, reading), None
     except ReadingError as error:
         question = error.question
         if question is None:
@@ -206,7 +228,7 @@ def _load(path: Path, reading: Reading) -> tuple[Loaded | None, Question | None]
     for value, _ in question.choices:
         answered = replace(reading, **{question.option: value})
         try:
-            loaded = load_table(path, answered)
+            loaded = load(path, answered)
         except ValueError:
             continue
         if question.option != "sep" or loaded.frame.shape[1] > 1:
