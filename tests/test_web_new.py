@@ -166,6 +166,17 @@ def test_columns_of_a_wide_table_are_found_by_a_part_of_their_names(client, gene
     assert client.get(f"/api/v1/data/{key}/columns").json()["columns"][:2] == ["gene", "sample0"]
 
 
+def test_the_preview_of_a_wide_table_shows_what_is_to_be_predicted(client):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 30))).add_prefix("x")
+    frame["outcome"] = ["ill", "well"] * 10
+    key = upload(client, frame.to_csv(index=False).encode(), "wide.csv")
+    asked = client.get(f"/data/{key}").text
+    assert ">outcome<span class=\"role\">may be the one to predict</span>" in asked
+    assert "19 are not shown" in asked
+    chosen = client.get(f"/data/{key}", params={"target": "outcome"}).text
+    assert '<th scope="col" class="chosen">outcome<span class="role">to predict</span></th><th scope="col">x0</th>' in chosen
+
+
 def test_uploads_are_listed_and_removed_and_known_data_need_no_download(client, patients, monkeypatch, tmp_path):
     monkeypatch.setenv(DATA, str(tmp_path / "none"))
     key = upload(client, patients, "patients.csv")

@@ -28,6 +28,8 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import complete_table, load_table, make_options
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
+MOST_LIKELY = 3
+"""Columns that may be the target, and that may name rows, which a preview shows first."""
 Load: TypeAlias = Callable[[Path, Reading], Loaded]
 USUAL = {
     "task": None, "groups": None, "index": None, "ignore": (), "accept": (), "missing": "error", "categorical": "error",
@@ -51,7 +53,11 @@ class TableInspection:
     sheets : tuple of str
         Names of the tables in a file that may have several.
     header : tuple of str
-        Names of the first columns, at most 12; the first is empty if rows have names.
+        Names of at most 12 columns; the first is empty if rows have names. Of a wider table, columns with a role come
+        first, then the first others.
+    roles : tuple of str
+        What each of these columns is: ``"target"``, ``"groups"`` or ``"row names"`` as given, ``"likely target"`` or
+        ``"looks like row names"`` as guessed; empty for others.
     preview : tuple of tuple of str
         The first rows, at most 8, of these columns as texts; lines of the file if it is no table yet.
     targets : tuple of TargetGuess
@@ -92,6 +98,7 @@ class TableInspection:
     columns: int = 0
     sheets: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = ()
     targets: tuple[TargetGuess, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -101,6 +108,11 @@ class TableInspection:
     question: Question | None = None
     problem: str = ""
     record: DataRecord | None = None
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of columns that the preview does not show."""
+        return self.columns - len(self.header) + (self.header[0] == "") if self.header else 0
 
 
 def inspect_table(
@@ -198,7 +210,8 @@ def inspect_by(
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
-        found = _look(loaded, display_name(path), transpose, given["index"])
+        named = {"target": target, "groups": given["groups"], "row names": given["index"]}
+        found = _look(loaded, display_name(path), transpose, named)
     if question is None and reading.sep is None and _is_single_column(loaded, path):
         question = ask_separator("The file was read as a single column.")
     if question is None and reading.sheet is None and len(loaded.sheets) > 1:
@@ -255,18 +268,25 @@ def _first_lines(path: Path) -> tuple[tuple[str, ...], ...]:
 # What it holds
 
 
-def _look(loaded: Loaded, name: str, transpose: bool | None, index: str | None) -> TableInspection:
-    """Return what a table holds, turned if that is asked for; with the question that turning leaves open."""
+def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, str | None]) -> TableInspection:
+    """Return what a table holds, turned if that is asked for; with the question that turning leaves open.
+
+    ``named`` are the columns that were given, by their roles.
+    """
+    index = named["row names"]
     orientation, question, frame = explain_features_in_rows(loaded.frame), None, loaded.frame
     if transpose:
         try:
-            named = frame.set_index(index) if index in frame.columns else frame
-            frame = turn(named, loaded.decimal, name)
+            indexed = frame.set_index(index) if index in frame.columns else frame
+            frame = turn(indexed, loaded.decimal, name)
         except ReadingError as error:
             question = error.question
     frame, has_names = _with_row_names(frame)
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    corner = frame.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - has_names]
+    targets, identifiers = guess_targets(frame), guess_identifiers(frame)
+    roles = _find_roles(frame, named, targets, identifiers)
+    places = _choose_places(frame.shape[1], list(roles), PREVIEW_COLUMNS - has_names)
+    corner = frame.iloc[:PREVIEW_ROWS, places]
     labels = [[show_entry(label)] if has_names else [] for label in corner.index]
     cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
     return TableInspection(
@@ -276,14 +296,37 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, index: str | None) 
         columns=frame.shape[1],
         sheets=loaded.sheets,
         header=(*([""] if has_names else []), *(shorten(column, 40) for column in corner.columns)),
+        roles=(*([""] if has_names else []), *(roles.get(place, "") for place in places)),
         preview=tuple((*label, *row) for label, row in zip(labels, cells, strict=True)),
-        targets=tuple(guess_targets(frame)),
-        identifiers=tuple(guess_identifiers(frame)),
+        targets=tuple(targets),
+        identifiers=tuple(identifiers),
         features_in_rows=bool(orientation),
         orientation=orientation,
         notes=tuple(map(plain_note, loaded.notes)),
         question=question,
     )
+
+
+def _find_roles(
+    frame: pd.DataFrame, named: dict[str, str | None], targets: list[TargetGuess], identifiers: list[str]
+) -> dict[int, str]:
+    """Return the roles of columns by their places: those that were given first, then those that are likely."""
+    classes = [guess.name for place, guess in enumerate(targets) if place == 0 or guess.kind == "classes"]
+    likely = {"likely target": [] if named["target"] else classes, "looks like row names": identifiers}
+    guessed = [(role, name) for role, names in likely.items() for name in names[:MOST_LIKELY]]
+    places = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
+    roles: dict[int, str] = {}
+    for role, name in (*named.items(), *guessed):
+        if name in places:
+            roles.setdefault(places[name], role)
+    return roles
+
+
+def _choose_places(n_columns: int, leading: list[int], room: int) -> list[int]:
+    """Return the columns to show: all in their order, or, where there is no room for all, the leading ones first."""
+    if n_columns <= room:
+        return list(range(n_columns))
+    return list(dict.fromkeys([*leading, *range(room)]))[:room]
 
 
 def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:

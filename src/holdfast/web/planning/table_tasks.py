@@ -45,8 +45,9 @@ def inspect_known(name: str) -> TableInspection:
     return TableInspection(
         name=name,
         rows=len(data.X),
-        columns=data.X.shape[1],
+        columns=data.X.shape[1] + 1,
         header=("target", *map(str, corner.columns)),
+        roles=("target", *("" for _ in corner.columns)),
         preview=tuple((show_entry(target), *map(show_entry, row)) for target, row in rows),
         notes=(data.description,),
         record=table.record,
