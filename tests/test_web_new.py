@@ -171,10 +171,13 @@ def test_the_preview_of_a_wide_table_shows_what_is_to_be_predicted(client):
     frame["outcome"] = ["ill", "well"] * 10
     key = upload(client, frame.to_csv(index=False).encode(), "wide.csv")
     asked = client.get(f"/data/{key}").text
-    assert ">outcome<span class=\"role\">may be the one to predict</span>" in asked
+    assert '>outcome<span class="role">may be the one to predict</span>' in asked
     assert "19 are not shown" in asked
     chosen = client.get(f"/data/{key}", params={"target": "outcome"}).text
-    assert '<th scope="col" class="chosen">outcome<span class="role">to predict</span></th><th scope="col">x0</th>' in chosen
+    assert (
+        '<th scope="col" class="chosen">outcome<span class="role">to predict</span></th><th scope="col">x0</th>'
+        in chosen
+    )
 
 
 def test_uploads_are_listed_and_removed_and_known_data_need_no_download(client, patients, monkeypatch, tmp_path):
@@ -199,6 +202,22 @@ def test_a_known_data_set_is_studied(client):
     study = client.post("/api/v1/studies", json=body).json()["study"]
     assert study == "breast_cancer-study"
     assert finish(client, study)["state"] == "finished"
+
+
+def test_a_study_has_the_name_that_it_was_given_or_that_of_its_data(client, tmp_path):
+    page = client.get("/data/known/breast_cancer/plan").text
+    assert 'placeholder="breast_cancer-study"' in page
+    named = client.post("/api/v1/studies", json={**KNOWN, "name": "  My study (β) "})
+    assert (named.status_code, named.json()["study"]) == (202, "My study (β)")
+    assert client.post("/api/v1/studies", json=KNOWN).json()["study"] == "breast_cancer-study"
+    assert 'placeholder="breast_cancer-study-2"' in client.get("/data/known/breast_cancer/plan").text
+    again = client.post("/api/v1/studies", json={**KNOWN, "name": "my STUDY (β)"})
+    assert again.status_code == 409
+    assert "named my STUDY (β) in this folder already; choose another name." in again.json()["error"]
+    for name in ("../elsewhere", "-rf", ".hidden", "a/b", "a\0b", "a\nb", "<b>", "x" * 300, "ends.", "*"):
+        wrong = client.post("/api/v1/studies", json={**KNOWN, "name": name})
+        assert (wrong.status_code, "short name of letters" in wrong.json()["error"]) == (400, True), name
+    assert len(client.get("/api/v1/studies").json()["studies"]) == 2
 
 
 def test_a_selector_of_a_plug_in_stands_on_the_page(client):

@@ -8,10 +8,11 @@ import pytest
 
 from holdfast.io import inspect_table
 from holdfast.io.files import Loaded, Reading
+from holdfast.io.packed import are_same, pack_table, unpack_table
 from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
 from holdfast.web.planning import table_cache
-from holdfast.web.planning.table_cache import are_same, load_kept, pack_table, unpack_table
+from holdfast.web.planning.table_cache import load_kept
 from serving import open_client, upload
 
 AS_FOUND = Reading()

@@ -29,7 +29,8 @@ a page or an action                ``pages/``, one module each with its routes a
 how files of selections are read,  ``selections/``: ``reading`` and ``cache``, ``measuring`` and ``comparing`` (tasks),
 measured and compared              ``questions`` with a page for each answer, ``records``
 from a table to a running study    ``planning/``: ``tables``, ``table_tasks`` and ``table_cache``, ``offers`` (what the
-                                   registries hold), ``plans`` (to a command line), ``starting`` (cost, start), ``growing``
+                                   registries hold), ``plans`` (to a command line), ``starting`` (cost, start),
+                                   ``growing``
 how results of a study are shown   ``findings/``: ``options`` and ``rule_parameters``, ``summaries``, ``candidates``,
                                    ``features``, ``feature_pairs``, ``profiles``
 what the explorer draws            ``simulating``

@@ -104,6 +104,7 @@ const bodyOf = form => {
       cores: wholeOf(form, "cores", 1),
       time_limit: wholeOf(form, "time_limit", null),
     },
+    name: form.elements.study.value,
   };
 };
 
@@ -146,7 +147,7 @@ onLive(live => all("form[data-plan]", live).forEach(form => {
     select.addEventListener("change", show);
     show();
   });
-  form.addEventListener("change", soon);
+  form.addEventListener("change", event => { if (event.target.name !== "study") soon(); });  // a name costs nothing
   form.querySelector("[data-estimate]").addEventListener("click", estimate);
   form.addEventListener("submit", async event => {
     event.preventDefault();
