@@ -494,14 +494,15 @@ def test_a_person_with_a_table_clicks_through_to_a_finished_study(page, patients
     page.get_by_text("12 candidates on 8 resamples").wait_for(timeout=90_000)
     page.get_by_text("The same on the command line").click()
     assert "--select=anova:" in page.locator("[data-command]").inner_text()
+    page.get_by_label("Name of the study").fill("Erste Studie")
     page.get_by_role("button", name="Start the study").click()
-    page.wait_for_url("**/studies/Patienten-study")
+    page.wait_for_url("**/studies/Erste%20Studie")
     page.locator(".state.finished").wait_for(timeout=90_000)
 
     page.get_by_role("link", name="Add resamples or selectors").click()
     page.get_by_label("More resamples").fill("4")
     page.get_by_role("button", name="Add and go on").click()
-    page.wait_for_url("**/studies/Patienten-study")
+    page.wait_for_url("**/studies/Erste%20Studie")
     page.get_by_text("144 of 144 fits").wait_for(timeout=90_000)
 
 
@@ -536,6 +537,10 @@ def test_a_wrong_plan_is_told_beside_the_button_and_can_be_mended(page):
     page.get_by_role("button", name="Start the study").click()
     page.locator("[role=alert]", has_text="whole numbers of features, such as 5, 10, 20, got 'five'").wait_for()
     page.get_by_label("Numbers of features to select").fill("5")
+    page.get_by_label("Name of the study").fill("a/b")
+    page.get_by_role("button", name="Start the study").click()
+    page.locator("[role=alert]", has_text="short name of letters").wait_for()
+    page.get_by_label("Name of the study").fill("")
     page.get_by_label("How the data are changed").select_option("folds")
     page.locator("#perturbation-folds-n_repeats").wait_for()
     page.get_by_role("button", name="Estimate again").click()
