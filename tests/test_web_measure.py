@@ -14,7 +14,7 @@ import holdfast as hf
 from holdfast.datasets import load_example, make_selections
 from holdfast.web.selections import layouts
 from holdfast.web.selections.layouts import UNNAMED
-from serving import open_client, open_page, start_server, upload
+from serving import drop, open_client, open_page, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
 
@@ -532,6 +532,13 @@ def test_two_files_are_compared_as_pairs(browse, tmp_path):
     assert browse.locator("[data-table=changes] tbody tr").count() > 1
     browse.set_viewport_size({"width": 390, "height": 844})
     assert browse.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.browser
+def test_files_can_be_dropped(browse):
+    drop(browse, "#files", ("one.csv", "a,b\n1,0\n1,1\n"), ("two.csv", "a,b\n0,1\n1,1\n"))
+    browse.wait_for_url("**/compare*")
+    assert "Were they?" in browse.inner_text("#live")
 
 
 @pytest.mark.browser

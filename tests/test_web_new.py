@@ -11,7 +11,7 @@ import holdfast as hf
 from holdfast.declared import About
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
 from holdfast.web.planning import starting
-from serving import open_client, open_page, start_server, upload, wait_for
+from serving import drop, open_client, open_page, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
 NAMES = ("expression.csv", "samples.csv")
@@ -466,11 +466,6 @@ def page(browser, tmp_path):
         page.wrong = [text for text in page.wrong if "the server responded with a status of 400" not in text]
 
 
-DROP = """([name, text]) => {
-  const dropped = new DataTransfer();
-  dropped.items.add(new File([text], name));
-  document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
-}"""
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -511,8 +506,7 @@ def test_questions_are_answered_by_clicking_and_a_second_table_is_given(page, ge
     files = [{"name": name, "mimeType": "text/csv", "buffer": content}
              for content, name in zip(genes, NAMES, strict=True)]  # fmt: skip
     page.get_by_role("link", name="New study").click()
-    page.locator("[data-drop]").wait_for()
-    page.evaluate(DROP, [NAMES[0], genes[0].decode()])
+    drop(page, "[data-drop]", (NAMES[0], genes[0].decode()))
     page.get_by_role("button", name="A feature, such as a gene").click()
     page.locator("#second-file").wait_for()
     page.set_viewport_size({"width": 390, "height": 900})
