@@ -32,6 +32,11 @@ def recovery_data(recoveries: "Recovery | Sequence[Recovery] | Mapping[str, Reco
     DataFrame
         ``panel`` (the name), ``column`` (from 1), ``feature``, ``relevance`` and ``frequency``.
 
+    Raises
+    ------
+    ValueError
+        If there is no recovery.
+
     See Also
     --------
     plot_recovery : Draws them.

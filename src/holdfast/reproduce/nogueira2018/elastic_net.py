@@ -108,8 +108,8 @@ def _check_curves(mean: dict[float, pd.DataFrame]) -> list[Check]:
     sizes, least = stable["features"].to_numpy(), float(stable["stability"].min())
     reason = (
         f"It is at α = {steepest:g}, from λ = {strengths[place]:g} to {strengths[place + 1]:g}; the largest rise of "
-        f"α = 0.05 is {max(float(rises[ALPHA].max()), 0.0):.2f}. The ridge part of the penalty grows with λ too, and takes "
-        "correlated features in together."
+        f"α = 0.05 is {max(float(rises[ALPHA].max()), 0.0):.2f}. The ridge part of the penalty grows with λ too, and "
+        "takes correlated features in together."
     )
     return [
         Check.fact("As λ increases, fewer features are selected", "Section 6.1.3, Figure 10a", holds=rise <= 0.5,
