@@ -108,8 +108,8 @@ def _check_curves(mean: dict[float, pd.DataFrame]) -> list[Check]:
     sizes, least = stable["features"].to_numpy(), float(stable["stability"].min())
     reason = (
         f"It is at α = {steepest:g}, from λ = {strengths[place]:g} to {strengths[place + 1]:g}; the largest rise of "
-        f"α = 0.05 is {max(float(rises[ALPHA].max()), 0.0):.2f}. The ridge part of the penalty grows with λ too, and takes "
-        "correlated features in together."
+        f"α = 0.05 is {max(float(rises[ALPHA].max()), 0.0):.2f}. The ridge part of the penalty grows with λ too, and "
+        "takes correlated features in together."
     )
     return [
         Check.fact("As λ increases, fewer features are selected", "Section 6.1.3, Figure 10a", holds=rise <= 0.5,
@@ -172,8 +172,10 @@ def _draw_curves(runs: list[ElasticNetRun]) -> Picture:
     curves = {f"α = {alpha:g}": [run.curves[alpha] for run in runs] for alpha in runs[0].curves}
     quantities = {"features": "mean number selected", "log-likelihood": "log-likelihood", "stability": "stability"}
     table = redundancy.curve_table(curves, quantities)
+    likely, both = (np.mean([run.at(at, "stability") for run in runs]) for at in (LAMBDA_LIKELIHOOD, LAMBDA_BOTH))
+    title = f"Stability at α = {ALPHA:g}: {likely:.2f} at λ = {LAMBDA_LIKELIHOOD:g}, {both:.2f} at λ = {LAMBDA_BOTH:g}"
     return Picture(
-        name="curves", chart=plots.plot_setting(table, "lambda", lines="mix of penalties"),
+        name="curves", chart=plots.plot_setting(table, "lambda", lines="mix of penalties", title=title),
         caption="Number of selected features, log-likelihood and stability against λ for several α, beside Figure 10: "
         f"means over {len(runs)} data sets, with the 95 % interval of the mean; no stability where nothing is "
         "selected.",
