@@ -172,8 +172,10 @@ def _draw_curves(runs: list[ElasticNetRun]) -> Picture:
     curves = {f"α = {alpha:g}": [run.curves[alpha] for run in runs] for alpha in runs[0].curves}
     quantities = {"features": "mean number selected", "log-likelihood": "log-likelihood", "stability": "stability"}
     table = redundancy.curve_table(curves, quantities)
+    likely, both = (np.mean([run.at(at, "stability") for run in runs]) for at in (LAMBDA_LIKELIHOOD, LAMBDA_BOTH))
+    title = f"Stability at α = {ALPHA:g}: {likely:.2f} at λ = {LAMBDA_LIKELIHOOD:g}, {both:.2f} at λ = {LAMBDA_BOTH:g}"
     return Picture(
-        name="curves", chart=plots.plot_setting(table, "lambda", lines="mix of penalties"),
+        name="curves", chart=plots.plot_setting(table, "lambda", lines="mix of penalties", title=title),
         caption="Number of selected features, log-likelihood and stability against λ for several α, beside Figure 10: "
         f"means over {len(runs)} data sets, with the 95 % interval of the mean; no stability where nothing is "
         "selected.",
