@@ -12,6 +12,7 @@ from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
 from holdfast.reproduce import Check, Outcome, Picture, Table, experiments, reproduce, running
 from holdfast.reproduce.kept import find_kept
+from holdfast.reproduce.pages import slim_svg
 
 NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits"}
 
@@ -125,6 +126,11 @@ def test_pages_show_claims_tables_and_pictures_and_link_to_each_other(done, tmp_
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert "[Kalousis 2005, Table 9](kalousis2005.md#table-9-a--bar)" in index
     assert "| ? open |" not in index
+
+
+def test_pictures_of_pages_are_slim():
+    drawn = '<svg><g role="img" aria-label="a: 1"><path d="M1.25,0.049L-10.96,3" opacity="0.18"/></g></svg>'
+    assert slim_svg(drawn) == '<svg><g><path d="M1.2,0L-11,3" opacity="0.18"/></g></svg>'
 
 
 def test_an_unknown_name_is_one_sentence_with_a_hint(done, tmp_path):

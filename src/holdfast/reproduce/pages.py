@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -36,8 +35,19 @@ def write_pages(outcomes: Sequence[KeptOutcome], folder: Path, out: Path) -> Non
         (out / f"{paper}.md").write_text(paper_page(paper, found), encoding="utf-8")
         for outcome in found:
             for picture in outcome.pictures:
-                shutil.copyfile(folder / outcome.experiment / picture.file, out / picture.file)
+                drawn = (folder / outcome.experiment / picture.file).read_text(encoding="utf-8")
+                (out / picture.file).write_text(slim_svg(drawn), encoding="utf-8")
     (out / "index.md").write_text(index_page(by_paper), encoding="utf-8")
+
+
+def slim_svg(drawn: str) -> str:
+    """Return a picture without a description of each of its marks, and with coordinates to a tenth of a point."""
+    plain = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", drawn)
+    return re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"\d+\.\d+", _tenths, path[0]), plain)
+
+
+def _tenths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def paper_page(paper: str, outcomes: Sequence[KeptOutcome]) -> str:
