@@ -53,23 +53,29 @@ def show_maximum(bench: Workbench) -> Outcome:
             Check.fact(
                 "Wald's measure and CW_rel still return their maximum of 1 where half of the runs miss a feature.",
                 "Figure 1a, Section 3.4", holds=at_one == ["CW_rel", "Wald"], published="Wald and CW_rel",
-                ours=" and ".join(at_one) or "none", rule="these and no others of Table 2 are 1 at every k",
+                ours=_join(at_one), rule="these and no others of Table 2 are 1 at every k",
             ),
             Check.fact(
                 "Lustgarten's and Goh's measures vary with k though all runs agree.", "Figure 1b, Section 3.4",
                 holds=set(varying.index[varying]) == {"Lustgarten", "Goh"}, published="Lustgarten and Goh",
-                ours=" and ".join(sorted(varying.index[varying])) or "none",
+                ours=_join(sorted(varying.index[varying])),
                 rule="these and no others of Table 2, but for Krízek and Davis, vary by more than rounding",
             ),
         ],
         pictures=[
             Picture(
-                name="half-differ", chart=_draw(left, "Wald", "CW_rel", "Jaccard", "Hamming", "the new measure"),
+                name="half-differ", chart=_draw(
+                    left, f"1 where half of the runs miss a feature: {_join(at_one)}",
+                    "Wald", "CW_rel", "Jaccard", "Hamming", "the new measure",
+                ),
                 caption="Beside Figure 1a: half of 100 runs select features 1 to k of 10, the others 1 to k − 1. "
                 "Wald's measure and CW_rel coincide.",
             ),
             Picture(
-                name="all-agree", chart=_draw(right, "Lustgarten", "Goh", "Jaccard", "Wald", "the new measure"),
+                name="all-agree", chart=_draw(
+                    right, f"Vary with k though all runs agree: {_join(sorted(varying.index[varying]))}",
+                    "Lustgarten", "Goh", "Jaccard", "Wald", "the new measure",
+                ),
                 caption="Beside Figure 1b: all 100 runs select features 1 to k of 10. Jaccard's index, Wald's and the "
                 "new measure coincide, and from k = 5 on Goh's and Lustgarten's.",
             ),
@@ -83,9 +89,13 @@ def show_maximum(bench: Workbench) -> Outcome:
     )  # fmt: skip
 
 
-def _draw(table: pd.DataFrame, *lines: str) -> "AnyChart":
-    shown = table[table["line"].isin(lines)]
-    return plots.plot_setting(shown.assign(quantity="stability value"), "k")
+def _join(names: list[str]) -> str:
+    return " and ".join(names) or "none"
+
+
+def _draw(table: pd.DataFrame, title: str, *lines: str) -> "AnyChart":
+    shown = table[table["line"].isin(lines)].assign(quantity="stability value")
+    return plots.plot_setting(shown, "k", lines="measure", title=title)
 
 
 def _extreme(table: pd.DataFrame, which: str) -> str:
@@ -139,7 +149,13 @@ def show_correction(bench: Workbench) -> Outcome:
         ],
         pictures=[
             Picture(
-                name="random", chart=plots.plot_setting(table.assign(quantity="stability value"), "k"),
+                name="random",
+                chart=plots.plot_setting(
+                    table.assign(quantity="stability value"), "k", lines="measure",
+                    title="For random selections Kuncheva's measure is within "
+                    f"{lines['Kuncheva']['value'].abs().max():.4f} of 0; Dice's index goes from "
+                    f"{lines['Dice']['value'].iloc[0]:.2f} to {lines['Dice']['value'].iloc[-1]:.2f}",
+                ),
                 caption=f"Beside Figure 2: means over {repeats} collections of 100 random selections of k of 10 "
                 "features; bands of two standard errors. Dice and POG coincide.",
             )
