@@ -165,8 +165,21 @@ def rank_check(nested: Nested, ratio: float, of: str, row: Row, title: str, wher
     return Check.fact(
         f"Order of the five alphas by {of} on {title} at r = {ratio:g}.", where, holds=found >= LEAST - 1e-9, rule=RULE,
         published=" ".join(f"{rank:g}" for rank, _ in row), ours=f"{found:.2f}: {_line(ours)}",
-        if_missed=f"With our bootstrap samples drawn again the correlation is {low:.2f} to {high:.2f}. {more}".strip(),
+        if_missed=f"With our bootstrap samples drawn again the correlation is {low:.2f} to {high:.2f}. "
+        f"{_say_spread(nested, ratio, of)} {more}".strip(),
     )  # fmt: skip
+
+
+def _say_spread(nested: Nested, ratio: float, of: str) -> str:
+    """How far the values that are ranked lie apart, beside how sure a difference of two is."""
+    values = np.array([nested.by_sample(alpha, ratio, of) for alpha in ALPHAS])  # alphas × sizes × samples
+    others = np.delete(values, ALPHAS.index(0.5), axis=0) - values[ALPHAS.index(0.5)]
+    error = np.median(others.std(axis=2, ddof=1)) / np.sqrt(values.shape[2])
+    gap = np.median(np.ptp(values.mean(axis=2), axis=0))
+    return (
+        f"The best and the worst alpha are {gap:.3f} apart (median over numbers of features), and the standard error of "
+        f"a difference from MID is {error:.3f}."
+    )
 
 
 def side_check(nested: Nested, name: str) -> Check:
