@@ -128,6 +128,19 @@ def open_page(browser, address, path="", *, width=1400, **options):
     assert [url for url in asked if not url.startswith((f"{host}/", "data:", "blob:"))] == []
 
 
+DROP = """([place, files]) => {
+  const dropped = new DataTransfer();
+  files.forEach(([name, text]) => dropped.items.add(new File([text], name)));
+  document.querySelector(place).dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
+}"""
+
+
+def drop(page, place, *files):
+    """Drop files, each a name and a text, on a place of a page in a browser."""
+    page.locator(place).wait_for()
+    page.evaluate(DROP, [place, files])
+
+
 def upload(client, content, name, purpose="table"):
     """Upload a file, and return its key."""
     content = Path(content).read_bytes() if isinstance(content, Path) else content

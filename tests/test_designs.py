@@ -66,6 +66,31 @@ def test_pairs_are_summarized_by_their_mean_agreement(measure, results):
     assert "disjoint halves" in estimate.scope
 
 
+@pytest.mark.parametrize("design", ["pairs", "nested_folds"])
+def test_overlaps_are_those_of_runs_that_are_compared(design, results):
+    designed = results[design].designed("three")
+    Z = designed.runs.to_frame().to_numpy()
+    blocks = [np.flatnonzero(np.array(designed.blocks) == block) for block in sorted(set(designed.blocks))]
+    means = [np.mean([Z[a] @ Z[b] for a, b in itertools.combinations(block, 2)]) for block in blocks]
+    assert results[design].stability("three").mean_overlap == pytest.approx(np.mean(means))
+    assert results["nested_subsamples"].stability("three").mean_overlap is None
+
+
+@every
+def test_the_share_of_tied_features_is_told_in_every_design(design, results):
+    result = results[design]
+    weights = result.designed("weights").runs
+    assert result.stability("weights").tied_share == 0 == hf.stability(weights, "spearman").tied_share
+    assert result.stability("three").tied_share is None
+    matrix = np.array([[3, 1, 0, 0, 0, 2], [3, 2, 1, 0, 0, 4.0]] * 4)
+    blocks = {"pairs": [0, 0, 1, 1, 2, 2, 3, 3], "nested_folds": [0] * 4 + [1] * 4}.get(design)
+    fractions = [1.0, 0.5] * 4 if design == "nested_subsamples" else None
+    blocks = [0, 0, 1, 1, 2, 2, 3, 3] if fractions else blocks
+    tied = made({"a": {"weights": matrix}}, n_features=6, design=design, blocks=blocks, fractions=fractions)
+    for measure in ("spearman", "weight_correlation"):
+        assert tied.stability("a", measure).tied_share == pytest.approx((3 + 2) / 12)
+
+
 def test_pairs_have_no_interval_and_say_why(results):
     estimate = results["pairs"].stability("three")
     why = "pairs of halves of one data set do not show how much new data sets would differ"

@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.inference.designs import agreement_by_fraction
 from holdfast.study.orders import UnansweredError
+from holdfast.tradeoff.cuts import find_sizes
 from holdfast.tradeoff.knots import entering, find_knots
-from holdfast.tradeoff.profiles import find_sizes
 from results import made, noisy, subsets
 
 
@@ -103,6 +103,21 @@ def test_blocks_are_measured_inside():
     blocks = np.repeat(range(15), 2).tolist()
     result = made({"a": {"weights": weights(12)}}, n_features=100, design="pairs", blocks=blocks)
     assert result.profile("a", sizes=SIZES).knots == [12]
+
+
+@pytest.mark.parametrize("design", [hf.Bootstrap(12), hf.NestedFolds(4, 3)], ids=["bootstrap", "nested folds"])
+def test_selections_are_filled_up_with_features_without_information_on_demand(design):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((90, 40)), np.arange(90) % 2
+    X[:, :5] += 3 * y[:, None]
+    gain = hf.Candidates(hf.selectors.InformationGain(), sizes=[3, 5], keep="weights")
+    result = hf.Study(selectors={"gain": gain}, perturbation=design).run(X, y)
+    sizes = [3, 5, 8, 20, 40]
+    bare, filled = (result.profile("gain", "jaccard", sizes=sizes, fill=fill) for fill in (False, True))
+    assert filled.frame["stability"].iloc[:2].tolist() == bare.frame["stability"].iloc[:2].tolist()
+    assert filled.frame["stability"].iloc[-1] == 1 > bare.frame["stability"].iloc[-1]  # all features
+    assert filled.frame["stability"].iloc[2] < bare.frame["stability"].iloc[2]
+    assert filled.knots in ([5], [8])  # a feature of noise may pass in most resamples
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
@@ -24,6 +25,7 @@ from holdfast.inference.evaluation import (
     check_undefined,
     convert_kind,
     is_list_of_similarities,
+    tied_share,
 )
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
 from holdfast.inference.sides import Side
@@ -320,6 +322,8 @@ def _average_blocks(
         distribution=distribution,
         pseudo_values=np.empty(0) if math.isnan(value) else values,
         mean_size=_mean_size(designed),
+        mean_overlap=_mean_overlap(designed),
+        tied_share=None if runs.kind == "subset" else tied_share(runs.matrix()),
         reason=reason,
         has_strength=measure.has_strength,
         scope=designed.about.scope or SCOPE,
@@ -332,6 +336,20 @@ def _mean_size(designed: DesignedRuns) -> float | None:
         return None
     smaller = np.array(designed.fractions) < 1
     return float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
+
+
+def _mean_overlap(designed: DesignedRuns) -> float | None:
+    """How many features two runs of a block share, the mean over blocks; None where blocks are not compared so."""
+    if designed.runs.kind != "subset" or designed.design == "nested_subsamples" or not designed.runs.n_runs:
+        return None
+    _, block = np.unique(designed.blocks, return_inverse=True)
+    members = sp.csr_array((np.ones(block.size), (block, np.arange(block.size))))
+    counts = members @ designed.runs.to_sparse().astype(np.float64)
+    shared = np.asarray(counts.multiply(counts).sum(axis=1)).ravel() - members @ designed.runs.sizes
+    n_runs = np.bincount(block)
+    several = n_runs > 1
+    pairs = n_runs[several] * (n_runs[several] - 1)
+    return float((shared[several] / pairs).mean()) if several.any() else None
 
 
 def _values_to_average(

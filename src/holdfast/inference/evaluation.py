@@ -142,7 +142,7 @@ def describe_runs(preferences: Preferences) -> dict[str, Any]:
     """Return the facts about the runs that an estimate carries, whatever the measure."""
     facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
     if preferences.kind != "subset":
-        return {**facts, "tied_share": _tied_share(preferences.matrix())}
+        return {**facts, "tied_share": tied_share(preferences.matrix())}
     n_runs, counts = preferences.n_runs, preferences.counts
     facts["mean_size"] = float(preferences.sizes.mean())
     if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
@@ -150,7 +150,8 @@ def describe_runs(preferences: Preferences) -> dict[str, Any]:
     return facts
 
 
-def _tied_share(rows: NDArray[np.float64]) -> float:
+def tied_share(rows: NDArray[np.float64]) -> float:
+    """Return the mean share of features that are tied with another, run by run."""
     ordered = np.sort(rows, axis=1)
     same = np.diff(ordered, axis=1) == 0
     edge = np.zeros((len(rows), 1), dtype=bool)

@@ -19,7 +19,9 @@ from holdfast.plots.map_data import SelectionMap, selection_map_data
 from holdfast.plots.mrmr_terms import mrmr_terms_data, plot_mrmr_terms
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
+from holdfast.plots.qq import plot_qq, qq_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
+from holdfast.plots.recovery import plot_recovery, recovery_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
@@ -47,13 +49,17 @@ __all__ = [
     "plot_mrmr_terms",
     "plot_pareto",
     "plot_profile",
+    "plot_qq",
     "plot_rank_tradeoff",
+    "plot_recovery",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
     "plot_swaps",
     "profile_data",
+    "qq_data",
     "rank_tradeoff_data",
+    "recovery_data",
     "save",
     "selection_map_data",
     "setting_data",

@@ -53,7 +53,7 @@ def close_scale(data: pd.DataFrame, *columns: str) -> Any:
 def line_with_band(
     base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()
 ) -> "list[alt.Chart]":
-    """Return a band from ``low`` to ``high``, the line inside it and its points, for each color."""
+    """Return a band from ``low`` to ``high``, the line inside it and its points, small if many, for each color."""
     if by is not None:
         base = base.encode(color=by)
     within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")

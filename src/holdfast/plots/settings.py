@@ -145,6 +145,8 @@ def plot_setting(
     fraction: float | Sequence[float] | None = None,
     candidates: Iterable[str] | None = None,
     level: float = 0.95,
+    lines: str = "selector",
+    title: str | None = None,
     **parameters: Any,
 ) -> "alt.VConcatChart | alt.LayerChart":
     """Draw stability, score and number of selected features against a setting.
@@ -168,6 +170,10 @@ def plot_setting(
         Names of candidates; all that have the setting by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
+    lines : str
+        What the lines are, if they are no selectors: the title of the legend.
+    title : str, optional
+        A finding of your own; by default where stability and score are highest.
     **parameters
         As for :meth:`StudyResult.stability`.
 
@@ -191,11 +197,13 @@ def plot_setting(
         source, setting, score=score, measure=measure, fraction=fraction, candidates=candidates, level=level,
         **parameters,
     )  # fmt: skip
-    return draw_setting(data, setting, level=level)
+    return draw_setting(data, setting, level=level, lines=lines, title=title)
 
 
-def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw the effect of a setting from the data of :func:`setting_data`; ``level`` is for the text."""
+def draw_setting(
+    data: pd.DataFrame, setting: str, *, level: float, lines: str = "selector", title: str | None = None
+) -> "alt.VConcatChart | alt.LayerChart":
+    """Draw the effect of a setting from the data of :func:`setting_data`; all else is for the text."""
     data = data.dropna(subset="value")
     if data.empty:
         return text_chart(f"Nothing is known for any value of {shorten(setting)}")
@@ -203,11 +211,12 @@ def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VCon
     data, x = _setting_axis(_without_sizes_set(data), setting)
     quantities = list(dict.fromkeys(data["quantity"]))
     panels = [
-        _panel(data[data["quantity"] == quantity], quantity, x, last=quantity == quantities[-1])
+        _panel(data[data["quantity"] == quantity], quantity, x, lines, last=quantity == quantities[-1])
         for quantity in quantities
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
-    return finish_chart(chart, _finding(data, setting), [_note(quantities, level)], width=WIDTH + 60)
+    finding = title or _finding(data, setting)
+    return finish_chart(chart, finding, [_note(data, level)], width=WIDTH + 60)
 
 
 def _without_sizes_set(data: pd.DataFrame) -> pd.DataFrame:
@@ -232,7 +241,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
     return data, alt.X("setting:N", title=title, sort=list(names.values()), axis=axis)
 
 
-def _panel(data: pd.DataFrame, quantity: str, x: Any, *, last: bool) -> "alt.LayerChart":
+def _panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, last: bool) -> "alt.LayerChart":
     alt = altair()
     scale = stability_scale if quantity == STABILITY else close_scale
     names = dict(zip(data["line"].unique(), display_names(data["line"].unique()), strict=True))
@@ -243,7 +252,8 @@ def _panel(data: pd.DataFrame, quantity: str, x: Any, *, last: bool) -> "alt.Lay
         x = x.copy()
         x.title = None
     base = alt.Chart(inline_data(data.assign(line=data["line"].map(names)))).encode(x=x)
-    by = alt.Color("line:N", title="selector", legend=alt.Legend(symbolType="circle") if len(names) > 1 else None)
+    legend = alt.Legend(symbolType="circle") if len(names) > 1 else None
+    by = alt.Color("line:N", title=shorten(lines), sort=list(names.values()), legend=legend)
     tooltip = [
         alt.Tooltip("candidate:N", title="candidate"),
         alt.Tooltip("value:Q", title=shorten(quantity, 30), format=".3f"),
@@ -274,7 +284,9 @@ def _where(row: "pd.Series[Any]", data: pd.DataFrame, setting: str) -> str:
     return text if len(set(data["line"])) == 1 else f"{text} ({shorten(row['line'], 30)})"
 
 
-def _note(quantities: list[str], level: float) -> str:
+def _note(data: pd.DataFrame, level: float) -> str:
+    if data["low"].isna().all():
+        return ""
     share = format_percent(level)
-    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in quantities else ""
+    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in set(data["quantity"]) else ""
     return f"bands: {share} intervals{size}"

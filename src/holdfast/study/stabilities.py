@@ -10,7 +10,7 @@ import pandas as pd
 from holdfast.cards.study import Card, make_study_card
 from holdfast.checks import Matrix
 from holdfast.inference.comparisons import Comparisons
-from holdfast.inference.designs import design_comparisons, design_stability
+from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
@@ -106,12 +106,32 @@ class StudyStabilities(ResultMixin, StudyContents):
         X: Matrix | None,
         parameters: dict[str, Any],
     ) -> StabilityEstimate:
-        if self.kinds.get(candidate) == "subset":
-            kind = None if measure is None or top is not None else measure.kind
-            designed = self.designed(candidate, fraction=fraction, kind=kind, top=top)
+        if self.kinds.get(candidate) == "subset" and top is not None:
+            designed = self.designed(candidate, fraction=fraction, top=top)
         else:
-            designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
+            designed = self.measured(candidate, CommonMeasure(measure or "", top), fraction)
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
+
+    def measured(self, candidate: str, common: CommonMeasure, fraction: float | None = None) -> DesignedRuns:
+        """Return the runs of a candidate as a common measure measures them.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        common : CommonMeasure
+            The measure: one of rankings or weights asks for those that selections were cut from.
+        fraction : float, optional
+            Of nested subsamples, only those of this size, and the whole samples.
+
+        Returns
+        -------
+        DesignedRuns
+            Rankings and weights cut to ``common.top``, where they stand beside selections.
+        """
+        if self.kinds.get(candidate) != "subset" or not common.measure:
+            return common.cut(self.designed(candidate, fraction=fraction))
+        return self.designed(candidate, fraction=fraction, kind=find_measure(common.measure).kind)
 
     def common_measure(
         self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None
@@ -183,7 +203,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
         common = self.common_measure(names, measure)
-        designed = {name: common.cut(self.designed(name)) for name in names}
+        designed = {name: self.measured(name, common) for name in names}
         return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
 
     def find_comparable(self) -> list[str]:
