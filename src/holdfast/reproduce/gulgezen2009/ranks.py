@@ -177,8 +177,8 @@ def _say_spread(nested: Nested, ratio: float, of: str) -> str:
     error = np.median(others.std(axis=2, ddof=1)) / np.sqrt(values.shape[2])
     gap = np.median(np.ptp(values.mean(axis=2), axis=0))
     return (
-        f"The best and the worst alpha are {gap:.3f} apart (median over numbers of features), and the standard error of "
-        f"a difference from MID is {error:.3f}."
+        f"The best and the worst alpha are {gap:.3f} apart (median over numbers of features); the standard error of a "
+        f"difference from MID is {error:.3f}."
     )
 
 
