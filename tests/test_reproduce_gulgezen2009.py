@@ -133,7 +133,12 @@ def test_redraws_of_equal_samples_are_the_ranks_themselves(nested):
 
 def test_constants_are_chosen_as_the_definition_has_it(nested):
     smallest = nested.names(0)[1]
-    assert nested.result.preferences(smallest).to_frame()["f1"].any()
+    share = nested.result.preferences(smallest).to_frame()["f1"].mean()
+    assert share > 0
+    assert nested.constant == ("f1",)
+    assert nested.share_with_constants(0, 3) == share
+    worse = Shifted(nested.result, nested.measure, nested.constant, {"shift": -0.05})
+    assert "A constant feature (f1)" in ranks.more_stable(worse, 0.25, "Wine", "here").reason
 
 
 # Verdicts follow the numbers
@@ -174,7 +179,7 @@ class Shifted(Nested):
     ],
 )
 def test_mid_beside_miq(nested, shift, average, always, similar):
-    shifted = Shifted(nested.result, nested.measure, {"shift": shift})
+    shifted = Shifted(nested.result, nested.measure, (), {"shift": shift})
     assert ranks.more_stable(shifted, 0.25, "Wine", "here").verdict == average
     assert ranks.always_more_stable(shifted, [0.25]).verdict == always
     assert ranks.similar_accuracy({"wine": shifted})[0].verdict == similar

@@ -25,11 +25,13 @@ Floats = NDArray[np.float64]
 class Nested:
     """A study on one data set, and the measure of stability with the similarities on each bootstrap sample.
 
-    ``of`` is ``"stability"`` or ``"accuracy"``; an alpha of None stands for MIQ.
+    ``of`` is ``"stability"`` or ``"accuracy"``; an alpha of None stands for MIQ; ``constant`` are features that have
+    one value in all rows.
     """
 
     result: StudyResult
     measure: hf.Measure
+    constant: tuple[str, ...] = ()
     known: dict[Any, Any] = field(default_factory=dict)
 
     def names(self, alpha: float | None) -> list[str]:
@@ -62,6 +64,11 @@ class Nested:
         means = values[:, :, drawn].mean(axis=3).round(12)  # alphas × sizes × redraws
         return rankdata(-means, method="min", axis=0).mean(axis=1).T
 
+    def share_with_constants(self, alpha: float | None, size: int) -> float:
+        """Share of samples on which a feature that is constant is among the first so many."""
+        (name,) = [name for name in self.names(alpha) if self.result.settings(name)["size"] == size]
+        return float(self.result.preferences(name).to_frame()[list(self.constant)].any(axis=1).mean())
+
     def difference(self, ratio: float, of: str) -> Floats:
         """MID minus MIQ: sizes × bootstrap samples."""
         return self.by_sample(0.5, ratio, of) - self.by_sample(None, ratio, of)
@@ -90,7 +97,8 @@ def run_study(bench: Workbench, name: str, ratios: Sequence[float], *, binned: b
     wholes = result.splits.query("fraction == 1")
     rows = [rows.repeat(counts) for rows, counts in zip(wholes["train_rows"], wholes["train_counts"], strict=True)]
     alike = [hf.similarity.SymmetricalUncertainty(codes[own], n_bins=None) for own in rows]
-    return Nested(result, hf.MEASURES["gulgezen"].bind(similarity=alike))
+    constant = () if binned else tuple(X.columns[np.ptp(codes, axis=0) == 0])
+    return Nested(result, hf.MEASURES["gulgezen"].bind(similarity=alike), constant)
 
 
 def _find_sizes(bench: Workbench, n_features: int, binned: bool) -> list[int]:
