@@ -448,7 +448,7 @@ def test_lines_of_a_setting_can_be_anything_and_the_finding_ones_own():
     assert chart.title.subtitle == []  # no bands to speak of
 
 
-@pytest.mark.parametrize(("n", "size"), [(5, 45), (60, 12)])
+@pytest.mark.parametrize(("n", "size"), [(5, 45), (120, 8)])
 def test_points_of_many_settings_are_small(n, size):
     table = {"setting": range(1, n + 1), "quantity": ["stability"] * n, "value": [0.5] * n}
     layers = json.loads(plots.plot_setting(table, "k").to_json())["vconcat"][0]["layer"]

@@ -21,6 +21,7 @@ NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits
 def done(monkeypatch):
     """Three experiments instead of those of the papers; the list says which were done."""
     calls = []
+    experiments.load_experiments()  # modules that pages are about would register theirs later
     monkeypatch.setattr(experiments, "EXPERIMENTS", Registry("experiment"))
     monkeypatch.setattr(experiments, "PAPERS", ())
     monkeypatch.setattr("holdfast.reproduce.pages.PAPERS", ("kalousis2005", "nogueira2016"))
