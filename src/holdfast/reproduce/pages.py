@@ -17,6 +17,10 @@ QUICK = (
     "These pages are of a quick run, which does a small part of each experiment: their verdicts say little. "
     "`holdfast reproduce all` does the whole."
 )
+TIMES = (
+    "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last run, "
+    "which does not fit anew what studies had kept."
+)
 INTRODUCTION = (
     "Every table and figure of the five papers behind holdfast that data allow, done again with holdfast: the "
     "published numbers beside ours, a verdict on each claim by a rule that was stated before, and the pictures. A "
@@ -61,7 +65,8 @@ def paper_page(paper: str, outcomes: Sequence[KeptOutcome]) -> str:
         f"**{summarize_verdicts(check for outcome in outcomes for check in outcome.checks)}**",
         _limits(paper),
         *(part for outcome in outcomes for part in _sections(known[outcome.experiment], outcome)),
-        "## Where and when",
+        "## Where, and how long",
+        TIMES,
         "\n".join(f"- {_took(outcome)}" for outcome in outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
