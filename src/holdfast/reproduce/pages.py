@@ -18,8 +18,8 @@ QUICK = (
     "`holdfast reproduce all` does the whole."
 )
 TIMES = (
-    "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last run, "
-    "which does not fit anew what studies had kept."
+    "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last "
+    "run, which does not fit anew what studies had kept."
 )
 INTRODUCTION = (
     "Every table and figure of the five papers behind holdfast that data allow, done again with holdfast: the "
