@@ -25,7 +25,7 @@ REDUNDANCIES = {"none": 0.0, "low": 0.3, "medium": 0.5, "high": 0.8}
 PRINTED_STRENGTHS = (0.023, 0.0187, 0.009, 0.0051, 4.12e-4)
 """The penalty strengths of the lasso that the papers print, which join our grid."""
 LARGEST, SMALLEST = 0.35, 3.5e-5
-"""Ends of the grid: where the first feature enters on all rows, and 1/10,000 of it, as in the authors' script."""
+"""Ends of the grid: about where the first feature enters, and 1/10,000 of it; the authors' script sets neither."""
 WORDS = {level: f"{'no' if level == 'none' else level} redundancy" for level in REDUNDANCIES}
 SCORE = "neg_log_loss"
 ALIKE = 0.4

@@ -304,7 +304,8 @@ def final_features(bench: Workbench) -> Outcome:
         )],
         pictures=[_draw_frequencies(bench)],
         protocol=f"{_protocol(bench)} *Optimizing both* is `one-se`, the most stable λ within one standard error of "
-        "the best likelihood: the rule of this table, stated before; two others stand beside it. The paper has none.",
+        "the best likelihood: the rule of this table, fixed before the full run, after a trial on the first data set; "
+        "two others stand beside it. The paper has none.",
         beyond=[redundancy.tell_rules(found, "nogueira")],
     )  # fmt: skip
 
