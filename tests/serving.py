@@ -124,7 +124,7 @@ def open_page(browser, address, path="", *, width=1400, **options):
         page.goto(host + path)
     yield page
     context.close()
-    assert page.wrong == []
+    assert page.wrong == [], page.wrong
     assert [url for url in asked if not url.startswith((f"{host}/", "data:", "blob:"))] == []
 
 
