@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,8 +13,9 @@ from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
 from holdfast.reproduce import Check, Outcome, Picture, Table, experiments, reproduce, running
 from holdfast.reproduce.kept import find_kept
-from holdfast.reproduce.pages import slim_svg
+from holdfast.reproduce.pages import slim_svg, summarize_verdicts
 
+ROOT = Path(__file__).parents[1]
 NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits"}
 
 
@@ -161,3 +163,15 @@ def test_every_experiment_is_listed_under_its_paper():
         assert name == f"{experiment.paper}-{experiment.short}"
         assert experiment.paper in experiments.PAPERS
         assert set(experiment.data) <= set(hf.datasets.names())
+    assert {experiment.paper for experiment in known.values()} == set(experiments.PAPERS)
+
+
+def test_the_readme_names_the_count_of_the_committed_pages():
+    index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
+    total = re.search(r"\*\*(\d+) of (\d+) claims reproduced, (\d+) not, (\d+) open\.\*\*", index)
+    rows = [re.search(r"(✓ reproduced|✗ not reproduced|\? open) \|$", line) for line in index.splitlines()]
+    verdicts = [row[1][2:] for row in rows if row]
+    checks = [Check(claim="", where="", published="", ours="", rule="", verdict=verdict) for verdict in verdicts]
+    assert total[0].strip("*") == summarize_verdicts(checks)
+    assert f"{total[1]} of {total[2]} claims" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "quick run" not in index
