@@ -12,7 +12,8 @@ signal-to-noise ratio per largest variance.
 λ, λ_f, ε, N and λ_v are not printed: the grids are ours. What we had seen when they and the rules were set: λ and λ_f
 were chosen after 60 resamples of the classic RFE, λ_v after 20 resamples of the criteria alone, on all five data sets;
 the rules for the figures were written after the fronts of alon without intercept, and before those of the other data
-sets. ε was 0.1 at first; 0.3 and 0.6 were added when 0.1 had turned out worse than none on alon, and are told apart.
+sets, of which trials of 20 resamples had been seen. ε was 0.1 at first; 0.3 and 0.6 were added when 0.1 had turned
+out worse than none on alon, and are told apart.
 """
 
 from holdfast.reproduce.hamer2020 import table1, figure1, figure2  # noqa: I001  in the paper's order
