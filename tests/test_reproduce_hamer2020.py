@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("short", "n_checks", "n_pictures"),
-    [("table1", 1, 0), ("figure1", 3, 1), ("figure1-intercept", 3, 1), ("criteria", 2, 0), ("figure2", 4, 1)],
+    [("table1", 1, 0), ("figure1", 3, 1), ("figure1-intercept", 3, 1), ("criteria", 2, 0), ("figure2", 5, 1)],
 )
 def test_every_experiment_has_checks_tables_and_pictures(folder, short, n_checks, n_pictures):
     experiment = load_experiments()[f"hamer2020-{short}"]
@@ -136,6 +136,8 @@ def test_verdicts_of_figure_2_turn_with_the_numbers():
     gains = {name: figure2.area_by_shrinkage(own) for name, own in (("alon", better), ("singh", worse))}
     assert figure2.check_some("the area", gains).verdict == "reproduced"  # the paper says that it can
     assert figure2.check_some("the area", {"singh": gains["singh"]}).verdict == "not reproduced"
+    first = curves([0.3, 0, 0.5, 0, 0.6, 0], groups={"no shrinkage": ["rfe1", "rfe2"], "first": ["var1"]})
+    assert figure2.area_by_first(first).value == pytest.approx(0.02)  # 0.1 × (0.5 - 0.3)
     points = {"none": ["rfe1"], "0.1": ["rfe2"], "0.3": ["var1"], "0.6": ["var2"]}
     assert figure2.gain_at_marked(curves([0.3, 0.2, 0.5, 0.4, 0, 0], groups=points), 1).value == pytest.approx(0.2)
 

@@ -39,7 +39,8 @@ PROTOCOL = (
     "accuracy of all curves and stability 0. Intervals (95 %) come from drawing the resamples again, the same ones for "
     "all candidates."
 )
-UNKNOWN = "The grids of λ, λ_f, N and λ_v, and the standardization, are not printed; ours are fixed in advance."
+UNKNOWN = "The grids of λ, λ_f, N and λ_v, and the standardization, are not printed; one grid of ours was tried."
+STRICT = f"The rule is strict: one setting of the RFE that is more accurate than all hybrids is enough. {UNKNOWN}"
 
 
 @experiment(PAPER, "figure1", shows="Figure 1", title="hybrids against the classic RFE, without intercept", data=DATA)
@@ -89,6 +90,7 @@ def check_hybrids(name: str, curves: Curves) -> list[Check]:
         check_order(
             f"on {name} every classic RFE is dominated by a hybrid: one that is as accurate is more stable",
             curves.estimate(lambda x, y: least_gain(curves, x, y)),
+            if_missed=STRICT,
         ),
         check_order(
             f"on {name} the variance hybrid is more stable than the classic RFE, at no loss of accuracy (within "
@@ -103,10 +105,10 @@ def check_hybrids(name: str, curves: Curves) -> list[Check]:
     return [*claims, check_order(claim, curves.area_gain("VAR", *GV))]
 
 
-def check_order(claim: str, estimate: Estimate, where: str = "Section 4, Figure 1") -> Check:
+def check_order(claim: str, estimate: Estimate, where: str = "Section 4, Figure 1", if_missed: str = UNKNOWN) -> Check:
     """Check that something is above 0."""
     return Check.order(
-        claim, where, difference=estimate.value, low=estimate.low, high=estimate.high, digits=3, if_missed=UNKNOWN
+        claim, where, difference=estimate.value, low=estimate.low, high=estimate.high, digits=3, if_missed=if_missed
     )
 
 

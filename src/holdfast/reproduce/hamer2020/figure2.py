@@ -16,7 +16,8 @@ SHRINKAGES = (0.1, 0.3, 0.6)
 """ε; the first at every N, the others at the marked ones."""
 MARKED = (12, 15)
 """N of the points in circles of Figure 2a."""
-UNKNOWN = "The λ, λ_f and ε of the paper are not printed; ε was 0.1, 0.3 and 0.6 here, fixed in advance."
+UNKNOWN = "The λ, λ_f and ε of the paper are not printed; one grid of ours was tried."
+ADDED = "best of ε 0.1, 0.3, 0.6; the last two were added after 0.1 had been seen on alon"
 
 
 @experiment(
@@ -30,9 +31,13 @@ def figure2(bench: Workbench) -> Outcome:
     return Outcome(
         checks=[
             *(check_hybrid(name, own) for name, own in curves.items()),
-            check_some("the dominated area", {name: area_by_shrinkage(own) for name, own in curves.items()}),
+            check_some("the dominated area (ε = 0.1)", {name: area_by_first(own) for name, own in points.items()}),
+            check_some(f"the dominated area ({ADDED})", {name: area_by_shrinkage(own) for name, own in curves.items()}),
             *(
-                check_some(f"the {what} at N = 12 and 15", {n: gain_at_marked(own, axis) for n, own in points.items()})
+                check_some(
+                    f"the {what} at N = 12 and 15 ({ADDED})",
+                    {name: gain_at_marked(own, axis) for name, own in points.items()},
+                )
                 for axis, what in enumerate(("accuracy", "stability"))
             ),
         ],
@@ -62,12 +67,17 @@ def figure2(bench: Workbench) -> Outcome:
 
 
 def complete(bench: Workbench, name: str) -> tuple[Curves, Curves]:
-    """Make the three curves of a data set, and the points at the marked N: without shrinkage, and by ε."""
+    """Make the three curves of a data set; and its points at the marked N by ε, with the curve of the first ε."""
     results = [run_study(bench, name, intercept=False), run_shrinkages(bench, name)]
     end = all_forced(results[0], math.inf)
     families = {"independent": "independent", "no shrinkage": "VAR", "shrinkage": "shrinkage"}
     curves = {group: [*of_family(results, own), *end] for group, own in families.items()}
-    points = {"none": at_marked(results, "VAR"), **{str(e): at_marked(results, "shrinkage", e) for e in SHRINKAGES}}
+    points = {
+        "none": at_marked(results, "VAR"),
+        **{str(epsilon): at_marked(results, "shrinkage", epsilon) for epsilon in SHRINKAGES},
+        "no shrinkage": curves["no shrinkage"],
+        "first": [*of_family(results[:1], "shrinkage"), *end],
+    }
     return make_curves(results, curves), make_curves(results, points)
 
 
@@ -95,13 +105,18 @@ def check_some(what: str, gains: Mapping[str, Estimate]) -> Check:
     return Check.fact(
         f"differential shrinkage can improve {what}", "Section 4, Figure 2", published="it can",
         holds=any(gain.low > 0 for gain in gains.values()),
-        rule="the 95 % interval of the gain is above 0 on at least one data set",
+        rule="the 95 % interval of the gain, not corrected for the number of tries, is above 0 on one data set or more",
         ours="; ".join(f"{name} {gain}" for name, gain in gains.items()), if_missed=UNKNOWN,
     )  # fmt: skip
 
 
+def area_by_first(points: Curves) -> Estimate:
+    """Return how much area shrinkage by the first ε adds."""
+    return points.area_gain("first", "no shrinkage")
+
+
 def area_by_shrinkage(curves: Curves) -> Estimate:
-    """Return how much area shrinkage adds."""
+    """Return how much area shrinkage by any ε adds."""
     return curves.area_gain("shrinkage", "no shrinkage")
 
 
@@ -117,7 +132,8 @@ def tabulate_shrinkage(curves: Mapping[str, Curves], points: Mapping[str, Curves
     for name, own in curves.items():
         rows.append(
             {
-                "data set": name, "area": str(area_by_shrinkage(own)),
+                "data set": name, "area, ε = 0.1": str(area_by_first(points[name])),
+                "area, any ε": str(area_by_shrinkage(own)),
                 "accuracy at N = 12, 15": str(gain_at_marked(points[name], 0)),
                 "stability at N = 12, 15": str(gain_at_marked(points[name], 1)),
             }
@@ -127,9 +143,14 @@ def tabulate_shrinkage(curves: Mapping[str, Curves], points: Mapping[str, Curves
 
 def describe_areas(curves: Mapping[str, Curves]) -> str:
     """Say on which data sets the order of the paper holds."""
-    hybrid = [name for name, own in curves.items() if own.area_gain("no shrinkage", "independent").low > 0]
-    shrinkage = [name for name, own in curves.items() if area_by_shrinkage(own).low > 0]
+    by_hybrid = {name: own.area_gain("no shrinkage", "independent") for name, own in curves.items()}
+    by_shrinkage = {name: area_by_shrinkage(own) for name, own in curves.items()}
+    hybrid, shrinkage = (
+        ", ".join(name for name, gain in gains.items() if gain.low > 0) or "no data set"
+        for gains in (by_hybrid, by_shrinkage)
+    )
+    largest = max(abs(gain.value) for gain in (*by_hybrid.values(), *by_shrinkage.values()))
     return (
-        "By 95 % intervals, the hybrid dominates more than independent completion on "
-        f"{', '.join(hybrid) or 'no data set'}, and shrinkage adds to that on {', '.join(shrinkage) or 'no data set'}."
+        f"By 95 % intervals, the hybrid dominates more than independent completion on {hybrid}, and shrinkage by the "
+        f"best of three ε adds to that on {shrinkage}. The largest of these differences is an area of {largest:.3f}."
     )
