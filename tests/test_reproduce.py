@@ -11,7 +11,7 @@ import pytest
 import holdfast as hf
 from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
-from holdfast.reproduce import Check, Outcome, Picture, Table, experiments, reproduce, running
+from holdfast.reproduce import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
 from holdfast.reproduce.kept import find_kept
 from holdfast.reproduce.pages import slim_svg, summarize_verdicts
 
@@ -95,6 +95,13 @@ def test_what_is_finished_is_kept_and_what_fails_stops_nothing(done, tmp_path):
     reproduce(["kalousis2005-table9"], tmp_path, again=True, say=said.append)
     assert done.count("table9") == 2
     assert len(list((tmp_path / "stores").rglob("anova.db"))) == 1
+
+
+def test_experiments_share_studies_in_a_folder_beside_theirs(tmp_path):
+    bench = Workbench(folder=tmp_path / "kalousis2005-table2", quick=True, n_jobs=2)
+    shared = bench.sharing("kalousis2005-studies")
+    assert shared.folder == tmp_path / "kalousis2005-studies"
+    assert (shared.quick, shared.n_jobs) == (True, 2)
 
 
 def test_a_quick_run_is_apart_from_a_full_one(done, tmp_path):

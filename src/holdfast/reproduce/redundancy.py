@@ -5,7 +5,7 @@ where one more of our data sets would be expected.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -140,8 +140,7 @@ def run_lasso(bench: Workbench, rho: float, number: int = 0) -> hf.StudyResult:
         scoring=[SCORE, "accuracy"],
         random_state=number,
     )
-    shared = replace(bench, folder=bench.folder.parent / FOLDER)
-    return shared.study(f"rho-{rho:g}-set-{number}", plan, X[:half], y[:half], keep_predictions=False)
+    return bench.sharing(FOLDER).study(f"rho-{rho:g}-set-{number}", plan, X[:half], y[:half], keep_predictions=False)
 
 
 def find_lasso(bench: Workbench, rho: float) -> list[LassoFindings]:

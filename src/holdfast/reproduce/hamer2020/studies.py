@@ -1,7 +1,6 @@
 """The studies behind both figures and Table 1: one per data set, with every setting on the same resamples."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -64,7 +63,7 @@ def _run(
         random_state=SEED,
         prefilter=f"the {size} features of largest variance over all rows" if size < TABLE_1[name][1] else None,
     )
-    return shared_folder(bench).study(f"{PAPER}-{name}{ending}", plan, X, y)
+    return bench.sharing(f"{PAPER}-studies").study(f"{PAPER}-{name}{ending}", plan, X, y)
 
 
 def filter_data(bench: Workbench, name: str) -> tuple[pd.DataFrame, Any]:
@@ -89,12 +88,7 @@ def run_sizes(bench: Workbench, name: str) -> hf.StudyResult:
         perturbation=hf.Bootstrap(bench.choose(500, 20)),
         random_state=SEED,
     )
-    return shared_folder(bench).study(f"{PAPER}-{name}-sizes", plan, X, y)
-
-
-def shared_folder(bench: Workbench) -> Workbench:
-    """Return the bench with a folder for studies that several experiments read."""
-    return replace(bench, folder=bench.folder.parent / f"{PAPER}-studies")
+    return bench.sharing(f"{PAPER}-studies").study(f"{PAPER}-{name}-sizes", plan, X, y)
 
 
 def make_candidates(bench: Workbench, *, intercept: bool) -> dict[str, hf.Candidates]:

@@ -1,6 +1,5 @@
 """The four methods in nested ten-fold cross-validation, and differences of stabilities over the outer folds."""
 
-from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -67,8 +66,7 @@ def run_methods(bench: Workbench, name: str, X: pd.DataFrame, y: Any) -> hf.Stud
         estimator=make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)),
         random_state=SEED,
     )
-    shared = replace(bench, folder=bench.folder.with_name(f"{PAPER}-studies"))  # all experiments read the same studies
-    return shared.study(name, plan, X, y)
+    return bench.sharing(f"{PAPER}-studies").study(name, plan, X, y)
 
 
 def at_size(method: str, size: int = TOP) -> str:

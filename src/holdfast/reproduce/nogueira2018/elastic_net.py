@@ -1,6 +1,5 @@
 """The elastic net at high redundancy: two penalties, likelihood and stability (section 6.1.3)."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -53,9 +52,8 @@ def _run(bench: Workbench, number: int) -> hf.StudyResult:
         scoring=[SCORE, "accuracy"],
         random_state=number,
     )
-    shared = replace(bench, folder=bench.folder.parent / FOLDER)
     half = len(y) // 2
-    return shared.study(f"set-{number}", plan, X[:half], y[:half], keep_predictions=False)
+    return bench.sharing(FOLDER).study(f"set-{number}", plan, X[:half], y[:half], keep_predictions=False)
 
 
 def _read(result: hf.StudyResult) -> ElasticNetRun:
