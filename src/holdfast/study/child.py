@@ -100,7 +100,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe:
-            pipe.close()
+            with suppress(OSError):  # what was not sent yet is not wanted any more
+                pipe.close()
 
 
 def _describe_exit(code: int) -> str:
