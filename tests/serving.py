@@ -124,8 +124,21 @@ def open_page(browser, address, path="", *, width=1400, **options):
         page.goto(host + path)
     yield page
     context.close()
-    assert page.wrong == []
+    assert page.wrong == [], page.wrong
     assert [url for url in asked if not url.startswith((f"{host}/", "data:", "blob:"))] == []
+
+
+DROP = """([place, files]) => {
+  const dropped = new DataTransfer();
+  files.forEach(([name, text]) => dropped.items.add(new File([text], name)));
+  document.querySelector(place).dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
+}"""
+
+
+def drop(page, place, *files):
+    """Drop files, each a name and a text, on a place of a page in a browser."""
+    page.locator(place).wait_for()
+    page.evaluate(DROP, [place, files])
 
 
 def upload(client, content, name, purpose="table"):

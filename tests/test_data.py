@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
 from holdfast.cli.reading import read
+from holdfast.io.columns import without_columns
 from holdfast.io.record import DataRecord
 
 ROWS = {"age": [31.5, 45, 50, 62], "dose": [0, 2, 1, 1], "ill": ["no", "yes", "no", "yes"]}
@@ -127,6 +128,13 @@ def test_a_known_data_set_has_a_record_too():
     assert record.classes == (("benign", 357), ("malignant", 212))
     with pytest.raises(ValueError, match="Expected a file for --target-file, got the data set breast_cancer"):
         read({"data": "breast_cancer", "target_file": "x.csv"}, quiet=True)
+
+
+def test_columns_are_left_out_of_a_wide_table_without_taking_it_to_pieces():
+    frame = pd.DataFrame(np.arange(600.0).reshape(2, 300)).add_prefix("x").assign(text=["a", "b"])
+    left = without_columns(frame, ["x7", "x9", "not there"])
+    pd.testing.assert_frame_equal(left, frame.drop(columns=["x7", "x9"]))
+    assert len(left._mgr.blocks) == 2  # drop() makes 299 of them
 
 
 def test_the_frame_given_stays_as_it_is():

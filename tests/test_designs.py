@@ -66,6 +66,31 @@ def test_pairs_are_summarized_by_their_mean_agreement(measure, results):
     assert "disjoint halves" in estimate.scope
 
 
+@pytest.mark.parametrize("design", ["pairs", "nested_folds"])
+def test_overlaps_are_those_of_runs_that_are_compared(design, results):
+    designed = results[design].designed("three")
+    Z = designed.runs.to_frame().to_numpy()
+    blocks = [np.flatnonzero(np.array(designed.blocks) == block) for block in sorted(set(designed.blocks))]
+    means = [np.mean([Z[a] @ Z[b] for a, b in itertools.combinations(block, 2)]) for block in blocks]
+    assert results[design].stability("three").mean_overlap == pytest.approx(np.mean(means))
+    assert results["nested_subsamples"].stability("three").mean_overlap is None
+
+
+@every
+def test_the_share_of_tied_features_is_told_in_every_design(design, results):
+    result = results[design]
+    weights = result.designed("weights").runs
+    assert result.stability("weights").tied_share == 0 == hf.stability(weights, "spearman").tied_share
+    assert result.stability("three").tied_share is None
+    matrix = np.array([[3, 1, 0, 0, 0, 2], [3, 2, 1, 0, 0, 4.0]] * 4)
+    blocks = {"pairs": [0, 0, 1, 1, 2, 2, 3, 3], "nested_folds": [0] * 4 + [1] * 4}.get(design)
+    fractions = [1.0, 0.5] * 4 if design == "nested_subsamples" else None
+    blocks = [0, 0, 1, 1, 2, 2, 3, 3] if fractions else blocks
+    tied = made({"a": {"weights": matrix}}, n_features=6, design=design, blocks=blocks, fractions=fractions)
+    for measure in ("spearman", "weight_correlation"):
+        assert tied.stability("a", measure).tied_share == pytest.approx((3 + 2) / 12)
+
+
 def test_pairs_have_no_interval_and_say_why(results):
     estimate = results["pairs"].stability("three")
     why = "pairs of halves of one data set do not show how much new data sets would differ"
@@ -144,6 +169,35 @@ def test_samples_that_shrink_are_compared_with_their_whole(results):
     estimate = result.stability("six", "jaccard")
     assert estimate.value == pytest.approx(blocks.mean())
     assert estimate.standard_error == pytest.approx(stats.sem(blocks))
+
+
+@pytest.mark.parametrize("design", ["pairs", "nested_folds", "nested_subsamples"])
+def test_each_block_may_have_a_similarity_of_its_own(design, results):
+    """That of the rows it was drawn from: the last block has twins, the others have none."""
+    result = results[design]
+    d, n_blocks = X.shape[1], result.splits["block"].nunique()
+    plain, twins = np.eye(d), np.ones((d, d))
+    by_block = result.stability("six", "gulgezen", similarity=[plain] * (n_blocks - 1) + [twins]).pseudo_values
+    apart = result.stability("six", "gulgezen", similarity=plain).pseudo_values
+    assert by_block[:-1] == pytest.approx(apart[:-1])
+    assert by_block[-1] == 1 > apart[-1]
+    same = result.stability("six", "gulgezen", similarity=[plain] * n_blocks)
+    assert same.value == result.stability("six", "gulgezen", similarity=plain).value
+    with pytest.raises(ValueError, match=f"one for each of the {n_blocks} blocks of resamples, got 1"):
+        result.stability("six", "gulgezen", similarity=[plain])
+
+
+def test_profiles_by_fraction_take_a_similarity_for_each_sample(results):
+    plain, twins = np.eye(X.shape[1]), np.ones((X.shape[1], X.shape[1]))
+    table = results["nested_subsamples"].fraction_profile(["six"], "gulgezen", similarity=[twins] * 5)
+    assert table["agreement"].dropna().tolist() == [1, 1]
+    table = results["nested_subsamples"].fraction_profile(["six"], "gulgezen", similarity=[plain] * 5)
+    assert (table["agreement"].dropna() < 1).all()
+
+
+def test_resamples_without_blocks_share_one_similarity(results):
+    with pytest.raises(ValueError, match="one similarity of features for gulgezen, got a list of 2"):
+        results["runs"].stability("six", "gulgezen", similarity=[np.eye(X.shape[1])] * 2)
 
 
 @every

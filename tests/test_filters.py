@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import f_classif
 
-from holdfast.kernels.filters import anova_f, centered, class_moments, golub, golub_variance, variance
+from holdfast.kernels.filters import (
+    anova_f,
+    centered,
+    class_moments,
+    golub,
+    golub_variance,
+    ratio_per_variance,
+    variance,
+)
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 50)
@@ -115,3 +123,19 @@ def test_a_weight_of_the_variance_that_leaves_the_range_of_numbers_is_refused():
     with pytest.raises(ValueError, match=r"lambda_v times the variance to be finite, got lambda_v=1e\+308"):
         golub_variance(moments, 1e308)
     assert golub_variance(moments, 0).tolist() == golub(moments).tolist()
+
+
+def test_a_relative_weight_of_the_variance_counts_in_largest_values_and_no_unit_of_the_data_changes_it():
+    own = moments(X, Y)
+    expected = golub(own) + 0.5 * golub(own).max() / variance(own).max() * variance(own)
+    np.testing.assert_allclose(golub_variance(own, 0.5, relative=True), expected, rtol=1e-12)
+    in_thousands = moments(X * 1000, Y)
+    np.testing.assert_allclose(golub_variance(in_thousands, 0.5, relative=True), expected, rtol=1e-9)
+    assert not np.allclose(golub_variance(in_thousands, 0.5), golub_variance(own, 0.5))
+    assert golub_variance(own, np.inf, relative=True).tolist() == variance(own).tolist()
+
+
+def test_a_relative_weight_passes_over_infinite_ratios_and_falls_back_where_nothing_differs():
+    assert ratio_per_variance(np.array([np.inf, 2.0, 1.0]), np.array([4.0, 1.0, 0.0])) == 0.5
+    assert ratio_per_variance(np.zeros(2), np.array([4.0, 1.0])) == 1.0
+    assert ratio_per_variance(np.full(2, np.nan), np.zeros(2)) == 1.0

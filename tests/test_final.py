@@ -195,8 +195,10 @@ def test_recovery_counts_per_run_and_for_the_consensus():
     found = made({"a": {"sets": sets}}).recovery([0, 1, 2, 3], "a")
     assert found.runs["false_positives"].tolist() == [1, 1, 2, 1]
     assert found.runs["false_negatives"].tolist() == [2, 2, 3, 2]
-    assert found.false_positives == [5]
-    assert found.false_negatives == [2, 3]
+    assert found.consensus == ([5], [2, 3])
+    assert found.final is None
+    assert found.relevant == [0, 1, 2, 3]
+    assert found.features["frequency"].tolist()[:4] == [1.0, 0.5, 0.25, 0.0]
     assert "the consensus at 0.5 has 1 false ones and misses 2." in repr(found)
     with pytest.raises(ValueError, match="Expected relevant features by name or by column"):
         made({"a": {"sets": sets}}).recovery(["x"], "a")
@@ -206,7 +208,29 @@ def test_recovery_takes_the_truth_of_simulated_data():
     X, y, truth = make_redundant(0.0, n_samples=100, n_features=12, n_relevant=4, random_state=0)
     plan = hf.Study(selectors={"k": SelectKBest(f_classif, k=4)}, perturbation=hf.Bootstrap(5))
     found = plan.run(X, y).recovery(truth, "k")
-    assert found.false_positives == found.false_negatives == []
+    assert found.consensus == ([], [])
+
+
+def test_recovery_of_a_fit_to_rows_that_took_no_part_in_the_study():
+    X, y, truth = make_redundant(0.5, n_samples=60, n_features=20, n_relevant=6, random_state=0)
+    grid = {"penalty_strength": [0.3, 0.01]}
+    plan = hf.Study(
+        selectors={"lasso": hf.Candidates(hf.selectors.ElasticNetPath(), grid)}, perturbation=hf.Bootstrap(5)
+    )
+    result = plan.run(X[:30], y[:30])
+    for strength, candidate in zip(grid["penalty_strength"], result.candidates, strict=True):
+        found = result.recovery(truth, candidate, X[30:], y[30:])
+        alone = hf.selectors.ElasticNetPath(strength).fit(X[30:], y[30:]).get_support()
+        assert found.final.false_positives == np.flatnonzero(alone & (np.arange(20) >= 6)).tolist()
+        assert found.final.false_negatives == np.flatnonzero(~alone[:6]).tolist()
+        assert found.selected_on == "30 rows that are not those of the study"
+        assert f"a fit to 30 rows that are not those of the study has {len(found.final.false_positives)} false" in repr(
+            found
+        )
+        assert found.to_dict()["final"]["false_negatives"] == found.final.false_negatives
+    assert result.recovery(truth, candidate, X[:30], y[:30]).selected_on == "all 30 rows of the study"
+    with pytest.raises(ValueError, match="Expected both X and y for a final fit, got only X"):
+        result.recovery(truth, candidate, X[30:])
 
 
 # Predictions

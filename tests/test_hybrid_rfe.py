@@ -169,7 +169,7 @@ GRID = [
     for n_forced, criterion, C, shrinkage in [
         (0, "variance", 1.0, 1.0), (0, "golub", 0.1, 0.5), (3, "variance", 0.1, 0.3), (3, "golub", 1.0, 1.0),
         (4, of.GolubVariance(lambda_v=0.1), 0.1, 0.3), (2, of.GolubVariance(lambda_v=2.0), 0.1, 0.3),
-        (2, of.AnovaF(), 1.0, 0.5),
+        (2, of.AnovaF(), 1.0, 0.5), (3, of.GolubVariance(lambda_v=0.5, units="largest"), 0.1, 0.3),
     ]
     for size in (4, 9)
 ]  # fmt: skip

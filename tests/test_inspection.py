@@ -176,7 +176,26 @@ def test_previews_are_small_and_safe(tmp_path):
     assert max(len(cell) for row in found.preview for cell in row) <= 40
     assert not re.search("[\x00-\x1f\u202e]", "".join((*found.header, *sum(found.preview, ()))))
     assert len(found.targets) == 50
-    assert found.columns == 101
+    assert (found.columns, found.n_hidden) == (101, 89)
+
+
+def test_a_preview_of_a_wide_table_shows_the_columns_that_matter_first(tmp_path):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(30, 40))).add_prefix("x")
+    wide["patient_id"], wide["visit"], wide["status"] = range(100, 130), np.repeat(range(15), 2), ["ill", "well"] * 15
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    found = inspect_table(tmp_path / "wide.csv")
+    assert (found.header[0], found.roles[0]) == ("status", "likely target")
+    assert dict(zip(found.header, found.roles, strict=True))["patient_id"] == "looks like row names"
+    assert [name for name, role in zip(found.header, found.roles, strict=True) if not role][:2] == ["x0", "x1"]
+    assert {len(row) for row in found.preview} == {len(found.header)} == {12}
+    assert found.n_hidden == 31
+    given = inspect_table(tmp_path / "wide.csv", "x7", groups="visit", index="patient_id")
+    assert given.header[:4] == ("x7", "visit", "patient_id", "x0")
+    assert given.roles[:4] == ("target", "groups", "row names", "")
+    assert given.preview[0][:3] == (f"{float(wide['x7'][0]):.6g}", "0", "100")
+    narrow = inspect_table(write(tmp_path, "age,status,crp\n1,ill,2\n2,well,5\n3,ill,1\n", "narrow.csv"), "status")
+    assert (narrow.header, narrow.roles, narrow.n_hidden) == (("age", "status", "crp"), ("", "target", ""), 0)
 
 
 def test_a_file_without_a_table_yet_shows_its_lines(tmp_path):

@@ -1,10 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
+import holdfast as hf
 from holdfast.kernels.discretize import equal_width_codes
 from holdfast.kernels.information import FEW_ROWS, WIDTH, information, joint, make_sample, uncertainty
 from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
@@ -192,6 +194,35 @@ def test_scores_along_an_order():
     relevance, redundancy = score_path(sample, Y, [7, 2])
     assert redundancy.tolist() == [0, information(sample, sample.codes[7])[2]]
     assert relevance.tolist() == information(sample, Y)[[7, 2]].tolist()
+
+
+@pytest.mark.parametrize("scheme", ["mid", "miq"])
+def test_terms_on_resamples_are_the_slow_definition(scheme):
+    names = [f"gene {column}" for column in range(X.shape[1])]
+    selector = hf.selectors.MRMR(5, scheme=scheme, bins="full")
+    terms = hf.selectors.mrmr_terms(selector, pd.DataFrame(X, columns=names), Y, hf.Bootstrap(3), random_state=4)
+    order, codes = selector.fit(X, Y).order_.tolist(), equal_width_codes(X, 10)
+    assert terms["feature"].tolist() == [names[column] for column in order] * 3
+    assert terms["step"].tolist() == [1, 2, 3, 4, 5] * 3
+    for split in hf.Bootstrap(3).splits(Y, random_state=4):
+        own = terms[terms["resample"] == split.label].to_dict("list")
+        rows = split.train
+        V = [slow_information(codes[column, rows], Y[rows]) for column in order]
+        shared = [[slow_information(codes[a, rows], codes[b, rows]) for b in order] for a in order]
+        W = [0.0, *(np.mean(shared[step][:step]) for step in range(1, 5))]
+        np.testing.assert_allclose(own["relevance"], V, atol=1e-13)
+        np.testing.assert_allclose(own["redundancy"], W, atol=1e-13)
+        np.testing.assert_allclose(own["difference"], np.subtract(V, W), atol=1e-13)
+        np.testing.assert_allclose(own["quotient"], [np.inf, *np.divide(V[1:], W[1:])], rtol=1e-10)
+
+
+def test_terms_along_a_given_order_and_of_rows_alone():
+    selector = hf.selectors.MRMR(2)
+    terms = hf.selectors.mrmr_terms(selector, X, Y, hf.Subsample(2, 0.5), order=[7, 2, 3])
+    assert terms["feature"].tolist() == [7, 2, 3] * 2
+    assert not hasattr(selector, "order_")  # the caller's own selector stays as it is
+    with pytest.raises(ValueError, match="that resamples rows, got one that changes values or labels"):
+        hf.selectors.mrmr_terms(selector, X, Y, hf.Noise(2))
 
 
 def test_codes_that_no_byte_holds_are_refused():

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy.stats import beta, norm
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import RidgeClassifier
@@ -24,7 +25,10 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
+from holdfast.plots.areas import area_steps
 from holdfast.plots.pareto import draw_pareto
+from holdfast.plots.recovery import MOST as MOST_RECOVERED
+from holdfast.plots.recovery import draw_recovery
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
@@ -98,6 +102,15 @@ def curve(names=("lasso",), quantity="accuracy", setting=(0.01, 0.1, 1)):
     return pd.DataFrame(rows, columns=["line", "candidate", "setting", "quantity", "value"])
 
 
+def terms():
+    """Three resamples of two steps; one of the second shares nothing."""
+    V, W = np.array([0.6, 0.3, 0.7, 0.4, 0.5, 0.5]), np.array([0, 0.1, 0, 0.2, 0, 0])
+    with np.errstate(divide="ignore"):
+        return pd.DataFrame(
+            {"step": [1, 2] * 3, "relevance": V, "redundancy": W, "difference": V - W, "quotient": V / W}
+        )
+
+
 def comparisons(names=("a", "b", "c")):
     makes = {
         name: make_selections(
@@ -106,6 +119,15 @@ def comparisons(names=("a", "b", "c")):
         for place, name in enumerate(names)
     }
     return hf.compare_many(makes, paired=True)
+
+
+def recovered(names):
+    relevance = ["relevant" if place % 2 else "not relevant" for place, _ in enumerate(names)]
+    parts = [
+        pd.DataFrame({"panel": panel, "column": range(1, len(names) + 1), "feature": names, "relevance": relevance})
+        for panel in names[:2]
+    ]
+    return pd.concat(parts, ignore_index=True).assign(frequency=0.5)
 
 
 def charts(runs, names, comparisons):
@@ -118,11 +140,15 @@ def charts(runs, names, comparisons):
         "forest": plots.plot_forest(comparisons),
         "comparisons": plots.plot_comparisons(comparisons),
         "pareto": plots.plot_pareto(columns, score=names[0]),
+        "fronts": plots.plot_pareto(columns, score=names[0], fronts="each"),
         "setting": plots.plot_setting(curve(names, names[0]), names[0]),
         "setting of names": plots.plot_setting(curve(setting=names), names[0]),
         "profile": plots.plot_profile(profile(names)),
         "swaps": plots.plot_swaps(runs),
         "convergence": plots.plot_convergence(runs),
+        "mrmr terms": plots.plot_mrmr_terms(terms()),
+        "recovery": draw_recovery(recovered(names)),
+        "qq": plots.plot_qq({name: [0.1, -0.4, 1.2] for name in names}),
         "spread": draw_spread(pd.DataFrame({"quantity": names, "resample": names, "value": 0.5})),
     }
 
@@ -138,8 +164,8 @@ def hostile():
 
 
 KINDS = [
-    "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "setting", "setting of names",
-    "profile", "swaps", "convergence", "spread",
+    "map", "map by frequency", "frequencies", "forest", "comparisons", "pareto", "fronts", "setting",
+    "setting of names", "profile", "swaps", "convergence", "mrmr terms", "spread", "recovery", "qq",
 ]  # fmt: skip
 
 
@@ -262,6 +288,62 @@ def test_pareto_data():
     assert {"picked", "key"}.isdisjoint(bare)
 
 
+def two_families():
+    return {
+        "candidate": ["a1", "a2", "a3", "b1", "b2"], "family": ["a", "a", "a", "b", "b"],
+        "score": [0.9, 0.8, 0.8, 0.85, 0.6], "stability": [0.2, 0.4, 0.3, 0.5, 0.9],
+    }  # fmt: skip
+
+
+def test_every_family_has_a_front_and_the_area_that_it_dominates():
+    data = plots.pareto_data(two_families(), fronts="each").set_index("candidate")
+    assert data["on_own_front"].to_dict() == {"a1": True, "a2": True, "a3": False, "b1": True, "b2": True}
+    assert data["area"].to_dict() == pytest.approx({"a1": 0.1, "a2": 0.1, "a3": 0.1, "b1": 0.125, "b2": 0.125})
+    low = plots.pareto_data(two_families(), fronts="each", reference=(0.5, 0.1)).set_index("candidate")
+    assert low["area"][["a1", "b1"]].tolist() == pytest.approx([0.4 * 0.1 + 0.3 * 0.2, 0.35 * 0.4 + 0.1 * 0.4])
+    steps = area_steps(low.reset_index(), (0.5, 0.1))
+    assert steps["family"].tolist() == ["b"] * 3 + ["a"] * 3  # the largest area first, behind the others
+    assert steps[steps["family"] == "a"][["stability", "score"]].to_numpy().tolist() == [
+        [0.1, 0.9],
+        [0.2, 0.9],
+        [0.4, 0.8],
+    ]
+    joint = plots.pareto_data(two_families(), fronts="joint")
+    assert {"area", "on_own_front"}.isdisjoint(joint)
+    with pytest.raises(ValueError, match="Expected fronts='joint' or 'each', got 'all'"):
+        plots.plot_pareto(two_families(), fronts="all")
+
+
+def test_areas_are_told_and_stand_in_for_intervals():
+    chart = plots.plot_pareto({**two_families(), "score_se": [0.1] * 5}, fronts="each", score="accuracy")
+    assert " ".join(chart.title.text) == "b dominates the largest area, 0.125; next is a, 0.100"
+    told = " ".join(chart.title.subtitle)
+    assert told == "shaded: what each front dominates above accuracy 0.60 and stability 0.00 (area: b 0.125, a 0.100)"
+    layers = chart.to_dict()["layer"]
+    assert [layer["mark"]["type"] for layer in layers].count("area") == 2
+    assert "rule" not in {layer["mark"]["type"] for layer in layers}
+    alone = plots.plot_pareto(
+        {"candidate": ["x"], "score": [0.9], "stability": [0.5]}, fronts="each", reference=(0.5, 0.0)
+    )
+    assert "dominates an area of 0.200" in " ".join(alone.title.text)
+
+
+def test_several_studies_or_parts_of_one_are_drawn_by_name(study, nested):
+    small, large = ([name for name in study.candidates if (name == "all") is own] for own in (False, True))
+    parts = {"few": study.pareto(candidates=small, n_draws=0), "all of them": study.pareto(candidates=large, n_draws=0)}
+    data = plots.pareto_data(parts)
+    assert dict(zip(data["candidate"], data["family"], strict=True)) == {
+        **dict.fromkeys(small, "few"), **dict.fromkeys(large, "all of them")
+    }  # fmt: skip
+    whole = study.pareto(n_draws=0).frame
+    assert data.set_index("candidate")["on_front"].to_dict() == whole["on_front"].to_dict()
+    both = plots.pareto_data({"one": study, "two": study})
+    assert sorted(both["family"].unique()) == ["one: all", "one: anova", "two: all", "two: anova"]
+    assert plots.plot_pareto(parts).to_dict()["layer"][0]["mark"]["type"] == "area"
+    with pytest.raises(ValueError, match="Expected fronts of one measure of stability, to share an axis, got nogueira"):
+        plots.plot_pareto({"one": study, "two": study.pareto(measure="jaccard", n_draws=0)})
+
+
 def test_a_page_marks_the_candidate_that_it_shows_and_finds_points_by_a_key():
     data = plots.pareto_data(front(picked=[False, False, True], key=["0", "1", "2"]))
     assert data.set_index("candidate")["key"].to_dict() == {"a": "0", "b": "1", "c": "2"}
@@ -295,6 +377,38 @@ def test_setting_data(study):
         plots.setting_data(study, "k", score="auc")
 
 
+def test_settings_at_one_sample_size_or_a_line_for_each():
+    result = small_study(hf.NestedSubsamples(5, (0.4, 0.7)), anova=hf.Candidates(hf.selectors.AnovaF(), sizes=[2, 4]))
+    summaries = {size: result.summary(fraction=size) for size in (0.4, 0.7)}
+    one = plots.setting_data(result, "size", fraction=0.4)
+    assert set(one["line"]) == {"anova"}
+    for quantity in ("stability", "accuracy"):
+        values = one[one["quantity"] == quantity]["value"].tolist()
+        assert values == summaries[0.4][quantity].tolist()
+    each = plots.setting_data(result, "size", fraction=[0.4, 0.7], candidates=["anova(size=4)"])
+    stability = each[each["quantity"] == "stability"].set_index("line")["value"].to_dict()
+    assert stability == {
+        f"anova (fraction={size})": summaries[size].loc["anova(size=4)", "stability"] for size in (0.4, 0.7)
+    }
+    chart = json.dumps(plots.plot_setting(result, "size", fraction=[0.4, 0.7]).to_dict())
+    assert "anova (fraction=0.7)" in chart
+    assert "number selected" not in chart  # it is the setting itself
+    with pytest.raises(ValueError, match=r"Expected one of the sizes 0.4, 0.7, 1, got 0.5"):
+        plots.setting_data(result, "size", fraction=[0.4, 0.5])
+
+
+def test_mrmr_terms_data():
+    data = plots.mrmr_terms_data(terms()).set_index(["quantity", "step"])
+    assert data.loc[("V", 2), ["mean", "sd"]].tolist() == pytest.approx([0.4, 0.1])
+    assert data.loc[("V − W", 1), "mean"] == pytest.approx(0.6)
+    assert data.loc[("V / W", 2), ["mean", "sd", "resamples"]].tolist() == pytest.approx([2.5, np.sqrt(0.5), 2])
+    assert ("V / W", 1) not in data.index  # nothing was chosen before
+    assert data["high"].tolist() == pytest.approx((data["mean"] + data["sd"]).tolist())
+    alone = terms().assign(quotient=np.inf)
+    assert plots.plot_mrmr_terms(alone).title.text == ["Relevance and redundancy over 3 resamples"]
+    assert plots.plot_mrmr_terms(terms().iloc[:0]).title.text == ["There is no step to show"]
+
+
 def test_swap_data():
     runs = hf.Preferences.from_matrix([[1, 0, 1, 0, 1]] * 6 + [[0, 1, 0, 1, 1]] * 6, features=list("abcde"))
     data = plots.swap_data(runs, most=4)
@@ -324,6 +438,47 @@ def test_spread_data(study):
     assert counts["false features"] == recovery.runs["false_positives"].sum()
     nothing = draw_spread(pd.DataFrame({"quantity": ["a"], "resample": ["1"], "value": [np.nan]}))
     assert nothing.title.text == ["There is no number to show"]
+
+
+def test_lines_of_a_setting_can_be_anything_and_the_finding_ones_own():
+    table = {"line": ["b", "a"], "setting": [1, 2], "quantity": ["stability"] * 2, "value": [0.8, 0.6]}
+    chart = plots.plot_setting(table, "k", lines="measure", title="Mine")
+    color = json.loads(chart.to_json())["vconcat"][0]["layer"][0]["encoding"]["color"]
+    assert (chart.title.text, color["title"], color["sort"]) == (["Mine"], "measure", ["b", "a"])
+    assert chart.title.subtitle == []  # no bands to speak of
+
+
+@pytest.mark.parametrize(("n", "size"), [(5, 45), (120, 8)])
+def test_points_of_many_settings_are_small(n, size):
+    table = {"setting": range(1, n + 1), "quantity": ["stability"] * n, "value": [0.5] * n}
+    layers = json.loads(plots.plot_setting(table, "k").to_json())["vconcat"][0]["layer"]
+    assert layers[-1]["mark"]["size"] == size
+
+
+def test_recovery_data(study):
+    first, second = (study.recovery(["gene 0", "gene 1"], name) for name in ("anova(k=2)", "anova(k=4)"))
+    data = plots.recovery_data([first, second])
+    assert data["panel"].unique().tolist() == ["anova(k=2)", "anova(k=4)"]
+    assert data["frequency"].tolist() == [*first.features["frequency"], *second.features["frequency"]]
+    assert (data["relevance"] == "relevant").sum() == 4
+    assert data["column"].tolist()[:3] == [1, 2, 3]
+    assert plots.recovery_data({"few": first})["panel"].unique().tolist() == ["few"]
+    title = " ".join(plots.plot_recovery([first, second]).title.text)
+    others = first.features[~first.features["relevant"]]["frequency"].mean()
+    assert f"features that are not relevant: {100 * others:.3g} % (anova(k=2))" in title
+    with pytest.raises(ValueError, match="at least one recovery"):
+        plots.recovery_data([])
+
+
+def test_of_many_features_the_relevant_and_the_most_frequent_are_drawn():
+    n = MOST_RECOVERED + 50
+    data = pd.DataFrame(
+        {"panel": "a", "column": range(1, n + 1), "feature": [f"x{i}" for i in range(n)],
+         "relevance": ["relevant"] + ["not relevant"] * (n - 1), "frequency": np.arange(n) / n}
+    )  # fmt: skip
+    chart = draw_recovery(data)
+    assert len(chart.data.values) == MOST_RECOVERED + 1
+    assert chart.title.subtitle == ["49 features that were selected less often left out"]
 
 
 def test_convergence_data(nested):
@@ -359,6 +514,50 @@ def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
     assert json.loads(plots.save(chart, tmp_path / "a.json").read_text(encoding="utf-8")) == drawable_spec(spec)
 
 
+def test_quantiles_stand_beside_those_of_the_normal_distribution():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=40)
+    data = plots.qq_data(numbers, level=0.9)
+    assert data["value"].tolist() == sorted(numbers)
+    assert data["normal"].to_numpy() == pytest.approx(norm.ppf((np.arange(40) + 0.5) / 40))
+    assert data["low"].to_numpy() == pytest.approx(norm.ppf(beta.ppf(0.05, np.arange(1, 41), 41 - np.arange(1, 41))))
+    fitted = plots.qq_data(3 + 2 * numbers, level=0.9, reference="fitted")
+    center, scale = 3 + 2 * numbers.mean(), 2 * numbers.std(ddof=1)
+    for column in ("expected", "low", "high"):
+        own = data["normal" if column == "expected" else column]
+        assert fitted[column].to_numpy() == pytest.approx(center + scale * own)
+    two = plots.qq_data({"a": [1.0, np.nan], "b": [2.0]})
+    assert two[["name", "value"]].to_numpy().tolist() == [["a", 1.0], ["b", 2.0]]
+
+
+def test_each_quantile_lies_in_the_band_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    inside = [plots.qq_data(rng.normal(size=25)).eval("low <= value <= high").mean() for _ in range(400)]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+
+
+def test_estimates_count_in_standard_errors_from_the_truth():
+    estimates = [hf.stability(load_example().top(k)) for k in (5, 10)]
+    data = plots.qq_data(estimates, truth=0.7)
+    assert data["value"].tolist() == sorted((one.value - 0.7) / one.standard_error for one in estimates)
+    same = hf.stability([[1, 0, 0]] * 6)  # no standard error: left out
+    assert len(plots.qq_data([*estimates, same], truth=0.7)) == 2
+    assert "There is no number to show" in plots.plot_qq([np.nan]).title.text
+    for wrong in ({"sample": estimates}, {"sample": [0.1], "truth": 0.7}, {"sample": [0.1, estimates[0]], "truth": 1}):
+        with pytest.raises(ValueError, match="Expected numbers, or estimates and the truth that they estimate, got"):
+            plots.qq_data(**wrong)
+    with pytest.raises(ValueError, match="Expected reference='standard' or 'fitted', got 'own'"):
+        plots.qq_data([1.0], reference="own")
+
+
+def test_a_long_qq_plot_keeps_its_tails():
+    numbers = np.random.default_rng(2).normal(size=20_000)
+    (values,) = plots.plot_qq(numbers).to_dict()["datasets"].values()
+    drawn = pd.DataFrame(values)
+    assert len(drawn) <= 300
+    assert (drawn["value"].min(), drawn["value"].max()) == (numbers.min(), numbers.max())
+
+
 def test_pdf(plain, hostile, tmp_path):
     for chart in (plain["map"], hostile["frequencies"]):
         assert plots.save(chart, tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
@@ -368,13 +567,16 @@ DRAWN = {
     "frequencies": {"counts", "n_runs", "level"},
     "convergence": {"level"},
     "profile": {"level", "narrow"},
-    "pareto": {"score", "level", "narrow"},
+    "pareto": {"score", "level", "reference", "narrow"},
     "forest": {"level", "top", "axis", "narrow"},
-    "setting": {"setting", "level"},
+    "recovery": set(),
+    "setting": {"setting", "level", "lines", "title"},
     "comparisons": {"names", "level"},
     "swaps": {"n_runs", "n_varying", "n_features"},
     "selection_map": {"narrow"},
+    "mrmr_terms": set(),
     "spread": set(),
+    "qq": {"reference", "level"},
 }
 
 
@@ -642,3 +844,26 @@ def test_fronts_and_profiles_of_a_study_are_drawn_as_they_are():
     np.testing.assert_array_equal(drawn["baseline"], profile.frame["random"])  # undefined where all are selected
     assert drawn.loc[drawn["knot"], "size"].tolist() == profile.knots
     assert plots.plot_profile(profile).to_dict()["layer"]
+
+
+def test_several_profiles_are_lines_of_one_picture():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
+    X[:, :4] += 2 * y[:, None]
+    selectors = {"f": hf.selectors.AnovaF(), "gain": hf.selectors.InformationGain()}
+    candidates = {name: hf.Candidates(selector, sizes=[2, 4], keep="weights") for name, selector in selectors.items()}
+    result = hf.Study(selectors=candidates, perturbation=hf.NestedFolds(3, n_inner=3)).run(X, y)
+    profiles = [result.profile(name, "jaccard", sizes=[1, 4, 10, 20], fill=True) for name in selectors]
+    data = plots.profile_data(profiles)
+    assert data.groupby("selector")["size"].apply(list).to_dict() == {"f": [1, 4, 10, 20], "gain": [1, 4, 10, 20]}
+    expected = np.concatenate([line.frame["stability"] for line in profiles])
+    np.testing.assert_array_equal(data["stability"], expected)
+    named = plots.profile_data({"F value": profiles[0], "information gain": profiles[1]})
+    assert named["selector"].unique().tolist() == ["F value", "information gain"]
+    title = " ".join(plots.plot_profile(profiles).title.text)
+    assert "is farthest above chance: " in title
+    assert title.endswith(" by chance")
+    plain = [result.profile(name, sizes=[1, 4, 10, 20]) for name in selectors]  # 0 by chance
+    assert " is the most stable: " in " ".join(plots.plot_profile(plain).title.text)
+    with pytest.raises(ValueError, match="Expected one profile of each name, got 2 of 'f'"):
+        plots.plot_profile([profiles[0], profiles[0]])

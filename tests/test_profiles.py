@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.inference.designs import agreement_by_fraction
 from holdfast.study.orders import UnansweredError
+from holdfast.tradeoff.cuts import find_sizes
 from holdfast.tradeoff.knots import entering, find_knots
-from holdfast.tradeoff.profiles import find_sizes
 from results import made, noisy, subsets
 
 
@@ -103,6 +103,21 @@ def test_blocks_are_measured_inside():
     blocks = np.repeat(range(15), 2).tolist()
     result = made({"a": {"weights": weights(12)}}, n_features=100, design="pairs", blocks=blocks)
     assert result.profile("a", sizes=SIZES).knots == [12]
+
+
+@pytest.mark.parametrize("design", [hf.Bootstrap(12), hf.NestedFolds(4, 3)], ids=["bootstrap", "nested folds"])
+def test_selections_are_filled_up_with_features_without_information_on_demand(design):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((90, 40)), np.arange(90) % 2
+    X[:, :5] += 3 * y[:, None]
+    gain = hf.Candidates(hf.selectors.InformationGain(), sizes=[3, 5], keep="weights")
+    result = hf.Study(selectors={"gain": gain}, perturbation=design).run(X, y)
+    sizes = [3, 5, 8, 20, 40]
+    bare, filled = (result.profile("gain", "jaccard", sizes=sizes, fill=fill) for fill in (False, True))
+    assert filled.frame["stability"].iloc[:2].tolist() == bare.frame["stability"].iloc[:2].tolist()
+    assert filled.frame["stability"].iloc[-1] == 1 > bare.frame["stability"].iloc[-1]  # all features
+    assert filled.frame["stability"].iloc[2] < bare.frame["stability"].iloc[2]
+    assert filled.knots in ([5], [8])  # a feature of noise may pass in most resamples
 
 
 @pytest.mark.parametrize(
@@ -249,7 +264,10 @@ def test_the_sizes_that_can_be_asked_for_are_those_of_orders_or_of_candidates():
 
 def test_ties_share_the_best_rank():
     table = pd.DataFrame({"a": [0.5, 0.5, 0.9], "b": [0.5, 0.4, 0.1], "c": [0.5, 0.6, 0.1 + 1e-15]})
-    assert hf.tradeoff.mean_ranks(table).tolist() == pytest.approx([(1 + 2 + 1) / 3, (1 + 3 + 2) / 3, (1 + 1 + 2) / 3])
+    found = hf.tradeoff.mean_ranks(table)
+    assert found["rank"].tolist() == pytest.approx([(1 + 2 + 1) / 3, (1 + 3 + 2) / 3, (1 + 1 + 2) / 3])
+    assert found["sd"].tolist() == pytest.approx([np.std(ranks, ddof=1) for ranks in ([1, 2, 1], [1, 3, 2], [1, 1, 2])])
+    assert found["conditions"].tolist() == [3, 3, 3]
     assert hf.tradeoff.mean_ranks(-table, higher_is_better=False).equals(hf.tradeoff.mean_ranks(table))
 
 
@@ -259,7 +277,7 @@ def test_the_totals_of_the_2009_tables_follow():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.random((d, 5)))
     table.iloc[[0, -1]] = 0.5
-    assert hf.tradeoff.mean_ranks(table).sum() == pytest.approx(15 - 20 / d)
+    assert hf.tradeoff.mean_ranks(table)["rank"].sum() == pytest.approx(15 - 20 / d)
 
 
 def test_settings_are_ranked_over_a_parameter():
@@ -275,10 +293,36 @@ def test_settings_are_ranked_over_a_parameter():
     }
     found = made(candidates).setting_ranks("size")
     assert found["rank"].to_dict() == {"m(a=y)": 1.0, "m(a=x)": 1.5}
+    assert found["sd"].tolist() == pytest.approx([0, np.sqrt(0.5)])
     assert found["conditions"].tolist() == [2, 2]
+    by_score = made(candidates).setting_ranks("size", of="accuracy")
+    summary = made(candidates).summary()["accuracy"]
+    table = (
+        pd.DataFrame({a: [summary[f"m({a}, {k})"] for k in (1, 2)] for a in "xy"}).add_prefix("m(a=").add_suffix(")")
+    )
+    assert by_score["rank"].to_dict() == hf.tradeoff.mean_ranks(table)["rank"].to_dict()
+
+
+def test_some_candidates_are_ranked_among_themselves():
+    scores = {"a": 0.9, "b": 0.8, "c": 0.7}
+    candidates = {
+        f"{name}{k}": {"family": name, "settings": {"size": k}, "sets": [[0]] * 10, "scores": [score] * 10}
+        for name, score in scores.items()
+        for k in (1, 2)
+    }
+    found = made(candidates).setting_ranks("size", of="accuracy", candidates=["b1", "b2", "c1", "c2"])
+    assert found["rank"].to_dict() == {"b": 1, "c": 2}
+    result = made(candidates)
+    assert result.summary(candidates=["c2", "a1"]).equals(result.summary().loc[["c2", "a1"]])
+    with pytest.raises(ValueError, match="Expected one of the candidates a1, a2"):
+        result.summary(candidates=["d"])
+    with pytest.raises(ValueError, match="Expected at least one candidate, got none"):
+        result.summary(candidates=[])
 
 
 def test_undefined_rows_are_left_out_and_nothing_left_is_an_error():
-    assert hf.tradeoff.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]})).tolist() == [2, 1]
+    found = hf.tradeoff.mean_ranks(pd.DataFrame({"a": [1, np.nan], "b": [2, 3]}))
+    assert found["rank"].tolist() == [2, 1]
+    assert found["sd"].isna().all()
     with pytest.raises(ValueError, match="Expected at least one row"):
         hf.tradeoff.mean_ranks(pd.DataFrame({"a": [np.nan]}))

@@ -31,9 +31,30 @@ def several(seed=0, n=6):
     )
 
 
+def sized(seed=0, design="runs", families=2):
+    """Selectors with four sizes, of which the first features are common to most runs and others drawn at random."""
+    rng = np.random.default_rng(seed)
+    runs = range(20)
+    orders = {
+        f"s{family}": [np.r_[rng.permutation(6 + family)[:6], 8 + rng.permutation(32)] for _ in runs]
+        for family in range(families)
+    }
+    return made(
+        {
+            f"{name}(size={size})": {
+                "sets": [order[:size] for order in of_runs], "scores": 0.8 + rng.normal(0, 0.03, 20), "family": name,
+                "settings": {"size": size},
+            }
+            for name, of_runs in orders.items()
+            for size in (3, 6, 9, 20)
+        },
+        n_features=40, design=design, blocks=None if design == "runs" else np.repeat(range(10), 2).tolist(),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("name", [name for name in RULES if name != "not-worse"])
 def test_rules_choose_in_all_redraws_what_they_choose_in_each(name):
-    points = make_points(several())
+    points = make_points(sized() if name == "knot" else several())
     options = OPTIONS.get(name, {})
     redraws, places = choose_in_redraws(points, RULES[name], options, 60)
     for draw, place in enumerate(places):
@@ -48,7 +69,7 @@ def test_rules_choose_in_all_redraws_what_they_choose_in_each(name):
 @pytest.mark.parametrize("name", RULES)
 def test_resamples_drawn_once_each_give_the_choice_itself(name):
     for seed in range(5):
-        points = make_points(several(seed))
+        points = make_points(sized(seed) if name == "knot" else several(seed))
         once = measure_draws(points, np.ones((1, points.units.size)))
         options = OPTIONS.get(name, {})
         assert points.names[RULES[name].many(once, **options)[0]] == RULES[name](points, **options).candidate

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,9 +11,11 @@ import pytest
 import holdfast as hf
 from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
-from holdfast.reproduce import Check, Outcome, Picture, Table, experiments, reproduce, running
+from holdfast.reproduce import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
 from holdfast.reproduce.kept import find_kept
+from holdfast.reproduce.pages import slim_svg, summarize_verdicts
 
+ROOT = Path(__file__).parents[1]
 NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits"}
 
 
@@ -20,6 +23,7 @@ NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits
 def done(monkeypatch):
     """Three experiments instead of those of the papers; the list says which were done."""
     calls = []
+    experiments.load_experiments()  # modules that pages are about would register theirs later
     monkeypatch.setattr(experiments, "EXPERIMENTS", Registry("experiment"))
     monkeypatch.setattr(experiments, "PAPERS", ())
     monkeypatch.setattr("holdfast.reproduce.pages.PAPERS", ("kalousis2005", "nogueira2016"))
@@ -93,6 +97,13 @@ def test_what_is_finished_is_kept_and_what_fails_stops_nothing(done, tmp_path):
     assert len(list((tmp_path / "stores").rglob("anova.db"))) == 1
 
 
+def test_experiments_share_studies_in_a_folder_beside_theirs(tmp_path):
+    bench = Workbench(folder=tmp_path / "kalousis2005-table2", quick=True, n_jobs=2)
+    shared = bench.sharing("kalousis2005-studies")
+    assert shared.folder == tmp_path / "kalousis2005-studies"
+    assert (shared.quick, shared.n_jobs) == (True, 2)
+
+
 def test_a_quick_run_is_apart_from_a_full_one(done, tmp_path):
     for quick, n in ((True, 5), (False, 8)):
         (outcome,), _ = reproduce(["kalousis2005"], tmp_path, quick=quick, say=lambda line: None)
@@ -127,6 +138,11 @@ def test_pages_show_claims_tables_and_pictures_and_link_to_each_other(done, tmp_
     assert "| ? open |" not in index
 
 
+def test_pictures_of_pages_are_slim():
+    drawn = '<svg><g role="img" aria-label="a: 1"><path d="M1.25,0.049L-10.96,3" opacity="0.18"/></g></svg>'
+    assert slim_svg(drawn) == '<svg><g><path d="M1.2,0L-11,3" opacity="0.18"/></g></svg>'
+
+
 def test_an_unknown_name_is_one_sentence_with_a_hint(done, tmp_path):
     with pytest.raises(ValueError, match="did you mean 'kalousis2005-table9'"):
         reproduce(["kalousis2005-table8"], tmp_path / "out")
@@ -154,3 +170,15 @@ def test_every_experiment_is_listed_under_its_paper():
         assert name == f"{experiment.paper}-{experiment.short}"
         assert experiment.paper in experiments.PAPERS
         assert set(experiment.data) <= set(hf.datasets.names())
+    assert {experiment.paper for experiment in known.values()} == set(experiments.PAPERS)
+
+
+def test_the_readme_names_the_count_of_the_committed_pages():
+    index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
+    total = re.search(r"\*\*(\d+) of (\d+) claims reproduced, (\d+) not, (\d+) open\.\*\*", index)
+    rows = [re.search(r"(✓ reproduced|✗ not reproduced|\? open) \|$", line) for line in index.splitlines()]
+    verdicts = [row[1][2:] for row in rows if row]
+    checks = [Check(claim="", where="", published="", ours="", rule="", verdict=verdict) for verdict in verdicts]
+    assert total[0].strip("*") == summarize_verdicts(checks)
+    assert f"{total[1]} of {total[2]} claims" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "quick run" not in index

@@ -232,6 +232,8 @@ def test_a_backend_that_cannot_stream_is_refused_in_a_sentence(tmp_path):
         (hf.selectors.AnovaF(2), False),
         (hf.Candidates(LogisticRegression(), sizes=2), False),  # its model uses all features
         (LogisticRegression(), True),
+        (hf.Candidates(hf.selectors.ElasticNetPath(), {"n_features": [2, 3]}), False),
+        (hf.Candidates(hf.selectors.ElasticNetPath(), {"penalty_strength": [0.1, 0.01]}), True),
         (make_pipeline(SelectKBest(k=2), LogisticRegression()), True),
     ],
 )

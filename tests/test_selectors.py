@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
+from holdfast.selectors.folds import deal_folds
 from holdfast.selectors.rows import Target
 from holdfast.study.named import named_selectors
 
@@ -18,6 +19,7 @@ SELECTORS = [
     of.AnovaF(2),
     of.Golub(2),
     of.GolubVariance(2, lambda_v=0.5),
+    of.GolubVariance(2, lambda_v=0.5, units="largest"),
     of.InformationGain(2),
     of.SymmetricalUncertaintyFilter(2),
     of.MRMR(2),
@@ -28,6 +30,7 @@ SELECTORS = [
     of.ElasticNetPath(n_features=2),
     of.ElasticNetPath(0.1, l1_ratio=0.5),
     of.ElasticNetCV(3, random_state=0),
+    of.ElasticNetCV(3, copies="apart", random_state=0),
     of.RandomSelector(2, random_state=0),
     of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
     of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
@@ -166,6 +169,16 @@ def test_what_is_learned_on_the_full_data_is_shared(selector):
     assert found[0].values.tolist() == np.flatnonzero(weighted.get_support()).tolist()
 
 
+def test_mrmr_chooses_constants_if_asked_to():
+    X, y = data(2)
+    X[:, 1] = 7.0
+    order = of.MRMR(X.shape[1], relevant_only=False).fit(X, y).order_.tolist()
+    assert sorted(order) == list(range(X.shape[1]))
+    assert order.index(1) < len(order) - 1  # it shares nothing, so that it comes before features that share much
+    with pytest.warns(hf.selection.FewerFeaturesWarning):
+        assert 1 not in of.MRMR(X.shape[1]).fit(X, y).order_
+
+
 def test_scores_along_an_order_use_the_bins_of_the_fit():
     X, y = data(3)
     X[0, :4] = 50  # far out, and left out
@@ -213,6 +226,7 @@ def test_random_choice_has_no_stability():
         ),
         (lambda X, y: of.Golub().fit(*data(n_classes=3)), "Only binary classification is supported by Golub"),
         (lambda X, y: of.GolubVariance(lambda_v=-1).fit(X, y), "Expected lambda_v to be 0 or more, got -1"),
+        (lambda X, y: of.GolubVariance(units="sd").fit(X, y), "Expected units='data' or 'largest', got 'sd'"),
         (lambda X, y: of.MRMR(scheme="mid_alpha", alpha=2).fit(X, y), "Expected alpha from 0 to 1, got 2"),
         (lambda X, y: of.MRMR(bins="all").fit(X, y), "Expected bins='split' or 'full', got 'all'"),
         (lambda X, y: of.MRMR(n_bins=None).fit(X, y), "Expected codes, whole numbers from 0 to 255"),
@@ -264,9 +278,10 @@ def test_folds_inside_a_split_keep_groups_together():
     X, y = data(8)
     groups, selector = np.repeat(np.arange(10), 4), of.ElasticNetCV(3, random_state=0)
     target = Target.of(np.repeat(y[:10], 4), classes=True)
-    folds = selector._folds(selector._shared_in_groups(X, target, groups), target, np.ones(40, np.int64), 0)
-    assert (folds.reshape(10, 4) == folds.reshape(10, 4)[:, :1]).all()
-    assert set(folds) == {0, 1, 2}
+    splits = deal_folds(groups, target, np.ones(40, np.int64), 3, "together", 0)
+    held_out = np.array([split.held_out for split in splits]).reshape(3, 10, 4)
+    assert (held_out == held_out[:, :, :1]).all()
+    assert (held_out.sum(axis=0) == 1).all()
     labels = np.array([f"patient {group}" for group in groups])
     assert (
         selector.fit(X, y, groups=labels).penalty_strength_
@@ -277,6 +292,82 @@ def test_folds_inside_a_split_keep_groups_together():
     for run, split in enumerate(hf.Subsample(3, 0.7).splits(y, groups)):
         alone = clone(selector).fit(*split.data(X, y), groups=groups[split.train])
         assert result.preferences("s").selected(run) == np.flatnonzero(alone.support_).tolist()
+
+
+def bootstrap_counts(seed, n):
+    return np.bincount(np.random.default_rng(seed).integers(0, n, n), minlength=n)
+
+
+def deal_copies_one_by_one(X, codes, counts, n_folds, seed):
+    """Rows repeated in the order of target and values, and the fold of each: an oracle without counts."""
+    by_value = sorted(range(len(X)), key=lambda row: (codes[row], *X[row]))
+    repeated = [row for row in by_value for _ in range(counts[row])]
+    rng, deck = np.random.default_rng(seed), []
+    for code in sorted({codes[row] for row in repeated}):
+        deck += list(rng.permutation([place for place, row in enumerate(repeated) if codes[row] == code]))
+    folds = np.empty(len(repeated), int)
+    for turn, place in enumerate(deck):
+        folds[place] = turn % n_folds
+    return np.array(repeated), folds
+
+
+@pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
+def test_copies_dealt_apart_are_those_of_repeated_rows(numbers):
+    for seed in range(3):
+        X, y = data(seed, n=50)
+        codes = np.unique(y, return_inverse=True)[1]
+        y = X[:, 0] - X[:, 3] + np.random.default_rng(seed).normal(size=50) if numbers else y
+        counts = bootstrap_counts(seed, 50)
+        rows, folds = deal_copies_one_by_one(
+            X if not numbers else np.column_stack([y, X]), np.zeros(50) if numbers else codes, counts, 5, seed
+        )
+        splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(5)]
+        slow = of.ElasticNetCV(splits, rule="min", random_state=seed).fit(X[rows], y[rows])
+        apart = of.ElasticNetCV(5, copies="apart", rule="min", random_state=seed).fit(X, y, sample_weight=counts)
+        assert apart.penalty_strength_ == pytest.approx(slow.penalty_strength_, rel=1e-6)
+        assert (apart.support_ == slow.support_).all()
+
+
+def test_copies_apart_depend_on_neither_the_order_of_rows_nor_how_they_are_given():
+    X, y = data(3, n=50)
+    counts, rng = bootstrap_counts(5, 50), np.random.default_rng(0)
+    selector = of.ElasticNetCV(5, copies="apart", random_state=1)
+    plain = clone(selector).fit(X, y, sample_weight=counts)
+    rows = rng.permutation(np.repeat(np.arange(50), counts))
+    repeated = clone(selector).fit(X[rows], y[rows])
+    some = np.minimum(counts, 1)
+    twice = rng.permutation(100)  # each row twice, with a part of its count
+    spread = clone(selector).fit(
+        np.r_[X, X][twice], np.r_[y, y][twice], sample_weight=np.r_[some, counts - some][twice]
+    )
+    for other in (repeated, spread):
+        assert other.penalty_strength_ == pytest.approx(plain.penalty_strength_, rel=1e-6)
+        assert (other.support_ == plain.support_).all()
+
+
+def test_without_copies_it_does_not_matter_how_they_are_dealt():
+    X, y = data(4)
+    together, apart = (of.ElasticNetCV(4, copies=copies, random_state=0).fit(X, y) for copies in ("together", "apart"))
+    assert together.penalty_strength_ == apart.penalty_strength_
+
+
+def test_copies_dealt_apart_in_a_study_and_by_name():
+    X, y = data(6, n=60)
+    selector = of.ElasticNetCV(5)
+    study = hf.Study(
+        selectors={"s": hf.Candidates(selector, {"copies": ["together", "apart"]})}, perturbation=hf.Bootstrap(6)
+    )
+    result = study.run(X, y)
+    assert result.preferences("s(copies=apart)").sizes.sum() > result.preferences("s(copies=together)").sizes.sum()
+    for run, split in enumerate(hf.Bootstrap(6).splits(y)):
+        alone = of.ElasticNetCV(5, copies="apart", random_state=split.seed).fit(*split.data(X, y))
+        assert result.preferences("s(copies=apart)").selected(run) == np.flatnonzero(alone.support_).tolist()
+    (named,) = named_selectors("s", "lasso_cv", {"copies": "apart"}, "classification").values()
+    assert named.selector.copies == "apart"
+    with pytest.raises(ValueError, match="Expected copies='together' or 'apart', got 'aside'"):
+        of.ElasticNetCV(5, copies="aside").fit(X, y)
+    with pytest.raises(ValueError, match="Expected copies='together' where rows have groups"):
+        of.ElasticNetCV(5, copies="apart").fit(X, y, groups=np.arange(60) // 2)
 
 
 @pytest.mark.parametrize("drop", [np.inf, np.nan, 0, -0.5, 2.5])

@@ -125,6 +125,18 @@ def test_a_constant_matches_nothing_not_even_itself():
     assert hf.stability(runs, "gulgezen", similarity=Correlation(data)).value == 1
 
 
+def test_what_is_remembered_is_what_is_computed(monkeypatch):
+    rows, columns = np.array([3, 0, 3]), np.array([5, 1])
+    remembering = SymmetricalUncertainty(X)
+    found = [remembering.block(rows, columns), remembering.block(columns, rows).T, whole(remembering)]
+    monkeypatch.setattr(holdfast.similarity, "REMEMBERED", 0)
+    computed = SymmetricalUncertainty(X)
+    expected = [computed.block(rows, columns), computed.block(columns, rows).T, whole(computed)]
+    assert all((ours == theirs).all() for ours, theirs in zip(found, expected, strict=True))
+    remembering.block(rows, columns)[:] = 9
+    assert (whole(remembering) <= 1).all()
+
+
 # Data of both
 
 

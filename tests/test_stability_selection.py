@@ -290,6 +290,33 @@ def test_a_feature_is_stable_if_one_lambda_selects_it_often_and_q_is_of_the_unio
     assert by_pfer.threshold_ == pytest.approx((fitted.q_**2 / (9 * 20) + 1) / 2)
 
 
+def test_copies_drawn_apart_are_those_of_repeated_rows():
+    X, y = sorted_data()
+    counts = np.bincount(np.random.default_rng(0).integers(0, 60, 60), minlength=60)
+    rows = np.repeat(np.arange(60), counts)
+    fitted = stable(copies="apart", n_resamples=5).fit(X, y, sample_weight=counts)
+    best = [of.AnovaF(4).fit(*split.data(X[rows], y[rows])).support_ for split in halves(60, 5)]
+    assert fitted.selection_probabilities_ == pytest.approx(np.mean(best, axis=0))
+    mixed = np.random.default_rng(1).permutation(rows)
+    again = clone(fitted).fit(X[mixed], y[mixed])
+    assert again.selection_probabilities_.tolist() == fitted.selection_probabilities_.tolist()
+    assert fitted.error_bound_reason_ == "no error bound is known for halves that share copies of rows"
+    assert math.isnan(fitted.error_bound_)
+    with pytest.raises(ValueError, match="Expected copies='together' where rows have groups"):
+        clone(fitted).fit(X, y, groups=np.arange(60) // 2)
+    with pytest.raises(
+        ValueError, match="Expected threshold and q, and no pfer, as no error bound is known for halves"
+    ):
+        stable(copies="apart", q=None, pfer=1).fit(X, y, sample_weight=counts)
+
+
+def test_without_copies_it_does_not_matter_how_they_are_drawn():
+    X, y = data()
+    together, apart = (stable(copies=copies, n_resamples=5).fit(X, y) for copies in ("together", "apart"))
+    assert together.selection_probabilities_.tolist() == apart.selection_probabilities_.tolist()
+    assert together.error_bound_ == apart.error_bound_
+
+
 def test_half_of_the_halves_at_one_lambda_and_half_at_another_are_a_half():
     times = SelectionCounts.none(2, 3)
     for half in range(10):

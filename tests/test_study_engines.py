@@ -279,9 +279,22 @@ def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
 
     with pytest.raises(hf.study.StudyInterrupted, match="Run it again with the same store to resume"):
         study.run(X, Y, store=tmp_path / "s.db", progress=stop, **how)
-    time.sleep(0.3)
-    assert not [one for one in child._children if one.alive]
+    ends = time.monotonic() + 30
+    while at_work := [one for one in child._children if one.alive]:
+        assert time.monotonic() < ends, at_work
+        time.sleep(0.05)
     assert_same(study.run(X, Y, store=tmp_path / "s.db"), study.run(X, Y))
+
+
+def test_nothing_begins_for_a_context_that_was_closed():
+    class Place:
+        closed = True
+
+    place = Place()
+    with pytest.raises(child.EndedError, match="by signal SIGKILL"):
+        child.call_in_subprocess(max, place, 1, None)
+    place.closed = False
+    assert child.call_in_subprocess(getattr, place, "closed", None) is False
 
 
 def test_an_interrupted_study_in_memory_says_so():

@@ -120,6 +120,44 @@ def test_weights_serve_measures_of_weights_and_rankings(design):
         quietly(study(selectors.AnovaF()), X, Y).stability("a(size=3)", "spearman")
 
 
+@pytest.mark.parametrize("design", [hf.Bootstrap(8), hf.NestedFolds(8, 3)], ids=["bootstrap", "nested folds"])
+def test_stored_weights_are_compared_and_chosen_by(design):
+    families = {"f": selectors.AnovaF(), "gain": selectors.InformationGain()}
+    candidates = {name: hf.Candidates(selector, sizes=[2, 4], keep="weights") for name, selector in families.items()}
+    result = quietly(hf.Study(selectors=candidates, perturbation=design, estimator=KNeighborsClassifier(3)), X, Y)
+    names = ["f(size=2)", "gain(size=2)"]
+    for measure, options in (("spearman", {}), ("spearman", {"ties": "random"}), ("weight_correlation", {})):
+        compared = result.compare(names, measure, **options)
+        for name in names:
+            assert compared.estimates[name].value == pytest.approx(result.stability(name, measure, **options).value)
+        several = hf.study.compare_studies({"one": result}, names, measure, **options)
+        assert several.estimates[names[0]].value == compared.estimates[names[0]].value
+    chosen = result.choose("accuracy", measure="spearman")
+    assert chosen.stability == result.stability(chosen.candidate, "spearman").value
+    assert chosen.probabilities["probability"].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("design", [hf.Bootstrap(8), hf.NestedFolds(3, 3)], ids=["bootstrap", "nested folds"])
+def test_weights_ranks_and_subsets_are_measured_together_in_every_design(design):
+    result = quietly(study(selectors.InformationGain(), design, keep="weights"), X, Y)
+    three = result.kalousis("a(size=3)", ties="random")
+    assert three.weights.value == result.stability("a(size=3)", "weight_correlation").value
+    assert three.ranks.value == result.stability("a(size=3)", "spearman", ties="random").value
+    assert three.subsets.value == result.stability("a(size=3)", "jaccard").value
+    assert result.kalousis("a(size=3)", 2).subsets.value == result.stability("a(size=2)", "jaccard").value
+    if design.design == "nested_folds":
+        folds = result.designed("a(size=3)", kind="weighting")
+        inside = [
+            hf.inference.kalousis(folds.runs.take(np.array(folds.blocks) == block), 3, ties="random")
+            for block in range(3)
+        ]
+        assert three.weights.value == pytest.approx(np.mean([estimates.weights.value for estimates in inside]))
+    eliminated = quietly(study(selectors.SVMRFE(), design, keep="order"), X, Y).kalousis("a(size=3)")
+    assert eliminated.weights is None
+    assert len(eliminated.to_frame()) == 2
+    assert eliminated.plot().to_dict()["layer"]
+
+
 class WeightsOnly(BaseEstimator):
     """F values without a selection."""
 

@@ -12,7 +12,9 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
-from serving import open_client, open_page, start_server, upload
+from holdfast.web.selections import layouts
+from holdfast.web.selections.layouts import UNNAMED
+from serving import drop, open_client, open_page, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
 
@@ -209,14 +211,73 @@ def test_names_in_a_csv_file_can_be_read_as_lists(client, content):
     key = give(client, content, "names.csv")
     page = measure(client, key)
     assert page["problem"]
-    assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?lists=true"]
-    assert measure(client, key, lists="true")["question"]["option"] == "n_features"
-    found = measure(client, key, lists="true", n_features=30)["measurement"]
+    assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?layout=lists"]
+    assert measure(client, key, layout="lists")["question"]["option"] == "n_features"
+    found = measure(client, key, layout="lists", n_features=30)["measurement"]
     runs = hf.Preferences.from_sets([line.split(",") for line in content.splitlines()], n_features=30)
     assert found["estimate"] == hf.stability(runs).to_dict()
     other = give(client, content.replace(",", "\t"), "others.tsv")
-    compared = compare(client, key, other, lists="true", n_features=30, paired="true")
+    compared = compare(client, key, other, layout="lists", n_features=30, paired="true")
     assert compared["problem"].startswith("Both stabilities need a standard error") or compared["comparison"]
+
+
+RANKS = [[1, 2, 3, 4], [2, 1, 3, 4], [1, 3, 2, 4], [4, 1, 2, 3]]
+ORDERS = np.argsort(RANKS, axis=1) + 1
+
+
+def written(rows, mark=","):
+    return "\n".join(mark.join(map(str, row)) for row in rows)
+
+
+@pytest.mark.parametrize(("mark", "name"), [(",", "pasted.txt"), (" ", "pasted.txt"), ("\t", "pasted.tsv")])
+def test_rankings_without_a_header_are_asked_about(client, mark, name):
+    ranks = [RANKS[1], RANKS[0], *RANKS[2:]]
+    key = give(client, written(ranks, mark), name)
+    page = measure(client, key)
+    assert page["question"]["option"] == "layout"
+    assert {"unnamed", "orders", "lists"} <= {value for value, _ in page["question"]["choices"]}
+    assert page["preview"]["kind_reason"] == ""
+    assert measure(client, key, layout="unnamed")["question"]["option"] == "kind"
+    table = measure(client, key, layout="unnamed", kind="ranking")["measurement"]
+    assert table["estimate"] == hf.stability(hf.Preferences.from_rankings(ranks), "spearman").to_dict()
+    assert table["notes"] == [UNNAMED]
+    orders, ordered = measure(client, key, layout="orders"), hf.Preferences.from_rankings(ORDERS[[1, 0, 2, 3]])
+    assert orders["measurement"]["estimate"] == hf.stability(ordered, "spearman").to_dict()
+    assert orders["command"] == ""
+    assert "The same on the command line" not in client.get(f"/selections/{key}", params={"layout": "orders"}).text
+    assert measure(client, key, layout="lists", n_features=9)["measurement"]["kind"] == "subset"
+
+
+def test_orders_are_read_best_first(tmp_path):
+    path = tmp_path / "orders.txt"
+    path.write_text(written(ORDERS - 1))
+    assert layouts.read_orders(path).matrix().tolist() == RANKS
+    assert layouts.read_orders(path).n_features == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "layout"),
+    [
+        ([[0, 1, 1], [1, 0, 1]], "a.txt", "unnamed"),
+        ([[0.5, 2], [0.1, 1]], "a.txt", "unnamed"),
+        ([[1, 2, 3], [2, 3, 4]], "a.txt", None),
+        ([[1, 2], [3]], "a.txt", None),
+        ([["a", "b"], ["b", "c"]], "a.txt", None),
+        ([[0, 1, 2], [1, 0, 1], [0, 0, 1]], "a.csv", None),
+        ([["run", 1, 2], [1, 0, 1]], "a.csv", None),
+    ],
+)
+def test_what_numbers_tell_by_themselves_is_not_asked(tmp_path, rows, name, layout):
+    path = tmp_path / name
+    path.write_text(written(rows))
+    assert layouts.find_layout(path) == layout
+
+
+def test_a_table_whose_first_line_may_be_a_run_is_asked_about(client):
+    key = give(client, "7,5,9\n0,1,1\n1,0,1\n", "numbers.csv")
+    assert [value for value, _ in measure(client, key)["question"]["choices"]] == ["unnamed", "table"]
+    assert measure(client, key, layout="table")["measurement"]["estimate"]["n_runs"] == 2
+    assert measure(client, key, layout="unnamed")["question"]["option"] == "kind"
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "xlsx", "json"])
@@ -230,12 +291,22 @@ def test_every_format_gives_the_same_numbers(client, tmp_path, ending):
     assert measure(client, key)["measurement"]["estimate"] == hf.stability(runs).to_dict()
 
 
+def test_measures_are_called_by_their_labels_also_in_sentences(client, example):
+    page = client.get(f"/selections/{example}").text
+    assert ">Kuncheva</option>" in page
+    assert '<dt>Jaccard <code class="quiet">jaccard</code></dt>' in page
+    lists = give(client, "a b c\na d\n", "sizes.txt")
+    problem = measure(client, lists, n_features=9, measure="kuncheva")["problem"]
+    assert "as Kuncheva is defined for one size only" in problem
+    assert "use Nogueira" in problem
+
+
 def test_a_measure_that_does_not_fit_is_one_sentence_and_a_way_back(client):
     key = give(client, "run,a,b,c\nr1,1,0,0\nr2,1,1,0\n", "sizes.csv")
     page = measure(client, key, measure="kuncheva")
     assert "equally many features" in page["problem"]
     assert "Measure it in the usual way" in client.get(f"/selections/{key}?measure=kuncheva").text
-    assert "spearman" in measure(client, key, measure="spearman")["problem"]
+    assert "got Spearman" in measure(client, key, measure="spearman")["problem"]
 
 
 @pytest.mark.parametrize("query", [
@@ -364,6 +435,19 @@ def test_a_parsed_file_is_kept_and_read_again(client, tmp_path):
     assert not kept.exists()
 
 
+def test_files_of_one_name_are_numbered_if_that_is_asked(client):
+    def put(name, **options):
+        answer = client.put(
+            "/api/v1/uploads", params={"name": name, "purpose": "selections", **options}, content=b"a\n"
+        )
+        return answer.json()["name"]
+
+    assert [put("mine.txt", numbered="true") for _ in range(2)] == ["mine.txt", "mine-2.txt"]
+    assert put("Mine.csv", numbered="true") == "Mine-3.csv"
+    assert put("yours.txt", numbered="true") == "yours.txt"
+    assert put("mine.txt") == "mine.txt"
+
+
 def test_an_example_is_one_click_away_and_files_can_be_removed(client):
     answer = client.post("/api/v1/measure/examples/ten-best")
     assert answer.status_code == 201
@@ -451,6 +535,13 @@ def test_two_files_are_compared_as_pairs(browse, tmp_path):
 
 
 @pytest.mark.browser
+def test_files_can_be_dropped(browse):
+    drop(browse, "#files", ("one.csv", "a,b\n1,0\n1,1\n"), ("two.csv", "a,b\n0,1\n1,1\n"))
+    browse.wait_for_url("**/compare*")
+    assert "Were they?" in browse.inner_text("#live")
+
+
+@pytest.mark.browser
 def test_a_wrong_file_is_a_sentence_and_can_be_removed(browse, tmp_path):
     file = tmp_path / "picture.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
@@ -473,11 +564,24 @@ def test_a_wrong_file_is_a_sentence_and_can_be_removed(browse, tmp_path):
 def test_pasted_text_is_taken_for_what_it_looks_like(browse):
     start = browse.url
     for text, name in {
-        "a b\na c": "pasted.txt", "a,b\na,c\n": "pasted.txt", "run\ta\tb\nx\t1\t0\ny\t1\t1": "pasted.tsv",
-        "a;b\n1;0\n1;1": "pasted.csv", '[["a"], ["b"]]': "pasted.json", "1,2,3\n2,3,4": "pasted.txt",
+        "a b\na c": "pasted.txt", "a,b\na,c\n": "pasted-2.txt", "run\ta\tb\nx\t1\t0\ny\t1\t1": "pasted-3.tsv",
+        "a;b\n1;0\n1;1": "pasted-4.csv", '[["a"], ["b"]]': "pasted-5.json", "1,2,3\n2,3,4": "pasted-6.txt",
     }.items():  # fmt: skip
         browse.goto(start)
         browse.fill("#text", text)
         browse.click("button.main")
         browse.wait_for_url("**/selections/*")
         assert browse.inner_text("h1") == name
+
+
+@pytest.mark.browser
+def test_pasted_rankings_are_named_and_asked_about(browse):
+    browse.fill("#text", written(RANKS))
+    browse.fill("#called", "trial of ranks.txt")
+    browse.click("button.main")
+    browse.wait_for_url("**/selections/*")
+    assert browse.inner_text("h1") == "trial of ranks.txt"
+    browse.click("text=A table without names")
+    browse.click("text=Ranks: 1 is the best feature")
+    browse.wait_for_selector("#verdict")
+    assert f"{hf.stability(hf.Preferences.from_rankings(RANKS), 'spearman').value:.2f}" in browse.inner_text("#verdict")

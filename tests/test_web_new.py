@@ -11,7 +11,7 @@ import holdfast as hf
 from holdfast.declared import About
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
 from holdfast.web.planning import starting
-from serving import open_client, open_page, start_server, upload, wait_for
+from serving import drop, open_client, open_page, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
 NAMES = ("expression.csv", "samples.csv")
@@ -166,6 +166,20 @@ def test_columns_of_a_wide_table_are_found_by_a_part_of_their_names(client, gene
     assert client.get(f"/api/v1/data/{key}/columns").json()["columns"][:2] == ["gene", "sample0"]
 
 
+def test_the_preview_of_a_wide_table_shows_what_is_to_be_predicted(client):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 30))).add_prefix("x")
+    frame["outcome"] = ["ill", "well"] * 10
+    key = upload(client, frame.to_csv(index=False).encode(), "wide.csv")
+    asked = client.get(f"/data/{key}").text
+    assert '>outcome<span class="role">may be the one to predict</span>' in asked
+    assert "19 are not shown" in asked
+    chosen = client.get(f"/data/{key}", params={"target": "outcome"}).text
+    assert (
+        '<th scope="col" class="chosen">outcome<span class="role">to predict</span></th><th scope="col">x0</th>'
+        in chosen
+    )
+
+
 def test_uploads_are_listed_and_removed_and_known_data_need_no_download(client, patients, monkeypatch, tmp_path):
     monkeypatch.setenv(DATA, str(tmp_path / "none"))
     key = upload(client, patients, "patients.csv")
@@ -188,6 +202,22 @@ def test_a_known_data_set_is_studied(client):
     study = client.post("/api/v1/studies", json=body).json()["study"]
     assert study == "breast_cancer-study"
     assert finish(client, study)["state"] == "finished"
+
+
+def test_a_study_has_the_name_that_it_was_given_or_that_of_its_data(client, tmp_path):
+    page = client.get("/data/known/breast_cancer/plan").text
+    assert 'placeholder="breast_cancer-study"' in page
+    named = client.post("/api/v1/studies", json={**KNOWN, "name": "  My study (β) "})
+    assert (named.status_code, named.json()["study"]) == (202, "My study (β)")
+    assert client.post("/api/v1/studies", json=KNOWN).json()["study"] == "breast_cancer-study"
+    assert 'placeholder="breast_cancer-study-2"' in client.get("/data/known/breast_cancer/plan").text
+    again = client.post("/api/v1/studies", json={**KNOWN, "name": "my STUDY (β)"})
+    assert again.status_code == 409
+    assert "named my STUDY (β) in this folder already; choose another name." in again.json()["error"]
+    for name in ("../elsewhere", "-rf", ".hidden", "a/b", "a\0b", "a\nb", "<b>", "x" * 300, "ends.", "*"):
+        wrong = client.post("/api/v1/studies", json={**KNOWN, "name": name})
+        assert (wrong.status_code, "short name of letters" in wrong.json()["error"]) == (400, True), name
+    assert len(client.get("/api/v1/studies").json()["studies"]) == 2
 
 
 def test_a_selector_of_a_plug_in_stands_on_the_page(client):
@@ -436,11 +466,6 @@ def page(browser, tmp_path):
         page.wrong = [text for text in page.wrong if "the server responded with a status of 400" not in text]
 
 
-DROP = """([name, text]) => {
-  const dropped = new DataTransfer();
-  dropped.items.add(new File([text], name));
-  document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
-}"""
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -456,23 +481,24 @@ def test_a_person_with_a_table_clicks_through_to_a_finished_study(page, patients
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(TOO_WIDE)
     page.get_by_role("link", name="Plan the study").click()
-    page.get_by_text("fits:").wait_for(timeout=90_000)
+    page.get_by_text("fits:").wait_for()
     page.get_by_role("textbox", name="Number of bootstrap samples").fill("8")
     page.keyboard.press("Tab")
-    page.get_by_text("on 8 resamples").wait_for(timeout=90_000)
+    page.get_by_text("on 8 resamples").wait_for()
     page.get_by_label("ReliefF", exact=False).first.uncheck()
-    page.get_by_text("12 candidates on 8 resamples").wait_for(timeout=90_000)
+    page.get_by_text("12 candidates on 8 resamples").wait_for()
     page.get_by_text("The same on the command line").click()
     assert "--select=anova:" in page.locator("[data-command]").inner_text()
+    page.get_by_label("Name of the study").fill("Erste Studie")
     page.get_by_role("button", name="Start the study").click()
-    page.wait_for_url("**/studies/Patienten-study")
-    page.locator(".state.finished").wait_for(timeout=90_000)
+    page.wait_for_url("**/studies/Erste%20Studie")
+    page.locator(".state.finished").wait_for()
 
     page.get_by_role("link", name="Add resamples or selectors").click()
     page.get_by_label("More resamples").fill("4")
     page.get_by_role("button", name="Add and go on").click()
-    page.wait_for_url("**/studies/Patienten-study")
-    page.get_by_text("144 of 144 fits").wait_for(timeout=90_000)
+    page.wait_for_url("**/studies/Erste%20Studie")
+    page.get_by_text("144 of 144 fits").wait_for()
 
 
 @pytest.mark.browser
@@ -480,8 +506,7 @@ def test_questions_are_answered_by_clicking_and_a_second_table_is_given(page, ge
     files = [{"name": name, "mimeType": "text/csv", "buffer": content}
              for content, name in zip(genes, NAMES, strict=True)]  # fmt: skip
     page.get_by_role("link", name="New study").click()
-    page.locator("[data-drop]").wait_for()
-    page.evaluate(DROP, [NAMES[0], genes[0].decode()])
+    drop(page, "[data-drop]", (NAMES[0], genes[0].decode()))
     page.get_by_role("button", name="A feature, such as a gene").click()
     page.locator("#second-file").wait_for()
     page.set_viewport_size({"width": 390, "height": 900})
@@ -506,8 +531,12 @@ def test_a_wrong_plan_is_told_beside_the_button_and_can_be_mended(page):
     page.get_by_role("button", name="Start the study").click()
     page.locator("[role=alert]", has_text="whole numbers of features, such as 5, 10, 20, got 'five'").wait_for()
     page.get_by_label("Numbers of features to select").fill("5")
+    page.get_by_label("Name of the study").fill("a/b")
+    page.get_by_role("button", name="Start the study").click()
+    page.locator("[role=alert]", has_text="short name of letters").wait_for()
+    page.get_by_label("Name of the study").fill("")
     page.get_by_label("How the data are changed").select_option("folds")
     page.locator("#perturbation-folds-n_repeats").wait_for()
     page.get_by_role("button", name="Estimate again").click()
-    page.get_by_text("5 candidates on 10 resamples").wait_for(timeout=90_000)
+    page.get_by_text("5 candidates on 10 resamples").wait_for()
     assert page.locator("[role=alert]").is_hidden()

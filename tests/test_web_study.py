@@ -71,15 +71,50 @@ def plain(text):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
 
 
+def section_of(text, name):
+    """A section of a page or a report."""
+    return re.search(rf'<section id="{name}".*?</section>', text, re.S)[0]
+
+
 # What the page says
 
 
 def test_the_page_says_what_the_report_says(client, folder):
     page = client.get("/studies/scored-study").text
     report = render(summarize(hf.load_study(folder / "scored-study.db")))
-    for section in ("verdict", "features", "selectors", "tradeoff", "causes", "method", "analyst"):
-        own, theirs = (re.search(rf'<section id="{section}".*?</section>', text, re.S)[0] for text in (page, report))
-        assert own == theirs
+    for section in ("verdict", "selectors", "tradeoff", "causes", "method", "analyst"):
+        assert section_of(page, section) == section_of(report, section)
+    own, theirs = (plain(section_of(text, "features")) for text in (page, report))
+    hint = "; given the data, the report also checks that they are correlated"
+    assert hint in theirs
+    assert own == theirs.replace(hint, "")  # what nobody can do on the page
+
+
+def test_names_of_features_lead_to_their_pages(client):
+    page = client.get("/studies/scored-study", params={"candidate": "anova(size=5)"}).text
+    table = section_of(page, "features")
+    linked = re.findall(r'<td class="name"><a href="([^"]+)">([^<]+)</a></td>', table)
+    assert len(linked) == table.count('<td class="name">') > 3
+    for address, name in linked[:3]:
+        answer = client.get(html.unescape(address)).text
+        assert f'<h2 class="one">{name}</h2>' in answer
+        assert '<option value="anova(size=5)" selected>' in answer
+    assert re.search(r'<td data-label="Stand-ins"><a href="/studies/scored-study/features/\d+', table)
+    found = client.get("/api/v1/studies/scored-study").json()["results"]
+    names = [list(DATA.X.columns)[place] for place in found["places"]]
+    assert names == found["summary"]["features"]["table"]["feature"]
+    places = re.search(r'data-page="([^"]+)" data-places="([^"]+)"', client.get("/studies/scored-study").text)
+    assert list(map(int, places[2].split())) == found["places"]
+    assert "/studies/scored-study/features/PLACE?candidate=" in html.unescape(places[1])
+    assert "/studies/" not in render(summarize(hf.load_study(client.app.app.state.site.folder.store_of("plain-study"))))
+
+
+def test_measures_are_called_by_their_labels(client):
+    page = client.get("/studies/scored-study/tradeoff", params={"measure": "cw_rel"}).text
+    assert "Stability by <b>Relative weighted consistency (CWrel)</b>" in page
+    assert '<option value="nogueira" title=' in page
+    assert ">nogueira</option>" not in page
+    assert ">Nogueira</option>" in page
 
 
 def test_a_page_of_a_finished_study_does_not_say_after_how_many_fits(client):
@@ -104,10 +139,15 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
 def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
     given = {"stability": "0.1", "weight": "0.4"}  # those that the rule does not have are passed over
     answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, **given}).json()["results"]
-    assert answer["summary"]["tradeoff"]["rule"] == rule
+    assert answer["summary"]["tradeoff"]["rule"] == (None if rule == "knot" else rule)  # no selector of several sizes
     assert answer["options"]["lacking"] == ""
     offered = {parameter["name"] for parameter in answer["options"]["parameters"]}
     assert offered == set(RULES[rule].parameters) - {"level"}
+
+
+def test_a_rule_that_chooses_none_says_why(client):
+    tradeoff = client.get("/api/v1/studies/scored-study?rule=knot").json()["results"]["summary"]["tradeoff"]
+    assert "no candidate is at a knot of its profile" in tradeoff["missing"]
 
 
 def test_a_rule_that_lacks_a_value_says_so_and_the_usual_one_is_used(client):

@@ -189,8 +189,25 @@ def test_a_server_that_was_killed_is_found_again(browser, tmp_path):
                 page.wait_for_selector("#message", state="hidden")
                 assert page.evaluate("window.same")
                 page.click("button:has-text('Stop')")
-                page.wait_for_selector(".state.stopped")
-                page.wait_for_load_state("networkidle")  # what is asked for while a server ends is refused
+                page.wait_for_selector("button:has-text('Resume')")  # what is asked for while a server ends is refused
+            page.wrong[:] = [text for text in page.wrong if "ERR_" not in text]  # while there was no server
+
+
+def test_an_open_list_of_studies_is_renewed_when_the_server_is_back(browser, tmp_path, store):
+    shutil.copy(store, tmp_path / "first-study.db")
+    with start_server(tmp_path) as (address, process):
+        port = re.search(r":(\d+)/", address)[1]
+        with open_page(browser, address) as page:
+            page.wait_for_selector("text=first-study")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            page.wait_for_selector("#message:not([hidden])")
+            page.evaluate("window.same = true")
+            shutil.copy(store, tmp_path / "second-study.db")
+            with start_server(tmp_path, "--port", port):
+                page.wait_for_selector("text=second-study")
+                page.wait_for_selector("#message", state="hidden")
+                assert page.evaluate("window.same")
             page.wrong[:] = [text for text in page.wrong if "ERR_" not in text]  # while there was no server
 
 

@@ -193,7 +193,7 @@ def test_a_rule_of_a_plug_in_appears_and_chooses(client):
         return Decision(str(sizes.idxmin()), f"Fewest of {at_least} or more, {lucky}.", {})
 
     try:
-        page = asked(client, "weighed/tradeoff", rule="fewest", at_least="2", lucky="yes")
+        page = asked(client, "weighed/tradeoff", rule="fewest", at_least="2", lucky="true")
         assert page["chosen"]["reason"] == "Fewest of 2 or more, True."
         assert [(one["name"], one["kind"]) for one in page["parameters"]] == [
             ("at_least", "whole number"), ("lucky", "choice"),
@@ -208,7 +208,7 @@ def test_a_rule_of_a_plug_in_appears_and_chooses(client):
     ({"rule": "at-least"}, "needs a value for stability"),
     ({"rule": "at-least", "stability": "0.999"}, "no candidate has a stability of at least 0.999"),
     ({"rule": "at-least", "stability": "nan"}, "Expected a number for stability"),
-    ({"rule": "weighted", "weight": "7"}, "Expected a weight of the score from 0 to 1"),
+    ({"rule": "weighted", "weight": "7"}, "the weight of the score is expected to be from 0 to 1, not 7"),
     ({"rule": "not-worse", "test": "mcnemar"}, "rows were predicted several times"),
     ({"rule": "not-worse", "test": "other"}, "Expected one of mcnemar, resampled-t"),
 ])  # fmt: skip

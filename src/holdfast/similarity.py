@@ -22,6 +22,8 @@ Indices = NDArray[np.int64]
 
 BLOCK_ENTRIES = 1 << 22
 """Number of entries of a dense block in memory."""
+REMEMBERED = 1000
+"""Number of features up to which a similarity that takes long keeps what it computed."""
 
 
 class FeatureSimilarity(ABC):
@@ -220,6 +222,11 @@ class SymmetricalUncertainty(FeatureSimilarity):
     n_bins : int or None
         Number of bins of equal width; None for columns that hold codes already (whole numbers from 0).
 
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_samples)
+        The bin of every value, a whole number from 0.
+
     See Also
     --------
     Correlation : Absolute correlation.
@@ -241,14 +248,21 @@ class SymmetricalUncertainty(FeatureSimilarity):
         else:
             self.codes = discretize.equal_width_codes(values, n_bins)
         self.n_features = values.shape[1]
+        self._rows: dict[int, NDArray[np.float64]] = {}
 
     def block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        block = information.symmetrical_uncertainty(self.codes, rows, columns)
+        block = self.matching_block(rows, columns)
         block[np.equal.outer(rows, columns)] = 1
         return block
 
     def matching_block(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        return information.symmetrical_uncertainty(self.codes, rows, columns)  # which of a constant with itself is 0
+        if self.n_features > REMEMBERED:
+            return information.symmetrical_uncertainty(self.codes, rows, columns)  # of a constant with itself: 0
+        if unknown := [row for row in np.unique(rows).tolist() if row not in self._rows]:
+            everything = np.arange(self.n_features)
+            computed = information.symmetrical_uncertainty(self.codes, np.array(unknown), everything)
+            self._rows.update(zip(unknown, computed, strict=True))
+        return np.array([self._rows[row][columns] for row in rows.tolist()]).reshape(rows.size, columns.size)
 
 
 class _Selected(FeatureSimilarity):

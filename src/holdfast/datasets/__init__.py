@@ -1,10 +1,11 @@
-"""Data sets: simulated selections and data whose truth is known, and real data by name."""
+"""Data sets: simulated selections and data whose truth is known, real data by name, spectra to peaks."""
 
 from importlib.resources import as_file, files
 
 from holdfast.datasets.catalog import DatasetInfo
 from holdfast.datasets.real import Dataset, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
+from holdfast.datasets.spectra import spectrum_peaks
 from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant
 from holdfast.io.selections import read_preferences
 from holdfast.preferences import Preferences
@@ -23,6 +24,7 @@ __all__ = [
     "names",
     "population_stability",
     "selection_probabilities",
+    "spectrum_peaks",
 ]
 
 

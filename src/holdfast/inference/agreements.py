@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from holdfast.cards import Card, draw_dots, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import StabilityEstimate, stability
-from holdfast.inference.evaluation import Undefined, as_preferences, bind_similarity, check_undefined, convert_kind
+from holdfast.inference.evaluation import (
+    Undefined,
+    as_preferences,
+    bind_similarity,
+    check_undefined,
+    convert_kind,
+    is_list_of_similarities,
+)
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.record import stacked
 from holdfast.preferences import Preferences
@@ -165,7 +172,7 @@ def agreement(
     for run in range(a.n_runs if chosen.one_size else 0):
         chosen.check_sizes(stacked(a.take([run]), b.take([run])))
     similarities = chosen.parameters.get("similarity")
-    if isinstance(similarities, (list, tuple)) and np.ndim(similarities[0]) != 1:  # not a matrix as nested lists
+    if is_list_of_similarities(similarities):
         if len(similarities) != a.n_runs:
             raise ValueError(f"Expected one similarity for each of {a.n_runs} runs, got {len(similarities)}.")
         bound = bind_similarity([chosen.bind(similarity=similarity) for similarity in similarities], a, None)
@@ -213,8 +220,8 @@ class Kalousis(ResultMixin):
 
     Attributes
     ----------
-    weights : StabilityEstimate
-        S_W, by Pearson's correlation.
+    weights : StabilityEstimate or None
+        S_W, by Pearson's correlation; None for rankings, which have no weights.
     ranks : StabilityEstimate
         S_R, by Spearman's correlation.
     subsets : StabilityEstimate
@@ -223,6 +230,7 @@ class Kalousis(ResultMixin):
     See Also
     --------
     kalousis : Measures the three.
+    holdfast.StudyResult.kalousis : The same of a candidate, as the design of its study asks for it.
 
     Examples
     --------
@@ -232,15 +240,21 @@ class Kalousis(ResultMixin):
     'jaccard'
     """
 
-    weights: StabilityEstimate
+    weights: StabilityEstimate | None
     ranks: StabilityEstimate
     subsets: StabilityEstimate
 
+    @property
+    def named(self) -> dict[str, StabilityEstimate]:
+        """The estimates that there are, by name."""
+        known = {"weights": self.weights, "ranks": self.ranks, "subsets": self.subsets}
+        return {name: estimate for name, estimate in known.items() if estimate is not None}
+
     def __iter__(self) -> Iterator[StabilityEstimate]:
-        return iter((self.weights, self.ranks, self.subsets))
+        return iter(self.named.values())
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each of the three.
+        """Return one row for each of the estimates that there are.
 
         Returns
         -------
@@ -260,15 +274,14 @@ class Kalousis(ResultMixin):
         Returns
         -------
         altair.Chart
-            Three points with their intervals.
+            A point with its interval for each.
         """
         from holdfast.plots import plot_forest
 
-        return plot_forest({"weights": self.weights, "ranks": self.ranks, "subsets": self.subsets}, level=level)
+        return plot_forest(self.named, level=level)
 
     def _card(self) -> Card:
-        names = ("weights", "ranks", "subsets")
-        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in zip(names, self, strict=True)]
+        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in self.named.items()]
         verdict = ", ".join(f"{bar.label} {format_number(bar.value)}" for bar in bars)
         frame = self.to_frame()[["measure", "value", "low", "high", "n_runs"]]
         return Card(title="Stability of weights, ranks and subsets", verdict=verdict, frame=frame,
@@ -283,8 +296,8 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
 
     Parameters
     ----------
-    preferences : Preferences of weights, or matrix
-        Weights of each run, larger is better.
+    preferences : Preferences of weights or rankings, or matrix
+        Weights of each run, larger is better. Rankings have no S_W.
     k : int
         Size of the subsets.
     **parameters
@@ -299,6 +312,7 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     See Also
     --------
     holdfast.stability : The stability by any measure.
+    holdfast.StudyResult.kalousis : The same of a candidate, as the design of its study asks for it.
 
     Examples
     --------
@@ -310,7 +324,7 @@ def kalousis(preferences: Preferences | Matrix, k: int, **parameters: Any) -> Ka
     weights = preferences if isinstance(preferences, Preferences) else Preferences.from_weights(preferences)
     tie_options = {} if parameters.get("ties", "average") == "average" else parameters
     return Kalousis(
-        stability(weights, "weight_correlation"),
+        stability(weights, "weight_correlation") if weights.kind == "weighting" else None,
         stability(weights, "spearman", **parameters),
         stability(weights.top(k, **tie_options), "jaccard"),
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix
@@ -18,12 +19,20 @@ from holdfast.declared import About
 from holdfast.inference.agreements import agreement
 from holdfast.inference.comparisons import Comparisons, compare_all_pairs, compare_many
 from holdfast.inference.estimate import SCOPE, StabilityEstimate, stability
-from holdfast.inference.evaluation import Undefined, bind_similarity, check_undefined, convert_kind
+from holdfast.inference.evaluation import (
+    Undefined,
+    bind_similarity,
+    check_undefined,
+    convert_kind,
+    is_list_of_similarities,
+    tied_share,
+)
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
 from holdfast.inference.sides import Side
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.tally import Floats
 from holdfast.preferences import Preferences
+from holdfast.similarity import aligned
 
 UNKNOWN = About(name="unknown", summary="Resamples of which nothing more is known.")
 
@@ -105,7 +114,7 @@ def design_stability(
     if designed.stand_alone:
         estimate = stability(designed.runs, find_measure(measure), X=X, undefined=undefined, **parameters)
         return _with_scope(estimate, designed)
-    chosen = _bind_measure(designed.runs, measure, X, parameters)
+    chosen = bind_measure(designed, measure, X, parameters)
     return _average_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
 
 
@@ -138,7 +147,7 @@ def design_comparisons(
         compared = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
         scoped = {name: _with_scope(estimate, common[name]) for name, estimate in compared.estimates.items()}
         return replace(compared, estimates=scoped)
-    chosen = _bind_measure(first.runs, measure, X, parameters)
+    chosen = bind_measure(first, measure, X, parameters)
     estimates: dict[str, StabilityEstimate] = {}
     for names in members.values():
         estimates |= _common_block_estimates({name: common[name] for name in names}, chosen, undefined)
@@ -200,7 +209,7 @@ def _block_agreements(designed: DesignedRuns, measure: Measure, undefined: Undef
         part = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == fraction}
         blocks = [block for block in part if block in whole]
         runs, references = [part[block] for block in blocks], [whole[block] for block in blocks]
-        agreements = _agree(designed.runs, references, runs, measure, undefined)
+        agreements = _agree(designed.runs, references, runs, _measure_of_blocks(measure, blocks), undefined)
         values[fraction] = dict(zip(blocks, agreements.tolist(), strict=True))
     return values
 
@@ -221,7 +230,10 @@ def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined)
         return _pair_values(designed.runs, members, measure, undefined)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # one warning, for the mean
-        inside = [stability(designed.runs.take(runs), measure, undefined=undefined).value for runs in members.values()]
+        inside = [
+            stability(designed.runs.take(runs), _measure_of_block(measure, block), undefined=undefined).value
+            for block, runs in members.items()
+        ]
     return _without_empty(list(members), np.array(inside, dtype=np.float64))
 
 
@@ -237,7 +249,8 @@ def _pair_values(
     empty = (runs.sizes[halves] == 0).any(axis=1) if runs.kind == "subset" else np.zeros(len(halves), dtype=bool)
     values = np.full(len(halves), np.nan)
     first, second = halves[~empty].T.tolist()
-    values[~empty] = _agree(runs, first, second, measure, undefined)
+    blocks = [block for block, has_empty in zip(members, empty.tolist(), strict=True) if not has_empty]
+    values[~empty] = _agree(runs, first, second, _measure_of_blocks(measure, blocks), undefined)
     if isinstance(undefined, (int, float)):
         values[empty], empty = undefined, np.zeros_like(empty)
     return BlockValues(np.array(list(members), dtype=np.int64), values, empty)
@@ -255,10 +268,34 @@ def _agree(
     return np.where(np.isnan(values), undefined, values) if isinstance(undefined, (int, float)) else values
 
 
-def _bind_measure(runs: Preferences, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]) -> Measure:
-    chosen = find_measure(measure).bind(**parameters)
+def bind_measure(
+    designed: DesignedRuns, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]
+) -> Measure:
+    """Bind the parameters of a measure; a list of similarities has one for each block, by its number."""
+    runs, chosen = designed.runs, find_measure(measure).bind(**parameters)
     convert_kind(runs, chosen.kind, chosen.name)
-    return bind_similarity([chosen], runs, X)[0]
+    similarities = chosen.parameters.get("similarity")
+    if not is_list_of_similarities(similarities):
+        return bind_similarity([chosen], runs, X)[0]
+    n_blocks = max(designed.blocks) + 1
+    if len(similarities) < n_blocks:
+        raise ValueError(
+            f"Expected one similarity, or one for each of the {n_blocks} blocks of resamples, got {len(similarities)}."
+        )
+    return chosen.bind(similarity=[aligned(similarity, runs.features) for similarity in similarities])
+
+
+def _measure_of_blocks(measure: Measure, blocks: Sequence[int]) -> Measure:
+    """Return the measure for runs of these blocks: with their own similarities, if each block has one."""
+    similarities = measure.parameters.get("similarity")
+    if not is_list_of_similarities(similarities):
+        return measure
+    return measure.bind(similarity=[similarities[block] for block in blocks])
+
+
+def _measure_of_block(measure: Measure, block: int) -> Measure:
+    similarities = measure.parameters.get("similarity")
+    return measure.bind(similarity=similarities[block]) if is_list_of_similarities(similarities) else measure
 
 
 def _average_blocks(
@@ -285,6 +322,8 @@ def _average_blocks(
         distribution=distribution,
         pseudo_values=np.empty(0) if math.isnan(value) else values,
         mean_size=_mean_size(designed),
+        mean_overlap=_mean_overlap(designed),
+        tied_share=None if runs.kind == "subset" else tied_share(runs.matrix()),
         reason=reason,
         has_strength=measure.has_strength,
         scope=designed.about.scope or SCOPE,
@@ -297,6 +336,20 @@ def _mean_size(designed: DesignedRuns) -> float | None:
         return None
     smaller = np.array(designed.fractions) < 1
     return float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
+
+
+def _mean_overlap(designed: DesignedRuns) -> float | None:
+    """How many features two runs of a block share, the mean over blocks; None where blocks are not compared so."""
+    if designed.runs.kind != "subset" or designed.design == "nested_subsamples" or not designed.runs.n_runs:
+        return None
+    _, block = np.unique(designed.blocks, return_inverse=True)
+    members = sp.csr_array((np.ones(block.size), (block, np.arange(block.size))))
+    counts = members @ designed.runs.to_sparse().astype(np.float64)
+    shared = np.asarray(counts.multiply(counts).sum(axis=1)).ravel() - members @ designed.runs.sizes
+    n_runs = np.bincount(block)
+    several = n_runs > 1
+    pairs = n_runs[several] * (n_runs[several] - 1)
+    return float((shared[several] / pairs).mean()) if several.any() else None
 
 
 def _values_to_average(

@@ -93,7 +93,7 @@ class StabilityEstimate(ResultMixin):
     mean_size : float or None
         Mean number of features selected; None for rankings and weights.
     mean_overlap : float or None
-        How many features two runs share on average; None for rankings and weights.
+        How many features two runs that are compared share; None for rankings, weights and nested subsamples.
     tied_share : float or None
         Mean share of features that are tied with another; None for subsets.
     reason : str or None

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,11 @@ def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences
     )
 
 
+def is_list_of_similarities(similarity: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of similarities, not a matrix written as nested lists."""
+    return isinstance(similarity, (list, tuple)) and len(similarity) > 0 and np.ndim(similarity[0]) != 1
+
+
 def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
     """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
     computed: dict[str, FeatureSimilarity] = {}
@@ -70,6 +75,11 @@ def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Ma
     for measure in measures:
         if measure.similarity is not None:
             similarity = measure.parameters["similarity"]
+            if is_list_of_similarities(similarity):
+                raise ValueError(
+                    f"Expected one similarity of features for {measure.name}, got a list of {len(similarity)}; only "
+                    "resamples that come in blocks may have one for each block."
+                )
             if similarity is REQUIRED and X is None:
                 raise ValueError(
                     f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "
@@ -132,7 +142,7 @@ def describe_runs(preferences: Preferences) -> dict[str, Any]:
     """Return the facts about the runs that an estimate carries, whatever the measure."""
     facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
     if preferences.kind != "subset":
-        return {**facts, "tied_share": _tied_share(preferences.matrix())}
+        return {**facts, "tied_share": tied_share(preferences.matrix())}
     n_runs, counts = preferences.n_runs, preferences.counts
     facts["mean_size"] = float(preferences.sizes.mean())
     if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
@@ -140,7 +150,8 @@ def describe_runs(preferences: Preferences) -> dict[str, Any]:
     return facts
 
 
-def _tied_share(rows: NDArray[np.float64]) -> float:
+def tied_share(rows: NDArray[np.float64]) -> float:
+    """Return the mean share of features that are tied with another, run by run."""
     ordered = np.sort(rows, axis=1)
     same = np.diff(ordered, axis=1) == 0
     edge = np.zeros((len(rows), 1), dtype=bool)

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from holdfast.io.columns import without_columns
 from holdfast.io.files import as_number
 from holdfast.io.options import TableOptions, join_counts, join_first, pluralize, quote_names
 from holdfast.io.questions import (
@@ -83,7 +84,7 @@ def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> 
     others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
     if options.categorical == "drop" and others:
         note = f"Left out columns that are not numbers: {quote_names(others)}."
-        return features.drop(columns=others), [note]
+        return without_columns(features, others), [note]
     for name in others:
         _check_categories(features[name], options)
     if options.categorical == "error" and others:
@@ -240,5 +241,5 @@ def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.
         return X, []
     shown = f"{pluralize(len(constant), 'column')} with a single value: {quote_names(constant)}"
     if options.drop_constant:
-        return X.drop(columns=constant), [f"Left out {shown}."]
+        return without_columns(X, constant), [f"Left out {shown}."]
     return X, [f"Kept {shown}."]

@@ -1,9 +1,9 @@
 """Looking at a file before it is read: what it holds, what is likely meant, and the first question that is open."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -28,6 +28,14 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import complete_table, load_table, make_options
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
+MOST_LIKELY = 3
+"""Columns that may be the target, and that may name rows, which a preview shows first."""
+Load: TypeAlias = Callable[[Path, Reading], Loaded]
+USUAL = {
+    "task": None, "groups": None, "index": None, "ignore": (), "accept": (), "missing": "error", "categorical": "error",
+    "drop_constant": False,
+}  # fmt: skip
+"""Options of :func:`inspect_table` about columns, with their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +53,11 @@ class TableInspection:
     sheets : tuple of str
         Names of the tables in a file that may have several.
     header : tuple of str
-        Names of the first columns, at most 12; the first is empty if rows have names.
+        Names of at most 12 columns; the first is empty if rows have names. Of a wider table, columns with a role come
+        first, then the first others.
+    roles : tuple of str
+        What each of these columns is: ``"target"``, ``"groups"`` or ``"row names"`` as given, ``"likely target"`` or
+        ``"looks like row names"`` as guessed; empty for others.
     preview : tuple of tuple of str
         The first rows, at most 8, of these columns as texts; lines of the file if it is no table yet.
     targets : tuple of TargetGuess
@@ -86,6 +98,7 @@ class TableInspection:
     columns: int = 0
     sheets: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = ()
     targets: tuple[TargetGuess, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -95,6 +108,11 @@ class TableInspection:
     question: Question | None = None
     problem: str = ""
     record: DataRecord | None = None
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of columns that the preview does not show."""
+        return self.columns - len(self.header) + (self.header[0] == "") if self.header else 0
 
 
 def inspect_table(
@@ -169,15 +187,34 @@ def inspect_table(
     >>> hf.read_table(file, **answers)
     Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 1 note
     """
-    path = as_path(path)
-    loaded, question = _load(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
+    return inspect_by(
+        load_table, path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet), target,
+        transpose=transpose, target_file=target_file, task=task, groups=groups, index=index, ignore=ignore,
+        accept=accept, missing=missing, categorical=categorical, drop_constant=drop_constant,
+    )  # fmt: skip
+
+
+def inspect_by(
+    load: Load,
+    path: str | Path,
+    reading: Reading,
+    target: str | None = None,
+    *,
+    transpose: bool | None = None,
+    target_file: str | Path | None = None,
+    **given: Any,
+) -> TableInspection:
+    """Look at a table as :func:`inspect_table` does, loaded by a function that may remember what it read before."""
+    path, given = as_path(path), {**USUAL, **given}
+    loaded, question = _load(path, reading, load)
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
-        found = _look(loaded, display_name(path), transpose, index)
-    if question is None and sep is None and _is_single_column(loaded, path):
+        named = {"target": target, "groups": given["groups"], "row names": given["index"]}
+        found = _look(loaded, display_name(path), transpose, named)
+    if question is None and reading.sep is None and _is_single_column(loaded, path):
         question = ask_separator("The file was read as a single column.")
-    if question is None and sheet is None and len(loaded.sheets) > 1:
+    if question is None and reading.sheet is None and len(loaded.sheets) > 1:
         question = ask_sheet(loaded.sheets)
     if question is None and transpose is None and found.features_in_rows:
         question = ask_table_orientation(found.orientation)
@@ -186,19 +223,17 @@ def inspect_table(
         question = _ask_target(found, bool(transpose), target_file)
     if question is not None or target is None:
         return replace(found, question=question)
-    given = {"task": task, "groups": groups, "index": index, "ignore": ignore, "accept": accept, "missing": missing}
-    more = {"categorical": categorical, "drop_constant": drop_constant, "transpose": bool(transpose)}
-    may_turn = transpose is None
-    return _try_reading(found, loaded, path, target, {**given, **more}, target_file=target_file, may_turn=may_turn)
+    given = {**given, "transpose": bool(transpose)}
+    return _try_reading(found, loaded, path, target, given, target_file=target_file, may_turn=transpose is None)
 
 
 # How the file is read
 
 
-def _load(path: Path, reading: Reading) -> tuple[Loaded | None, Question | None]:
+def _load(path: Path, reading: Reading, load: Load) -> tuple[Loaded | None, Question | None]:
     """Return a table and the question that reading it left open; it is then read with the first answer that works."""
     try:
-        return load_table(path, reading), None
+        return load(path, reading), None
     except ReadingError as error:
         question = error.question
         if question is None:
@@ -206,7 +241,7 @@ def _load(path: Path, reading: Reading) -> tuple[Loaded | None, Question | None]
     for value, _ in question.choices:
         answered = replace(reading, **{question.option: value})
         try:
-            loaded = load_table(path, answered)
+            loaded = load(path, answered)
         except ValueError:
             continue
         if question.option != "sep" or loaded.frame.shape[1] > 1:
@@ -233,18 +268,25 @@ def _first_lines(path: Path) -> tuple[tuple[str, ...], ...]:
 # What it holds
 
 
-def _look(loaded: Loaded, name: str, transpose: bool | None, index: str | None) -> TableInspection:
-    """Return what a table holds, turned if that is asked for; with the question that turning leaves open."""
+def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, str | None]) -> TableInspection:
+    """Return what a table holds, turned if that is asked for; with the question that turning leaves open.
+
+    ``named`` are the columns that were given, by their roles.
+    """
+    index = named["row names"]
     orientation, question, frame = explain_features_in_rows(loaded.frame), None, loaded.frame
     if transpose:
         try:
-            named = frame.set_index(index) if index in frame.columns else frame
-            frame = turn(named, loaded.decimal, name)
+            indexed = frame.set_index(index) if index in frame.columns else frame
+            frame = turn(indexed, loaded.decimal, name)
         except ReadingError as error:
             question = error.question
     frame, has_names = _with_row_names(frame)
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    corner = frame.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - has_names]
+    targets, identifiers = guess_targets(frame), guess_identifiers(frame)
+    roles = _find_roles(frame, named, targets, identifiers)
+    places = _choose_places(frame.shape[1], list(roles), PREVIEW_COLUMNS - has_names)
+    corner = frame.iloc[:PREVIEW_ROWS, places]
     labels = [[show_entry(label)] if has_names else [] for label in corner.index]
     cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
     return TableInspection(
@@ -254,14 +296,37 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, index: str | None) 
         columns=frame.shape[1],
         sheets=loaded.sheets,
         header=(*([""] if has_names else []), *(shorten(column, 40) for column in corner.columns)),
+        roles=(*([""] if has_names else []), *(roles.get(place, "") for place in places)),
         preview=tuple((*label, *row) for label, row in zip(labels, cells, strict=True)),
-        targets=tuple(guess_targets(frame)),
-        identifiers=tuple(guess_identifiers(frame)),
+        targets=tuple(targets),
+        identifiers=tuple(identifiers),
         features_in_rows=bool(orientation),
         orientation=orientation,
         notes=tuple(map(plain_note, loaded.notes)),
         question=question,
     )
+
+
+def _find_roles(
+    frame: pd.DataFrame, named: dict[str, str | None], targets: list[TargetGuess], identifiers: list[str]
+) -> dict[int, str]:
+    """Return the roles of columns by their places: those that were given first, then those that are likely."""
+    classes = [guess.name for place, guess in enumerate(targets) if place == 0 or guess.kind == "classes"]
+    likely = {"likely target": [] if named["target"] else classes, "looks like row names": identifiers}
+    guessed = [(role, name) for role, names in likely.items() for name in names[:MOST_LIKELY]]
+    places = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
+    roles: dict[int, str] = {}
+    for role, name in (*named.items(), *guessed):
+        if name in places:
+            roles.setdefault(places[name], role)
+    return roles
+
+
+def _choose_places(n_columns: int, leading: list[int], room: int) -> list[int]:
+    """Return the columns to show: all in their order, or, where there is no room for all, the leading ones first."""
+    if n_columns <= room:
+        return list(range(n_columns))
+    return list(dict.fromkeys([*leading, *range(room)]))[:room]
 
 
 def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:

@@ -157,7 +157,7 @@ def _turn_texts(body: pd.DataFrame, names: list[str], samples: "pd.Index[Any]", 
         except (TypeError, ValueError):
             texts[place] = pd.Series(row, index=samples, dtype=object).infer_objects()
     frame = pd.DataFrame(numbers, index=samples)
-    plain = frame.drop(columns=list(texts))
+    plain = frame.loc[:, ~frame.columns.isin(list(texts))]  # drop() would make a block of memory of each column
     turned = pd.concat([plain, *texts.values()], axis=1, keys=None)
     turned.columns = pd.Index([*plain.columns, *texts])
     return turned[range(len(names))].set_axis(names, axis=1)

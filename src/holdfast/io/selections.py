@@ -177,11 +177,11 @@ def _read(
     loaded = load_frame(path)
     if transpose:
         frame = turn(_with_row_names(loaded.frame), loaded.decimal, str(path))
-        return _from_numbers(path, frame, [str(label) for label in frame.index], kind), None
+        return from_number_frame(path, frame, [str(label) for label in frame.index], kind), None
     frame, labels, stated_kind = split_labels(path, loaded.frame)
     settled = stated_kind is not None or transpose is False
     note = None if settled else _check_orientation(path, frame, labels, str(loaded.frame.columns[0]))
-    return _from_numbers(path, frame, labels, stated_kind or kind), note
+    return from_number_frame(path, frame, labels, stated_kind or kind), note
 
 
 def holds_matrix(path: Path) -> bool:
@@ -290,7 +290,8 @@ def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[st
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
 
-def _from_numbers(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
+def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
+    """Return the runs that a frame of numbers holds, or ask what its numbers are."""
     names = [str(name) for name in frame.columns]
     matrix = np.empty(frame.shape, dtype=object)
     for place, name in enumerate(names):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import as_names
-from holdfast.io.columns import ask_role, check_column_exists
+from holdfast.io.columns import ask_role, check_column_exists, without_columns
 from holdfast.io.features import make_features
 from holdfast.io.files import Loaded, Reading, as_path, display_name, file_ending
 from holdfast.io.loading import ENDINGS, load_frame
@@ -278,7 +278,7 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
         loaded = replace(loaded, frame=loaded.frame.set_index(options.index))
     frame = loaded.frame
     others = [name for name in frame.columns if str(name) in options.ignore]
-    turned = turn(frame.drop(columns=others), loaded.decimal, options.where)
+    turned = turn(without_columns(frame, others), loaded.decimal, options.where)
     note = "Transposed the table, as features stood in its rows."
     return replace(loaded, frame=turned, notes=(*loaded.notes, note), aside=tuple(map(str, others)))
 
@@ -289,9 +289,7 @@ def _make(frame: pd.DataFrame, notes: tuple[str, ...], aside: tuple[str, ...], o
     left = [name for name in aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
     unnamed = [name for name in left if name not in options.ignore]
     notes += (f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}.",) if unnamed else ()
-    features = frame.drop(
-        columns=[*roles.columns, *{*left, *(name for name in options.ignore if name in frame.columns)}]
-    )
+    features = without_columns(frame, (*roles.columns, *left, *options.ignore))
     X, roles, changes = make_features(features, roles, options)
     y, task, more = make_target(roles[options.target], options)
     labels = _groups(roles, options)

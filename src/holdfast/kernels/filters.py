@@ -118,20 +118,30 @@ def golub(moments: Moments) -> Floats:
     return _ratio(np.abs(moments.mean[0] - moments.mean[1]), deviations.sum(axis=0))
 
 
-def golub_variance(moments: Moments, lambda_v: float) -> Floats:
-    """Golub's ratio + λ·variance (Hamer and Dupont 2020, equation 2); λ = ∞ is the variance alone."""
+def golub_variance(moments: Moments, lambda_v: float, relative: bool = False) -> Floats:
+    """Golub's ratio + λ·variance (Hamer and Dupont 2020, equation 2); λ = ∞ is the variance alone.
+
+    A ``relative`` λ counts in units of :func:`ratio_per_variance`.
+    """
     if lambda_v == 0:
         return golub(moments)
     if math.isinf(lambda_v):
         return variance(moments)
+    ratio, spread = golub(moments), variance(moments)
     with np.errstate(over="ignore"):
-        weighted = lambda_v * variance(moments)
+        weighted = lambda_v * (ratio_per_variance(ratio, spread) if relative else 1.0) * spread
     if np.isinf(weighted).any():
         raise ValueError(
             f"Expected lambda_v times the variance to be finite, got lambda_v={lambda_v:g}; lambda_v=inf is the order "
             "by variance."
         )
-    return golub(moments) + weighted
+    return ratio + weighted
+
+
+def ratio_per_variance(ratio: Floats, spread: Floats) -> float:
+    """The largest finite ratio per largest variance, a unit in which data of any scale are alike; 1 if one is 0."""
+    most, widest = (float(weights[np.isfinite(weights)].max(initial=0.0)) for weights in (ratio, spread))
+    return most / widest if most > 0 and widest > 0 else 1.0
 
 
 def anova_f(moments: Moments) -> Floats:

@@ -71,6 +71,7 @@ ROWS = (
     ),
     Measure(
         name="pog",
+        title="Percentage of overlapping features (POG)",
         form=OverlapPairs(subset.pog, symmetric=False),
         summary="share of one run's features that the other has too",
         range=(0, 1),
@@ -117,6 +118,7 @@ ROWS = (
     ),
     Measure(
         name="npog",
+        title="Normalized percentage of overlapping features (nPOG)",
         form=OverlapPairs(subset.npog, symmetric=False),
         summary="overlap above chance over one run's size above chance",
         range=(-_INF, 1),
@@ -150,6 +152,7 @@ ROWS = (
     ),
     Measure(
         name="unadjusted",
+        title="Overlap above chance",
         form=OverlapPairs(subset.unadjusted),
         summary="overlap above chance over the geometric mean size above chance",
         range=(-1, 1),
@@ -197,6 +200,7 @@ ROWS = (
     ),
     Measure(
         name="krizek",
+        title="Křížek",
         form=Whole(subset.krizek),
         summary="entropy in bits of the distinct sets; lower is more stable",
         range=(0, _INF),
@@ -211,6 +215,7 @@ ROWS = (
     ),
     Measure(
         name="guzman",
+        title="Guzmán-Martínez",
         form=FeatureSum(subset.guzman_term, subset.guzman),
         summary="one minus the Jensen–Shannon divergence over that of random sets",
         range=(0, 1),
@@ -223,6 +228,7 @@ ROWS = (
     ),
     Measure(
         name="cw_rel",
+        title="Relative weighted consistency (CWrel)",
         form=FeatureSum(subset.cw_rel_term, subset.cw_rel),
         summary="weighted consistency between its least and most possible value",
         range=(0, 1),
@@ -247,6 +253,7 @@ ROWS = (
     ),
     Measure(
         name="novovicova",
+        title="Novovičová",
         form=FeatureSum(subset.novovicova_term, subset.novovicova),
         summary="mean log count of selected features over its largest value",
         range=(0, 1),
@@ -271,6 +278,7 @@ ROWS = (
     ),
     Measure(
         name="kendall",
+        title="Kendall's tau",
         form=RowPairs(ranking.kendall),
         kind="ranking",
         summary="Kendall's tau-b of two runs",
@@ -343,6 +351,7 @@ ROWS = (
     ),
     Measure(
         name="pogr",
+        title="Percentage of overlapping or related features (POGR)",
         form=StandInPairs(redundancy.one_way, redundancy.first_size, symmetric=False),
         summary="share of one run's features that the other has, or has a stand-in for",
         range=(0, 1),
@@ -355,6 +364,7 @@ ROWS = (
     ),
     Measure(
         name="npogr",
+        title="Normalized percentage of overlapping or related features (nPOGR)",
         form=AdjustedStandIns(redundancy.one_way, redundancy.first_size, symmetric=False),
         summary="pogr above chance",
         range=(-_INF, 1),
@@ -405,6 +415,7 @@ ROWS = (
     *(
         Measure(
             name=f"intersection_{name}",
+            title=f"Intersection with stand-ins by {how}",
             form=AdjustedStandIns(credit, redundancy.geometric_size),
             summary=f"overlap with stand-ins above chance, stand-ins counted by {how}",
             range=(-_INF, 1),

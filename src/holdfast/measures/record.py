@@ -275,6 +275,8 @@ class Measure:
         Where it comes from; if it is left out, authors and year of what ``cite`` names.
     cite : str or None
         BibTeX key of its publication in :data:`holdfast.references.REFERENCES`.
+    title : str
+        Its name for readers ("Kendall's tau"); made from its name if it is left out.
 
     See Also
     --------
@@ -313,18 +315,24 @@ class Measure:
     methods: str = ""
     reference: str = ""
     cite: str | None = None
+    title: str = ""
 
     def __post_init__(self) -> None:
         reference = self.reference or (REFERENCES[self.cite].short if self.cite else "")
         object.__setattr__(self, "reference", reference)
         object.__setattr__(self, "methods", _phrase(self.methods, self.name, reference))
+        words = self.name.replace("_", " ")
+        object.__setattr__(self, "title", self.title or words[:1].upper() + words[1:])
 
     @property
     def about(self) -> About:
         """The facts that are declared of everything with a name."""
         needs = {"a similarity of features": self.similarity, "selections of one size": self.one_size}
         needed = tuple(what for what, true in needs.items() if true)
-        return About(name=self.name, summary=self.summary, methods=self.methods, reference=self.cite, needs=needed)
+        return About(
+            name=self.name, label=self.title, summary=self.summary, methods=self.methods, reference=self.cite,
+            needs=needed,
+        )  # fmt: skip
 
     @property
     def label(self) -> str:

@@ -16,9 +16,12 @@ from holdfast.plots.effects import effect_data, plot_effects
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
 from holdfast.plots.map_data import SelectionMap, selection_map_data
+from holdfast.plots.mrmr_terms import mrmr_terms_data, plot_mrmr_terms
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
+from holdfast.plots.qq import plot_qq, qq_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
+from holdfast.plots.recovery import plot_recovery, recovery_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
@@ -35,6 +38,7 @@ __all__ = [
     "effect_data",
     "forest_data",
     "frequency_data",
+    "mrmr_terms_data",
     "pareto_data",
     "plot_comparisons",
     "plot_convergence",
@@ -42,15 +46,20 @@ __all__ = [
     "plot_effects",
     "plot_forest",
     "plot_frequencies",
+    "plot_mrmr_terms",
     "plot_pareto",
     "plot_profile",
+    "plot_qq",
     "plot_rank_tradeoff",
+    "plot_recovery",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
     "plot_swaps",
     "profile_data",
+    "qq_data",
     "rank_tradeoff_data",
+    "recovery_data",
     "save",
     "selection_map_data",
     "setting_data",

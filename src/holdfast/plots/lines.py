@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 MOST_TICKS = 12
+MANY_POINTS = 100
+"""Number of points of a chart from which they are drawn small."""
 LOG_FROM = 30
 """Ratio of the largest to the smallest value from which an axis may be logarithmic."""
 DIGITS = ".12~g"
@@ -51,7 +53,7 @@ def close_scale(data: pd.DataFrame, *columns: str) -> Any:
 def line_with_band(
     base: "alt.Chart", data: pd.DataFrame, y: Any, by: Any = None, tooltip: Any = ()
 ) -> "list[alt.Chart]":
-    """Return a band from ``low`` to ``high``, the line inside it and its points, for each color."""
+    """Return a band from ``low`` to ``high``, the line inside it and its points, small if many, for each color."""
     if by is not None:
         base = base.encode(color=by)
     within = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
@@ -59,5 +61,7 @@ def line_with_band(
     return [
         *([band] if data[["low", "high"]].notna().all(axis=1).any() else []),
         base.mark_line(strokeWidth=2).encode(y=y),
-        base.mark_point(filled=True, size=45, opacity=1).encode(y=y, tooltip=list(tooltip)),
+        base.mark_point(filled=True, size=45 if len(data) < MANY_POINTS else 8, opacity=1).encode(
+            y=y, tooltip=list(tooltip)
+        ),
     ]

@@ -1,8 +1,8 @@
-"""Pareto front of accuracy and stability: every candidate, and those that no other beats in both."""
+"""Pareto fronts of accuracy and stability: every candidate, and those that no other beats in both."""
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
+from holdfast.plots.areas import (
+    Reference,
+    add_areas,
+    areas_finding,
+    areas_note,
+    draw_areas,
+    find_fronts,
+    is_of_fronts,
+    join_fronts,
+    lowest_point,
+)
 from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
 from holdfast.plots.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
@@ -17,6 +28,7 @@ from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 if TYPE_CHECKING:
     import altair as alt
 
+Fronts: TypeAlias = Literal["joint", "each"]
 WIDTH, HEIGHT = 460, 340
 NARROW = 268, 260
 """Width and height on a narrow screen."""
@@ -33,24 +45,34 @@ OF_A_PAGE = {"picked": False, "key": ""}
 """Columns that a page may add: the candidate that it shows, and by what it finds a point that was clicked."""
 
 
-def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
+def pareto_data(
+    candidates: Any, *, fronts: Fronts | None = None, reference: Reference | None = None, level: float = 0.95
+) -> pd.DataFrame:
     """Return candidates with intervals on both axes, those on the front last, so that they are drawn on top.
 
     Parameters
     ----------
-    candidates : StudyResult, Pareto, DataFrame, or mapping from name to column
-        What ``result.pareto()`` returns, or a study, whose front is then found; or columns: ``candidate``, ``score``
-        and ``stability``; and if known ``family`` (which selector it belongs to), ``score_se`` (standard error of the
-        score), ``score_low`` and ``score_high`` (its interval), ``low`` and ``high`` (interval of the stability),
-        ``on_front``, ``chosen``, ``settings`` (text to show), ``group`` (points of one group are linked), ``picked``
-        (drawn in a dashed ring) and ``key`` (by which a page finds a point that was clicked).
+    candidates : StudyResult, Pareto, mapping from name to one of them, DataFrame, or mapping from name to column
+        What ``result.pareto()`` returns, or a study, whose front is then found; several of them by name, each a family
+        (each group of theirs, if they have several); or columns: ``candidate``, ``score`` and ``stability``; and if
+        known ``family`` (which selector it belongs to), ``score_se`` (standard error of the score), ``score_low`` and
+        ``score_high`` (its interval), ``low`` and ``high`` (interval of the stability), ``on_front``, ``chosen``,
+        ``settings`` (text to show), ``group`` (points of one group are linked), ``picked`` (drawn in a dashed ring) and
+        ``key`` (by which a page finds a point that was clicked).
+    fronts : {"joint", "each"}, optional
+        Whether there is one front of all candidates, or one of every family with the area that it dominates; by default
+        the latter for several studies or fronts.
+    reference : (float, float), optional
+        Score and stability from which areas are measured; by default the lowest score of all candidates, and 0 or the
+        lowest stability if that is below 0.
     level : float
         Level of the intervals of scores, which are made from ``score_se`` where they are not given.
 
     Returns
     -------
     DataFrame
-        All columns above; ``picked`` and ``key`` only if they were given.
+        All columns above; ``picked`` and ``key`` only if they were given. With a front of every family also
+        ``on_own_front``, and ``area``, which that front dominates.
 
     See Also
     --------
@@ -64,8 +86,15 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
       candidate  score_low  score_high  on_front
     0         a       0.88        0.92     False
     1         b       0.76        0.84     False
+
+    >>> two = {**columns, "family": ["lasso", "anova"]}
+    >>> plots.pareto_data(two, fronts="each", reference=(0.5, 0.0))[["family", "on_own_front", "area"]].round(2)
+      family  on_own_front  area
+    0  lasso          True  0.20
+    1  anova          True  0.21
     """
     check_level(level)
+    each = _shows_each(candidates, fronts)
     columns = _columns(candidates)
     more = {name: default for name, default in OF_A_PAGE.items() if name in columns}
     data = typed_table(columns, NEEDED, {**OPTIONAL, **more})
@@ -76,28 +105,55 @@ def pareto_data(candidates: Any, *, level: float = 0.95) -> pd.DataFrame:
     )
     order = ["candidate", "family", "score", "score_se", "score_low", "score_high", "stability", "low", "high"]
     data = data[[*order, "on_front", "chosen", "settings", "group", *more]]
-    return data.sort_values(["chosen", "on_front"], kind="stable", ignore_index=True)
+    if each:
+        data = add_areas(data, reference)
+    top = ["chosen", "on_own_front" if each else "on_front"]
+    return data.sort_values(top, kind="stable", ignore_index=True)
+
+
+def _shows_each(candidates: Any, fronts: Fronts | None) -> bool:
+    """Return whether every family has a front of its own."""
+    if fronts is not None and fronts not in get_args(Fronts):
+        raise ValueError(f"Expected fronts='joint' or 'each', got {fronts!r}.")
+    return is_of_fronts(candidates) if fronts is None else fronts == "each"
 
 
 def _front_of(candidates: Any) -> Any:
-    """Return the front of a study; anything else as it is."""
+    """Return the front of a study, or the fronts of several; anything else as it is."""
+    if is_of_fronts(candidates):
+        return find_fronts(candidates)
     return candidates.pareto() if hasattr(candidates, "pareto") else candidates
 
 
 def _columns(candidates: Any) -> Columns:
     front = _front_of(candidates)
+    if is_of_fronts(front):
+        return join_fronts(front)
     return front.frame.reset_index().drop(columns="group") if hasattr(front, "areas") else front
 
 
-def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.95) -> "alt.LayerChart":
-    """Draw score against stability, families colored, the front as a line and the chosen point in a ring.
+def plot_pareto(
+    candidates: Any,
+    *,
+    score: str | None = None,
+    fronts: Fronts | None = None,
+    reference: Reference | None = None,
+    level: float = 0.95,
+) -> "alt.LayerChart":
+    """Draw score against stability, families colored, with the front as a line, or with the area of every front.
+
+    The chosen point, if there is one, stands in a ring. Intervals of single candidates are not drawn over areas; a
+    pointer shows them.
 
     Parameters
     ----------
-    candidates : StudyResult, Pareto, DataFrame, or mapping from name to column
+    candidates : StudyResult, Pareto, mapping from name to one of them, DataFrame, or mapping from name to column
         As for :func:`pareto_data`.
     score : str, optional
         Name of the score, with its unit if it has one; the metric of a study, else ``"score"``.
+    fronts, reference : optional
+        Whether every family has a front of its own, with the area that it dominates shaded and told, and from where
+        that is measured, as for :func:`pareto_data`.
     level : float
         Level of the intervals.
 
@@ -119,13 +175,19 @@ def plot_pareto(candidates: Any, *, score: str | None = None, level: float = 0.9
     ... }
     >>> print(*plots.plot_pareto(columns, score="accuracy").title.text)
     anova is chosen: accuracy 0.93 at stability 0.91 [0.83, 0.96]
+
+    Several studies, or some candidates of one: ``plots.plot_pareto({"hybrid": result.pareto(candidates=…), …})``.
     """
     front = _front_of(candidates)
-    score = score or str(getattr(front, "metric", "score"))
-    return draw_pareto(pareto_data(front, level=level), score=score, level=level)
+    first = next(iter(front.values())) if is_of_fronts(front) else front
+    score = score or str(getattr(first, "metric", "score"))
+    data = pareto_data(front, fronts=fronts, reference=reference, level=level)
+    return draw_pareto(data, score=score, level=level, reference=reference)
 
 
-def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = False) -> "alt.LayerChart":
+def draw_pareto(
+    data: pd.DataFrame, *, score: str, level: float, reference: Reference | None = None, narrow: bool = False
+) -> "alt.LayerChart":
     """Draw score against stability from the data of :func:`pareto_data`.
 
     Parameters
@@ -136,6 +198,8 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = 
         Name of the score.
     level : float
         Level of the intervals, for the text.
+    reference : (float, float), optional
+        Score and stability from which areas were measured, if there are any.
     narrow : bool
         Whether it is for a narrow screen: smaller, with the legend below.
     """
@@ -144,6 +208,7 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = 
         count = format_count(len(data), "candidate")
         return text_chart(f"No candidate has both a {score} and a stability", f"{count} in all")
     alt, (width, height) = altair(), NARROW if narrow else (WIDTH, HEIGHT)
+    each, reference = "area" in known, reference or lowest_point(known)
     base = alt.Chart(inline_data(known)).encode(
         x=alt.X(
             "stability:Q", title="stability", scale=_scale(known, "stability", "low", "high"),
@@ -152,11 +217,15 @@ def draw_pareto(data: pd.DataFrame, *, score: str, level: float, narrow: bool = 
         y=alt.Y("score:Q", title=score, scale=_scale(known, "score", "score_low", "score_high")),
     )  # fmt: skip
     pick = alt.selection_point(fields=["family"], bind="legend")
-    under = [*_links(base, known, narrow), *_front(base), *_intervals(base, known, narrow)]
+    fronts = draw_areas(base, known, reference, _color(known, narrow)) if each else _front(base)
+    intervals = [] if each else _intervals(base, known, narrow)  # they would hide the areas
+    under = [*_links(base, known, narrow), *fronts, *intervals]
     layers = [*under, *_points(base, known, score, pick, narrow)]
     chart = alt.layer(*layers).properties(width=width, height=height)
     room = width + (50 if narrow else 120)
-    return finish_chart(chart, _finding(known, score), [_note(data, known, level)], width=room)
+    areas = areas_note(known, reference, score) if each else ""
+    notes = "; ".join(filter(None, [areas, _note(data, known, level)]))
+    return finish_chart(chart, _finding(known, score), [notes], width=room)
 
 
 def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
@@ -171,14 +240,19 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
             for value, error in scores
         ],
         label=[shorten(name, 44) for name in data["candidate"]],
-        vivid=np.where(data["on_front"] | data["chosen"] | (len(data) <= MANY), 1.0, 0.3),
+        vivid=np.where(_on_drawn_front(data) | data["chosen"] | (len(data) <= MANY), 1.0, 0.3),
     )
+
+
+def _on_drawn_front(data: pd.DataFrame) -> "pd.Series[bool]":
+    return data["on_own_front"] if "on_own_front" in data else data["on_front"]
 
 
 def _domain(data: pd.DataFrame, *columns: str) -> tuple[float, float]:
     """Return the ends of an axis: the smallest and the largest number drawn, with a margin."""
-    bold = data[data["on_front"] | data["chosen"]] if len(data) > MANY else data
-    ends = finite_values(bold[list(columns)].to_numpy()) + finite_values(data[columns[0]])
+    bold = data[_on_drawn_front(data) | data["chosen"]] if len(data) > MANY else data
+    drawn = columns[:1] if "area" in data else columns
+    ends = finite_values(bold[list(drawn)].to_numpy()) + finite_values(data[columns[0]])
     margin = max(0.04 * (max(ends) - min(ends)), 0.005)
     return min(ends) - margin, max(ends) + margin
 
@@ -220,7 +294,7 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow
         opacity=alt.condition(pick, alt.Opacity("vivid:Q", scale=None, legend=None), alt.value(0.06)),
         tooltip=[
             alt.Tooltip("candidate:N", title="candidate"),
-            alt.Tooltip("family:N", title="selector"),
+            alt.Tooltip("family:N", title=_family_title(data)),
             *([alt.Tooltip("settings:N", title="settings")] if data["settings"].any() else []),
             alt.Tooltip("score_text:N", title=score),
             alt.Tooltip("stability_text:N", title="stability"),
@@ -279,7 +353,11 @@ def _by_family(channel: Any, data: pd.DataFrame, narrow: bool) -> Any:
     alt, families = altair(), list(dict.fromkeys(sorted(data["family"])))
     below: dict[str, Any] = {"orient": "bottom", "columns": 2, "labelLimit": 115} if narrow else {"labelLimit": 160}
     legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, **below)
-    return channel("family:N", title="selector", scale=alt.Scale(domain=families), legend=legend)
+    return channel("family:N", title=_family_title(data), scale=alt.Scale(domain=families), legend=legend)
+
+
+def _family_title(data: pd.DataFrame) -> str:
+    return "front" if "area" in data else "selector"
 
 
 def _finding(data: pd.DataFrame, score: str) -> str:
@@ -288,6 +366,8 @@ def _finding(data: pd.DataFrame, score: str) -> str:
         row = chosen.iloc[0]
         stability = format_estimate(row["stability"], row["low"], row["high"])
         return f"{shorten(row['candidate'])} is chosen: {score} {format_number(row['score'])} at stability {stability}"
+    if "area" in data:
+        return areas_finding(data)
     if n_front:
         verb = "is" if n_front == 1 else "are"
         return f"{n_front} of {format_count(len(data), 'candidate')} {verb} on the front: no other is better in both"
@@ -300,9 +380,9 @@ def _finding(data: pd.DataFrame, score: str) -> str:
 
 def _note(data: pd.DataFrame, known: pd.DataFrame, level: float) -> str:
     notes = []
-    if known["on_front"].any():
+    if known["on_front"].any() and "area" not in known:
         notes.append("gray line: the front")
-    if known[["low", "score_low"]].notna().to_numpy().any():
+    if known[["low", "score_low"]].notna().to_numpy().any() and "area" not in known:
         whose = " of candidates on the front" if len(known) > MANY else ""
         notes.append(f"crosses: {format_percent(level)} intervals{whose}")
     if (known["group"] != "").any():

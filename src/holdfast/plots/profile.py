@@ -1,6 +1,7 @@
 """Size profile: stability against the number of selected features."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,10 +24,11 @@ def profile_data(profile: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    profile : SizeProfile, DataFrame, or mapping from name to column
-        What ``result.profile(…)`` returns; or columns: ``size`` and ``stability``; and if known ``low`` and ``high``
-        (its interval), ``baseline`` (stability of random selection), ``knot`` (True at sizes after which features enter
-        almost at random) and ``selector``.
+    profile : SizeProfile, several of them, DataFrame, or mapping from name to column
+        What ``result.profile(…)`` returns, a list of such profiles, or a mapping from the name of each line to its
+        profile; or columns: ``size`` and ``stability``; and if known ``low`` and ``high`` (its interval), ``baseline``
+        (stability of random selection), ``knot`` (True at sizes after which features enter almost at random) and
+        ``selector``.
 
     Returns
     -------
@@ -54,11 +56,29 @@ def profile_data(profile: Any) -> pd.DataFrame:
 
 
 def _columns(profile: Any) -> Columns:
-    if not hasattr(profile, "knots"):
-        return profile
+    if hasattr(profile, "knots"):
+        return _line(profile, profile.name)
+    if isinstance(profile, Mapping) and profile and all(hasattr(line, "knots") for line in profile.values()):
+        return _together([_line(line, str(name)) for name, line in profile.items()])
+    if isinstance(profile, (list, tuple)) and profile and all(hasattr(line, "knots") for line in profile):
+        return _together([_line(line, line.name) for line in profile])
+    return profile
+
+
+def _line(profile: Any, name: str) -> pd.DataFrame:
     frame = profile.frame
-    at_knot = frame["size"].isin(profile.knots)
-    return frame.assign(selector=profile.name, baseline=frame["random"], knot=at_knot)
+    return frame.assign(selector=name, baseline=frame["random"], knot=frame["size"].isin(profile.knots))
+
+
+def _together(lines: list[pd.DataFrame]) -> pd.DataFrame:
+    names = [str(line["selector"].iloc[0]) for line in lines]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValueError(
+            f"Expected one profile of each name, got {names.count(repeated)} of {repeated!r}; name them with a "
+            "mapping: plot_profile({'first': …, 'second': …})."
+        )
+    return pd.concat(lines, ignore_index=True)
 
 
 def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
@@ -66,7 +86,7 @@ def plot_profile(profile: Any, *, level: float = 0.95) -> "alt.LayerChart":
 
     Parameters
     ----------
-    profile : SizeProfile, DataFrame, or mapping from name to column
+    profile : SizeProfile, several of them, DataFrame, or mapping from name to column
         As for :func:`profile_data`.
     level : float
         Level of the intervals, for the text.
@@ -149,12 +169,16 @@ def _finding(data: pd.DataFrame) -> str:
     if single and len(knots):
         size = knots["size"].iloc[0]
         return f"Up to {size:,} features the selection is stable; further ones enter almost at random"
-    best = largest_row(data, "stability")
+    by_chance = data["baseline"].fillna(0.0).abs().max() > 0.01  # all features are stable by any measure of overlap
+    compared = data.assign(above=data["stability"] - data["baseline"].fillna(0.0)) if by_chance else data
+    best = largest_row(compared, "above" if by_chance else "stability")
     stability = format_estimate(best["stability"], best["low"], best["high"])
     size = format_count(best["size"], "feature")
+    chance = f", {best['baseline']:.2f} by chance" if by_chance else ""
     if single:
-        return f"Stability is highest with {size}: {stability}"
-    return f"{shorten(best['selector'])} with {size} is the most stable: {stability}"
+        return f"Stability is highest{' above chance' if by_chance else ''} with {size}: {stability}{chance}"
+    most = "farthest above chance" if by_chance else "the most stable"
+    return f"{shorten(best['selector'])} with {size} is {most}: {stability}{chance}"
 
 
 def _note(data: pd.DataFrame, level: float) -> str:

@@ -1,7 +1,7 @@
 """Effect of one setting: stability, score and number of selected features against it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,8 @@ def setting_data(
     *,
     score: str | None = None,
     measure: str | Measure | None = None,
+    fraction: float | Sequence[float] | None = None,
+    candidates: Iterable[str] | None = None,
     level: float = 0.95,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -46,6 +48,11 @@ def setting_data(
         Which score of the study; its first by default.
     measure : str or Measure, optional
         What to measure; the usual one by default.
+    fraction : float or sequence of float, optional
+        Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
+        are means over all smaller sizes.
+    candidates : iterable of str, optional
+        Names of candidates; all that have the setting by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
     **parameters
@@ -54,8 +61,9 @@ def setting_data(
     Returns
     -------
     DataFrame
-        ``line`` (the family, and what else its candidates set), ``candidate``, ``setting`` (the value), ``quantity``
-        (stability, the score's name, number selected), ``value``, ``low`` and ``high``.
+        ``line`` (the family, what else its candidates set, and the fraction if there are several), ``candidate``,
+        ``setting`` (the value), ``quantity`` (stability, the score's name, number selected), ``value``, ``low`` and
+        ``high``.
 
     Raises
     ------
@@ -79,19 +87,23 @@ def setting_data(
         return _from_columns(source)
     check_level(level)
     settings = {name: source.settings(name) for name in source.candidates}
-    having = [name for name in source.candidates if setting in settings[name]]
+    asked = None if candidates is None else [str(name) for name in candidates]
+    having = [name for name in (settings if asked is None else asked) if setting in source.settings(name)]
     if not having:
         known = sorted({key for values in settings.values() for key in values})
         raise ValueError(f"Expected a setting of the candidates ({', '.join(known) or 'none'}), got {setting!r}.")
     if score is not None and score not in source.metrics:
         raise ValueError(f"Expected one of the scores {', '.join(source.metrics) or '(none)'}, got {score!r}.")
     score = score or next(iter(source.metrics), None)
-    summary = source.summary(measure, level=level, **parameters)
-    rows = [
-        (_line(summary["family"][name], settings[name], setting), name, settings[name][setting], *numbers)
-        for name in having
-        for numbers in _quantities(source, name, summary.loc[name], score, level)
-    ]
+    rows = []
+    for size in fraction if isinstance(fraction, Sequence) else [fraction]:
+        summary = source.summary(measure, fraction=size, level=level, candidates=asked, **parameters)
+        common = {"fraction": size} if isinstance(fraction, Sequence) else {}
+        rows += [
+            (_line(source.family(name), settings[name] | common, setting), name, settings[name][setting], *numbers)
+            for name in having
+            for numbers in _quantities(source, name, summary.loc[name], score, level)
+        ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -130,7 +142,11 @@ def plot_setting(
     *,
     score: str | None = None,
     measure: str | Measure | None = None,
+    fraction: float | Sequence[float] | None = None,
+    candidates: Iterable[str] | None = None,
     level: float = 0.95,
+    lines: str = "selector",
+    title: str | None = None,
     **parameters: Any,
 ) -> "alt.VConcatChart | alt.LayerChart":
     """Draw stability, score and number of selected features against a setting.
@@ -147,8 +163,17 @@ def plot_setting(
         Which score of the study; its first by default.
     measure : str or Measure, optional
         What to measure; the usual one by default.
+    fraction : float or sequence of float, optional
+        Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
+        are means over all smaller sizes.
+    candidates : iterable of str, optional
+        Names of candidates; all that have the setting by default.
     level : float
         Level of the intervals. For the number of selected features, the range of that share of the resamples.
+    lines : str
+        What the lines are, if they are no selectors: the title of the legend.
+    title : str, optional
+        A finding of your own; by default where stability and score are highest.
     **parameters
         As for :meth:`StudyResult.stability`.
 
@@ -168,24 +193,37 @@ def plot_setting(
     >>> print(*plots.plot_setting(table, "C").title.text)
     Stability is highest at C = 0.1: 0.80
     """
-    data = setting_data(source, setting, score=score, measure=measure, level=level, **parameters)
-    return draw_setting(data, setting, level=level)
+    data = setting_data(
+        source, setting, score=score, measure=measure, fraction=fraction, candidates=candidates, level=level,
+        **parameters,
+    )  # fmt: skip
+    return draw_setting(data, setting, level=level, lines=lines, title=title)
 
 
-def draw_setting(data: pd.DataFrame, setting: str, *, level: float) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw the effect of a setting from the data of :func:`setting_data`; ``level`` is for the text."""
+def draw_setting(
+    data: pd.DataFrame, setting: str, *, level: float, lines: str = "selector", title: str | None = None
+) -> "alt.VConcatChart | alt.LayerChart":
+    """Draw the effect of a setting from the data of :func:`setting_data`; all else is for the text."""
     data = data.dropna(subset="value")
     if data.empty:
         return text_chart(f"Nothing is known for any value of {shorten(setting)}")
     alt = altair()
-    data, x = _setting_axis(data, setting)
+    data, x = _setting_axis(_without_sizes_set(data), setting)
     quantities = list(dict.fromkeys(data["quantity"]))
     panels = [
-        _panel(data[data["quantity"] == quantity], quantity, x, last=quantity == quantities[-1])
+        _panel(data[data["quantity"] == quantity], quantity, x, lines, last=quantity == quantities[-1])
         for quantity in quantities
     ]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared")
-    return finish_chart(chart, _finding(data, setting), [_note(quantities, level)], width=WIDTH + 60)
+    finding = title or _finding(data, setting)
+    return finish_chart(chart, finding, [_note(data, level)], width=WIDTH + 60)
+
+
+def _without_sizes_set(data: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the number of selected features where it is the setting itself."""
+    sizes = data[data["quantity"] == SIZE]
+    is_setting = len(sizes) < len(data) and (sizes["setting"] == sizes["value"]).all()
+    return data.drop(index=sizes.index) if is_setting else data
 
 
 def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
@@ -203,7 +241,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
     return data, alt.X("setting:N", title=title, sort=list(names.values()), axis=axis)
 
 
-def _panel(data: pd.DataFrame, quantity: str, x: Any, *, last: bool) -> "alt.LayerChart":
+def _panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, last: bool) -> "alt.LayerChart":
     alt = altair()
     scale = stability_scale if quantity == STABILITY else close_scale
     names = dict(zip(data["line"].unique(), display_names(data["line"].unique()), strict=True))
@@ -214,7 +252,8 @@ def _panel(data: pd.DataFrame, quantity: str, x: Any, *, last: bool) -> "alt.Lay
         x = x.copy()
         x.title = None
     base = alt.Chart(inline_data(data.assign(line=data["line"].map(names)))).encode(x=x)
-    by = alt.Color("line:N", title="selector", legend=alt.Legend(symbolType="circle") if len(names) > 1 else None)
+    legend = alt.Legend(symbolType="circle") if len(names) > 1 else None
+    by = alt.Color("line:N", title=shorten(lines), sort=list(names.values()), legend=legend)
     tooltip = [
         alt.Tooltip("candidate:N", title="candidate"),
         alt.Tooltip("value:Q", title=shorten(quantity, 30), format=".3f"),
@@ -245,7 +284,9 @@ def _where(row: "pd.Series[Any]", data: pd.DataFrame, setting: str) -> str:
     return text if len(set(data["line"])) == 1 else f"{text} ({shorten(row['line'], 30)})"
 
 
-def _note(quantities: list[str], level: float) -> str:
+def _note(data: pd.DataFrame, level: float) -> str:
+    if data["low"].isna().all():
+        return ""
     share = format_percent(level)
-    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in quantities else ""
+    size = f"; for the number selected, the range of {share} of the resamples" if SIZE in set(data["quantity"]) else ""
     return f"bands: {share} intervals{size}"

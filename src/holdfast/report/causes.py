@@ -104,7 +104,7 @@ def take_turns(features: Features) -> Cause | None:
     )
     if features.correlation_checked:
         return Cause(kind="stand-ins", title="Features stand in for each other", evidence=evidence)
-    told = "They may carry the same information, or compete for the last places; the data would tell which."
+    told = "They may carry the same information, or compete for the last places; their correlation was not checked."
     return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {told}")
 
 

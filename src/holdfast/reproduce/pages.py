@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -17,6 +16,10 @@ WORDS: dict[Verdict, str] = {"reproduced": "✓ reproduced", "not reproduced": "
 QUICK = (
     "These pages are of a quick run, which does a small part of each experiment: their verdicts say little. "
     "`holdfast reproduce all` does the whole."
+)
+TIMES = (
+    "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last "
+    "run, which does not fit anew what studies had kept."
 )
 INTRODUCTION = (
     "Every table and figure of the five papers behind holdfast that data allow, done again with holdfast: the "
@@ -36,8 +39,19 @@ def write_pages(outcomes: Sequence[KeptOutcome], folder: Path, out: Path) -> Non
         (out / f"{paper}.md").write_text(paper_page(paper, found), encoding="utf-8")
         for outcome in found:
             for picture in outcome.pictures:
-                shutil.copyfile(folder / outcome.experiment / picture.file, out / picture.file)
+                drawn = (folder / outcome.experiment / picture.file).read_text(encoding="utf-8")
+                (out / picture.file).write_text(slim_svg(drawn), encoding="utf-8")
     (out / "index.md").write_text(index_page(by_paper), encoding="utf-8")
+
+
+def slim_svg(drawn: str) -> str:
+    """Return a picture without a description of each of its marks, and with coordinates to a tenth of a point."""
+    plain = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", drawn)
+    return re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"\d+\.\d+", _tenths, path[0]), plain)
+
+
+def _tenths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def paper_page(paper: str, outcomes: Sequence[KeptOutcome]) -> str:
@@ -51,7 +65,8 @@ def paper_page(paper: str, outcomes: Sequence[KeptOutcome]) -> str:
         f"**{summarize_verdicts(check for outcome in outcomes for check in outcome.checks)}**",
         _limits(paper),
         *(part for outcome in outcomes for part in _sections(known[outcome.experiment], outcome)),
-        "## Where and when",
+        "## Where, and how long",
+        TIMES,
         "\n".join(f"- {_took(outcome)}" for outcome in outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,7 +1,7 @@
 """What an experiment works with: how much to do, data sets, and studies that go on where they were stopped."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,6 +83,21 @@ class Workbench:
             Features and target; ``X, y = bench.load(name)``.
         """
         return load(name)
+
+    def sharing(self, name: str) -> "Workbench":
+        """Return the same workbench with another folder, for studies that several experiments read.
+
+        Parameters
+        ----------
+        name : str
+            Of the folder, which lies beside those of experiments.
+
+        Returns
+        -------
+        Workbench
+            A copy.
+        """
+        return replace(self, folder=self.folder.with_name(name))
 
     def study(self, name: str, plan: Study, X: Any, y: Any = None, **options: Any) -> StudyResult:
         """Run a study, or what is missing of it.

@@ -14,6 +14,7 @@ from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.relief import ReliefF
 from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
+from holdfast.selectors.terms import mrmr_terms
 
 __all__ = [
     "MRMR",
@@ -37,4 +38,5 @@ __all__ = [
     "StabilitySelection",
     "SymmetricalUncertaintyFilter",
     "Variance",
+    "mrmr_terms",
 ]

@@ -13,14 +13,14 @@ from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths
 from holdfast.selectors.base import FitsTogether, Preference, Setting, TakesGroups, Ties
 from holdfast.selectors.copies import Exchange
-from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target
+from holdfast.selectors.folds import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Resamples, Target
 from holdfast.selectors.setting_groups import Key
 from holdfast.selectors.solutions import (
     ElasticNetBase,
     Model,
     Solution,
     choose_strength,
-    has_both_labels,
     held_out_loss,
     is_number_of_folds,
     make_path_preferences,
@@ -238,14 +238,18 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
 class ElasticNetCV(TakesGroups, ElasticNetBase):
     """Lasso or elastic net whose penalty strength is chosen by cross-validation inside the split.
 
-    Features with a weight at that strength are selected. Equal rows, such as copies in a bootstrap sample, always share
-    a fold, and so do rows of one group.
+    Features with a weight at that strength are selected. Equal rows, such as copies in a bootstrap sample, share a fold
+    unless ``copies="apart"``, and so do rows of one group.
 
     Parameters
     ----------
     cv : int, cross-validation splitter or iterable, default 10
         Number of folds, to which different rows are dealt, class by class; or, in a plain fit, a splitter of
         scikit-learn, or pairs of rows to train on and to hold out.
+    copies : {"together", "apart"}, default "together"
+        Whether copies of a row share a fold, or are dealt one by one, as glmnet's ``cv.glmnet`` does with a bootstrap
+        sample. Apart, most held-out rows of a bootstrap sample have a copy among those to train on, and the chosen
+        strength is too small.
     rule : {"min", "1se"}, default "1se"
         Choose the strength of least held-out loss, or the largest one within a standard error of it.
     l1_ratio : float, default 1.0
@@ -306,6 +310,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         self,
         cv: Any = 10,
         *,
+        copies: Copies = "together",
         rule: Literal["min", "1se"] = "1se",
         l1_ratio: float = 1.0,
         n_penalty_strengths: int = 100,
@@ -314,16 +319,13 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
-        self.ties = ties
+        self.ties, self.copies = ties, copies
         self.cv, self.rule, self.l1_ratio, self.n_penalty_strengths = cv, rule, l1_ratio, n_penalty_strengths
         self.min_penalty_ratio, self.model, self.random_state = min_penalty_ratio, model, random_state
 
     def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints:
-        return self._shared(X, target) if groups is None else groups
-
-    def _shared(self, X: Floats, target: Target) -> Ints:
-        """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
-        return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
+        check_copies(self.copies, groups)
+        return order_rows(X, target) if groups is None else groups
 
     def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
         return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
@@ -339,7 +341,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         penalty_strengths = self._penalty_strengths(X, target, problems, counts)
         if penalty_strengths is None:
             return [self._empty(X, target, problems, counts)] * len(selectors)
-        losses, weights = self._losses(X, target, problems, counts, splits, penalty_strengths)
+        losses, weights = self._losses(X, target, problems, splits, penalty_strengths)
         exchange = self._exchange(X, counts, seed)
         places = [choose_strength(losses, weights, selector.rule) for selector in selectors]
         return [
@@ -377,15 +379,12 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
 
     def _inner_splits(
         self, order: Ints, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> list[tuple[Mask, Mask]]:
-        """Masks of the rows to train on and to hold out, for each fold."""
-        rows = np.arange(counts.size)
+    ) -> Sequence[InnerSplit]:
+        """What to train on and what to hold out, for each fold."""
         if is_number_of_folds(self.cv):
-            folds = self._folds(order, target, counts, seed)
-            return [(folds != fold, folds == fold) for fold in range(int(folds.max()) + 1)]
-        return [
-            (np.isin(rows, train), np.isin(rows, test)) for train, test in check_cv(self.cv).split(X, target.values)
-        ]
+            return deal_folds(order, target, counts, self.cv, self.copies, seed)
+        rows, splits = np.arange(counts.size), check_cv(self.cv).split(X, target.values)
+        return [InnerSplit(*(np.where(np.isin(rows, part), counts, 0) for part in split)) for split in splits]
 
     def prepare(
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
@@ -398,44 +397,24 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
                 )
         return super().prepare(X, y, settings, groups)
 
-    def _folds(self, order: Ints, target: Target, counts: Ints, seed: int | None) -> Ints:
-        """The fold of each row, −1 for those that do not count: different rows are dealt in turn, class by class."""
-        rows = np.flatnonzero(counts)
-        different, first = np.unique(order[rows], return_index=True)
-        rng = np.random.default_rng(seed)
-        classes = target.values[rows[first]] if target.classes is not None else np.zeros(different.size)
-        deck = np.concatenate([rng.permutation(np.flatnonzero(classes == code)) for code in np.unique(classes)])
-        fold_of = np.empty(different.size, np.int64)
-        fold_of[deck] = np.arange(deck.size) % min(self.cv, different.size)
-        folds = np.full(counts.size, -1)
-        folds[rows] = fold_of[np.searchsorted(different, order[rows])]
-        return folds
-
     def _losses(
         self,
         X: Floats,
         target: Target,
         problems: Sequence[BinaryProblem],
-        counts: Ints,
-        splits: Sequence[tuple[Mask, Mask]],
+        splits: Sequence[InnerSplit],
         penalty_strengths: Floats,
     ) -> tuple[Floats, Floats]:
         """Held-out loss of each fold at each lambda, summed over problems, and how much each fold weighs."""
-        usable = [
-            (train, test)
-            for train, test in splits
-            if counts[test].any() and all(has_both_labels(problem, counts, train, target) for problem in problems)
-        ]
-        if len(usable) < 2:
-            raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower cv.")
-        train_counts = np.array([np.where(train, counts, 0) for train, _ in usable])
-        losses = np.zeros((len(usable), penalty_strengths.size))
+        train, held_out = map(np.array, zip(*usable_splits(splits, problems, target), strict=True))
+        losses = np.zeros((len(train), penalty_strengths.size))
         for problem in problems:
-            paths = self._paths(X, target, problem, train_counts, lambdas=penalty_strengths, predict=True)
+            paths = self._paths(X, target, problem, train, lambdas=penalty_strengths, predict=True)
             assert paths.predictors is not None
-            for fold, (_, test) in enumerate(usable):
+            for fold, counts in enumerate(held_out):
+                test = np.flatnonzero(counts)
                 row_losses = held_out_loss(
                     paths.predictors[fold][:, test], problem.labels[test], target.classes is None
                 )
                 losses[fold] += row_losses @ counts[test] / counts[test].sum()
-        return losses, np.array([counts[test].sum() for _, test in usable], dtype=np.float64)
+        return losses, held_out.sum(axis=1).astype(np.float64)

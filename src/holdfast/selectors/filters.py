@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -214,6 +214,10 @@ class GolubVariance(_Moments):
         Number of features to select, at most: features without information are never selected.
     lambda_v : float, default 1.0
         Weight of the variance, 0 or more; infinity is the order by variance.
+    units : {"data", "largest"}, default "data"
+        What ``lambda_v`` counts in. With ``"data"`` it multiplies the variance as it is, so that a good value depends
+        on the scale of the data. With ``"largest"`` it counts in units of the largest ratio per largest variance of the
+        split: at 1, the feature of largest variance gets as much from it as the best feature gets from its ratio.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
@@ -237,7 +241,9 @@ class GolubVariance(_Moments):
     Notes
     -----
     The score is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2) + \lambda_v \operatorname{var}(x)`. A larger
-    :math:`\lambda_v` makes selections more stable, at a cost in accuracy.
+    :math:`\lambda_v` makes selections more stable, at a cost in accuracy. With ``units="largest"`` both terms are
+    divided by their largest (finite) value over the features before :math:`\lambda_v` weighs them, which orders
+    features the same way whatever unit the data are in.
 
     References
     ----------
@@ -249,6 +255,8 @@ class GolubVariance(_Moments):
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> list(GolubVariance(3, lambda_v=1e-5).fit(X, y).get_feature_names_out())
+    ['mean area', 'worst area', 'worst concave points']
+    >>> list(GolubVariance(3, lambda_v=1, units="largest").fit(X, y).get_feature_names_out())
     ['mean area', 'worst area', 'worst concave points']
     """
 
@@ -266,10 +274,16 @@ class GolubVariance(_Moments):
     uninformative: ClassVar[str | None] = "a sum of 0"
 
     def __init__(
-        self, n_features: int = 10, *, lambda_v: float = 1.0, ties: Ties = "auto", random_state: Any = None
+        self,
+        n_features: int = 10,
+        *,
+        lambda_v: float = 1.0,
+        units: Literal["data", "largest"] = "data",
+        ties: Ties = "auto",
+        random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
-        self.lambda_v = lambda_v
+        self.lambda_v, self.units = lambda_v, units
 
     def _preferences_by_setting(
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
@@ -295,4 +309,6 @@ class GolubVariance(_Moments):
     def _formula(self, moments: moments_of.Moments) -> Floats:
         if not self.lambda_v >= 0:
             raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
-        return moments_of.golub_variance(moments, self.lambda_v)
+        if self.units not in ("data", "largest"):
+            raise ValueError(f"Expected units='data' or 'largest', got {self.units!r}.")
+        return moments_of.golub_variance(moments, self.lambda_v, relative=self.units == "largest")

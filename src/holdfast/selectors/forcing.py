@@ -147,9 +147,9 @@ def _best_on_device(
 
 
 def _lambda(filter_: Filter | None) -> float | None:
-    """The weight of the variance beside Golub's ratio; None for a filter that is something else."""
+    """The weight of the variance as it is beside Golub's ratio; None for a filter that is something else."""
     if type(filter_) is GolubVariance:
-        return filter_.lambda_v if filter_.lambda_v >= 0 else None
+        return filter_.lambda_v if filter_.lambda_v >= 0 and filter_.units == "data" else None
     known: dict[Any, float] = {Variance: np.inf, Golub: 0.0}
     return known.get(type(filter_))
 

@@ -23,7 +23,7 @@ class MRMR(Selector):
     r"""Minimum redundancy, maximum relevance (mRMR): features with much information about the class, little shared.
 
     Features are chosen one after the other, with a relevance V, the information about the class, and a redundancy W,
-    the mean information shared with those chosen before. Features of relevance 0 are never chosen.
+    the mean information shared with those chosen before. Features of relevance 0 are never chosen, unless asked for.
 
     Parameters
     ----------
@@ -41,6 +41,9 @@ class MRMR(Selector):
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to choose at each step: drawn at random, or the lowest column, as published
         results did. ``"auto"`` draws where there is a seed, as in every study.
+    relevant_only : bool, default True
+        Whether features of relevance 0 are left out. By V - W a constant feature, which shares nothing, comes before
+        many that tell of the class; False lets it, as the published definition does.
     random_state : int, optional
         Seed of that choice. In a study each resample has its own, unless this is set.
 
@@ -55,7 +58,7 @@ class MRMR(Selector):
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature; those not chosen share the last.
     informative_ : ndarray of bool
-        Which features have a relevance above 0.
+        Which features may be chosen: those of a relevance above 0, or all.
     support_ : ndarray of bool
         Which features are selected.
 
@@ -103,10 +106,11 @@ class MRMR(Selector):
         n_bins: int | None = 10,
         bins: Literal["split", "full"] = "split",
         ties: Ties = "auto",
+        relevant_only: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_features, self.scheme, self.alpha, self.n_bins, self.bins = n_features, scheme, alpha, n_bins, bins
-        self.ties, self.random_state = ties, random_state
+        self.ties, self.relevant_only, self.random_state = ties, relevant_only, random_state
 
     def _shared(self, X: Floats, target: Target) -> Codes | None:
         if self.n_bins is None:
@@ -136,10 +140,11 @@ class MRMR(Selector):
         sample, labels = self._sample(shared, X, target, counts)
         relevance, turns = information(sample, labels), tie_order(X.shape[1], self._tie_seed(seed))
         paths = selection_path(
-            sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, relevant_only=True,
-            tie_order=turns,
+            sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, tie_order=turns,
+            relevant_only=self.relevant_only,
         )  # fmt: skip
-        preferences = [_make_preference(*path, informative=relevance > 0) for path in zip(*paths, strict=True)]
+        eligible = relevance > 0 if self.relevant_only else np.ones(relevance.size, dtype=bool)
+        preferences = [_make_preference(*path, informative=eligible) for path in zip(*paths, strict=True)]
         if len(preferences) == 1:
             return preferences * len(selectors)
         return [preferences[alphas.index(float(selector.alpha))] for selector in selectors]

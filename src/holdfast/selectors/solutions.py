@@ -14,7 +14,7 @@ from holdfast.selectors.base import Preference, Selector
 from holdfast.selectors.copies import Exchange, exchange_copies
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.orders import Ordered
-from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Mask, Resamples, Target, one_against_rest
+from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Resamples, Target, one_against_rest
 
 Model = Literal["auto", "logistic", "linear"]
 
@@ -162,8 +162,3 @@ def is_number_of_folds(cv: Any) -> bool:
     if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
         raise ValueError(f"Expected cv to be a whole number of at least 2, or a splitter, got {cv!r}.")
     return True
-
-
-def has_both_labels(problem: BinaryProblem, counts: Ints, train: Mask, target: Target) -> bool:
-    """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
-    return target.classes is None or np.unique(problem.labels[train & (counts > 0)]).size == 2

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
 from holdfast.selectors.base import Preference, Selector, Setting
 from holdfast.selectors.error_bounds import BOUNDS, SLACK, Bound, expected_false, largest_q, threshold_for
+from holdfast.selectors.folds import Copies, check_copies
 from holdfast.selectors.rows import Floats, Ints, Target
 from holdfast.selectors.wrapping import (
     Halves,
@@ -46,8 +47,8 @@ class StabilitySelection(ResamplingWrapper):
 
     Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favored; features
     tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
-    without an order must select no more than ``q`` features itself. Copies of a row, and rows of one group, fall into
-    the same half.
+    without an order must select no more than ``q`` features itself. Copies of a row (unless ``copies="apart"``), and
+    rows of one group, fall into the same half.
 
     Parameters
     ----------
@@ -73,6 +74,9 @@ class StabilitySelection(ResamplingWrapper):
     bound : {"mb", "unimodal", "r-concave"}
         Meinshausen and Bühlmann's bound, or a smaller one for complementary pairs (Shah and Samworth, 2013), if the
         share of pairs in which both halves select a noise feature has one mode, or an r-concave distribution.
+    copies : {"together", "apart"}
+        Whether copies of a row are drawn together, or one by one, as R's ``stabs`` does with a bootstrap sample: then
+        two halves may share rows, and no bound is known.
     random_state : int, optional
         Seed of the resamples and of the base. In a study each resample has its own, unless this is set.
 
@@ -142,6 +146,7 @@ class StabilitySelection(ResamplingWrapper):
         resampling: Resampling | Perturbation = "pairs",
         n_resamples: int | None = None,
         bound: Bound = "mb",
+        copies: Copies = "together",
         random_state: Any = None,
     ) -> None:
         self.base, self.threshold, self.q, self.pfer, self.penalty_strengths = (
@@ -152,6 +157,11 @@ class StabilitySelection(ResamplingWrapper):
             penalty_strengths,
         )
         self.resampling, self.n_resamples, self.bound, self.random_state = resampling, n_resamples, bound, random_state
+        self.copies = copies
+
+    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Inner:
+        check_copies(self.copies, groups)
+        return super()._shared_in_groups(X, target, groups)
 
     # What the base is asked
 
@@ -190,8 +200,10 @@ class StabilitySelection(ResamplingWrapper):
         self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
     ) -> Sequence[Preference | Exception]:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
-        splits = inner_splits(resampling, shared, counts, target.values, seed)
+        splits = inner_splits(resampling, shared, counts, target.values, seed, self.copies)
         d, theory = X.shape[1], Theory.of(resampling, splits, shared, counts)
+        if self.copies == "apart" and shared.n_units(np.flatnonzero(counts)) < counts.sum():
+            theory = replace(theory, reason="no error bound is known for halves that share copies of rows")
         sizes = [attempt(selector._size, d, theory) for selector in selectors]
         wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
         counted = self._count_selections(shared, X, target, splits, list(wanted)) if wanted else {}

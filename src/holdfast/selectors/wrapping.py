@@ -20,6 +20,7 @@ from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Sam
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.base import Selector, Setting, TakesGroups
+from holdfast.selectors.folds import Copies
 from holdfast.selectors.rows import Floats, Ints, Target
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
@@ -231,12 +232,19 @@ def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
 
 
 def inner_splits(
-    resampling: Perturbation, shared: Inner, counts: Ints, y: NDArray[Any], random_state: int | None
+    resampling: Perturbation,
+    shared: Inner,
+    counts: Ints,
+    y: NDArray[Any],
+    random_state: int | None,
+    copies: Copies = "together",
 ) -> list[Split]:
-    """Resamples of rows that count so often, whole units drawn together, as splits of the rows."""
+    """Resamples of rows that count so often, whole units drawn together or each copy by itself, as splits of rows."""
     assert random_state is not None
     rows = np.repeat(np.arange(counts.size), counts)
     units = np.unique(shared.unit_of[rows], return_inverse=True)[1]
+    if copies == "apart":
+        rows, units = rows[np.argsort(units, kind="stable")], np.arange(rows.size)
     if units.max(initial=-1) + 1 < resampling.least_units:
         different = "different rows" if shared.groups is None else "groups of rows"
         raise ValueError(

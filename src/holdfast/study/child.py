@@ -100,7 +100,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe:
-            pipe.close()
+            with suppress(OSError):  # what was not sent yet is not wanted any more
+                pipe.close()
 
 
 def _describe_exit(code: int) -> str:
@@ -139,10 +140,16 @@ def end_children() -> None:
 
 
 def call_in_subprocess(function: Any, context: Any, task: Any, limit: float | None) -> Any:
-    """Call ``function(context, task)`` in this thread's own process, a new one if the last was ended."""
+    """Call ``function(context, task)`` in this thread's own process, a new one if the last was ended.
+
+    Nothing begins for a context that was closed: one that closes while a process starts is seen here, one that closes
+    later finds the process among those to end.
+    """
     child: Child | None = getattr(_own, "child", None)
     if child is None or not child.alive:
         child = _own.child = Child()
+    if getattr(context, "closed", False):
+        child.process.kill()
     return child.call(function, context, task, limit)
 
 

@@ -85,7 +85,7 @@ def compare_studies(
         measure,
     )
     designed: dict[str, DesignedRuns] = {
-        name: common.cut(studies[study].designed(candidate)) for name, (study, candidate) in places.items()
+        name: studies[study].measured(candidate, common) for name, (study, candidate) in places.items()
     }
     groups = group_by_splits(studies)
     return design_comparisons(

@@ -202,7 +202,16 @@ class StudyFeatures(StudyStabilities):
         )
 
     def recovery(
-        self, truth: Any, candidate: str, *, threshold: float = 0.5, top: int | None = None
+        self,
+        truth: Any,
+        candidate: str,
+        X: Any = None,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        study: "Study | None" = None,
+        threshold: float = 0.5,
+        top: int | None = None,
     ) -> "tradeoff.Recovery":
         """Count false positives and negatives of a candidate where the relevant features are known.
 
@@ -212,6 +221,10 @@ class StudyFeatures(StudyStabilities):
             The relevant features by name or by column; or what :mod:`holdfast.datasets` knows of simulated data.
         candidate : str
             Name of a candidate.
+        X, y : optional
+            Rows for a final fit: rows that took no part in the study, or all of them. Without them there is none.
+        groups, study : optional
+            Groups of these rows; the plan, for a result that was loaded from a store.
         threshold : float
             Share of the resamples from which a feature is in the consensus.
         top : int, optional
@@ -220,11 +233,13 @@ class StudyFeatures(StudyStabilities):
         Returns
         -------
         Recovery
-            Counts per resample, and the errors of the consensus.
+            Counts per resample, and the errors of the consensus and of the final fit.
         """
         from holdfast import tradeoff
 
-        return tradeoff.recovery(self._result, truth, candidate, threshold=threshold, top=top)
+        return tradeoff.recovery(
+            self._result, truth, candidate, X, y, groups=groups, study=study, threshold=threshold, top=top
+        )
 
     def replicability(
         self, candidate: str | None = None, *, level: float = 0.95, top: int | None = None, X: Any = None

@@ -46,10 +46,17 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
 
 def can_predict(family: Family) -> bool:
     """Whether a selector may have a model of its own to score; one that is cut to a size has none."""
-    whole, variants = None in family.cuts, _variants(family)
     own = inspect.getmodule(type(family.selector))
     foreign_batches = family.batched and not getattr(own, "__name__", "").startswith("holdfast.")
-    return foreign_batches or (whole and any(hasattr(variant, "predict") for variant in variants))
+    return foreign_batches or (None in family.cuts and _has_model(family))
+
+
+def _has_model(family: Family) -> bool:
+    """Whether a selector predicts with any of its settings, as the lasso does at a penalty strength."""
+    return any(
+        hasattr(clone(family.selector).set_params(**setting) if setting else family.selector, "predict")
+        for setting in family.settings
+    )
 
 
 def check_requirements(data: StudyData, families: Sequence[Family], estimator: Any) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from holdfast.checks import Matrix
+from holdfast.inference.agreements import Kalousis
+from holdfast.inference.designs import design_stability
 from holdfast.measures import Measure
 from holdfast.study.reporting import StudyReporting
 
@@ -49,6 +51,37 @@ class StudyResult(StudyReporting):
     >>> result.final_features("anova(size=2)", X, y).selected
     ['petal length (cm)', 'petal width (cm)']
     """
+
+    # Weights, ranks and subsets together
+
+    def kalousis(self, candidate: str, k: int | None = None, **parameters: Any) -> Kalousis:
+        """Measure the stability of a candidate's weights (S_W), of their ranking (S_R) and of its selections (S_S).
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate whose weights or order the study stored (``hf.Candidates(…, keep="weights")``).
+        k : int, optional
+            Size of the selections; by default as they are.
+        **parameters
+            ``ties="random"`` and ``random_state`` order equal weights at random in the ranking, where their average
+            rank would make rankings look more alike than they are.
+
+        Returns
+        -------
+        Kalousis
+            The three estimates, as the design of the study asks for them (Kalousis, Prados and Hilario, 2005, took
+            :class:`holdfast.NestedFolds`); S_W is None if no weights were stored.
+
+        See Also
+        --------
+        stability : Any one measure.
+        holdfast.inference.kalousis : The same for weights that were not made by a study.
+        """
+        whole = self.designed(candidate, kind="ranking")
+        weights = design_stability(whole, "weight_correlation") if whole.runs.kind == "weighting" else None
+        ranks = design_stability(whole, "spearman", **parameters)
+        return Kalousis(weights, ranks, self.stability(candidate, "jaccard", top=k))
 
     # Trade-offs and decisions (holdfast.tradeoff)
 
@@ -167,6 +200,7 @@ class StudyResult(StudyReporting):
         metric: str | None = None,
         tolerance: float = 0.2,
         level: float = 0.95,
+        fill: bool = False,
         X: Matrix | None = None,
         **parameters: Any,
     ) -> "tradeoff.SizeProfile":
@@ -184,6 +218,8 @@ class StudyResult(StudyReporting):
             Agreement of entering features up to which they enter almost at random.
         level : float
             Level of the intervals.
+        fill : bool
+            Whether selections are filled up with features without information, which are never selected by default.
         X, **parameters : optional
             Data for measures that need them, and parameters of the measure, as for :meth:`stability`.
 
@@ -199,8 +235,9 @@ class StudyResult(StudyReporting):
         from holdfast import tradeoff
 
         return tradeoff.profile(
-            self, name, measure, sizes=sizes, metric=metric, tolerance=tolerance, level=level, X=X, **parameters
-        )
+            self, name, measure, sizes=sizes, metric=metric, tolerance=tolerance, level=level, fill=fill, X=X,
+            **parameters,
+        )  # fmt: skip
 
     def fraction_profile(
         self,
@@ -241,9 +278,10 @@ class StudyResult(StudyReporting):
         of: str = "stability",
         measure: str | Measure | None = None,
         fraction: float | None = None,
+        candidates: Iterable[str] | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
-        """Return the mean rank of every setting over the values of one parameter.
+        """Return mean and standard deviation of the rank of every setting over the values of one parameter.
 
         Parameters
         ----------
@@ -255,14 +293,17 @@ class StudyResult(StudyReporting):
             What to measure, as for :meth:`stability`.
         fraction : float, optional
             Of nested subsamples, the size to rank at; by default the mean over all smaller sizes.
+        candidates : iterable of str, optional
+            Names of the candidates to rank; all by default.
         **parameters
-            Parameters of the measure.
+            ``X`` for measures that need a similarity of features, and parameters of the measure, as for
+            :meth:`stability`.
 
         Returns
         -------
         DataFrame
-            One row per setting, the best first: its ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`) and the number
-            of ``conditions`` it was ranked in.
+            One row per setting, the best first: its mean ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`), the
+            standard deviation ``sd`` of its ranks, and the number of ``conditions`` it was ranked in.
 
         Raises
         ------
@@ -271,7 +312,9 @@ class StudyResult(StudyReporting):
         """
         from holdfast import tradeoff
 
-        return tradeoff.ranked_settings(self, over, of=of, measure=measure, fraction=fraction, **parameters)
+        return tradeoff.ranked_settings(
+            self, over, of=of, measure=measure, fraction=fraction, candidates=candidates, **parameters
+        )
 
     def plot(self, picture: Literal["pareto", "forest"] | None = None, *, level: float = 0.95) -> "AnyChart":
         """Draw accuracy against stability, or the stabilities with their intervals.

@@ -10,7 +10,7 @@ import pandas as pd
 from holdfast.cards.study import Card, make_study_card
 from holdfast.checks import Matrix
 from holdfast.inference.comparisons import Comparisons
-from holdfast.inference.designs import design_comparisons, design_stability
+from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
@@ -61,7 +61,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
-            Parameters of the measure, as for :func:`holdfast.stability`.
+            Parameters of the measure, as for :func:`holdfast.stability`. Where resamples come in blocks (nested
+            subsamples, nested folds, pairs), ``similarity`` may be a list with one similarity for each block.
 
         Returns
         -------
@@ -105,12 +106,32 @@ class StudyStabilities(ResultMixin, StudyContents):
         X: Matrix | None,
         parameters: dict[str, Any],
     ) -> StabilityEstimate:
-        if self.kinds.get(candidate) == "subset":
-            kind = None if measure is None or top is not None else measure.kind
-            designed = self.designed(candidate, fraction=fraction, kind=kind, top=top)
+        if self.kinds.get(candidate) == "subset" and top is not None:
+            designed = self.designed(candidate, fraction=fraction, top=top)
         else:
-            designed = CommonMeasure("", top).cut(self.designed(candidate, fraction=fraction))
+            designed = self.measured(candidate, CommonMeasure(measure or "", top), fraction)
         return design_stability(designed, measure or USUAL[designed.runs.kind], X=X, **parameters)
+
+    def measured(self, candidate: str, common: CommonMeasure, fraction: float | None = None) -> DesignedRuns:
+        """Return the runs of a candidate as a common measure measures them.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        common : CommonMeasure
+            The measure: one of rankings or weights asks for those that selections were cut from.
+        fraction : float, optional
+            Of nested subsamples, only those of this size, and the whole samples.
+
+        Returns
+        -------
+        DesignedRuns
+            Rankings and weights cut to ``common.top``, where they stand beside selections.
+        """
+        if self.kinds.get(candidate) != "subset" or not common.measure:
+            return common.cut(self.designed(candidate, fraction=fraction))
+        return self.designed(candidate, fraction=fraction, kind=find_measure(common.measure).kind)
 
     def common_measure(
         self, candidates: Iterable[str] | None = None, measure: str | Measure | None = None
@@ -182,7 +203,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         if len(names) < 2:
             raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
         common = self.common_measure(names, measure)
-        designed = {name: common.cut(self.designed(name)) for name in names}
+        designed = {name: self.measured(name, common) for name in names}
         return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
 
     def find_comparable(self) -> list[str]:
@@ -211,6 +232,7 @@ class StudyStabilities(ResultMixin, StudyContents):
         *,
         level: float = 0.95,
         fraction: float | None = None,
+        candidates: Iterable[str] | None = None,
         X: Matrix | None = None,
         **parameters: Any,
     ) -> pd.DataFrame:
@@ -233,6 +255,8 @@ class StudyStabilities(ResultMixin, StudyContents):
         fraction : float, optional
             Of nested subsamples, the size that stability and scores are of; by default both are means over all smaller
             sizes. 1 gives the scores of whole samples, which have no stability of this kind.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
         X : matrix, optional
             Samples × features, for measures that need a similarity of features.
         **parameters
@@ -246,14 +270,14 @@ class StudyStabilities(ResultMixin, StudyContents):
         Raises
         ------
         ValueError
-            If a fraction is not one of the study's, or the list of measures is empty.
+            If a fraction or a candidate is not one of the study's, or the list of candidates or measures is empty.
 
         See Also
         --------
         compare : Whether candidates differ.
         pareto : The best compromises of accuracy and stability.
         """
-        return make_summary(self, measure, level, fraction, X, parameters)
+        return make_summary(self, measure, level, fraction, candidates, X, parameters)
 
     def interval(self, candidate: str, estimate: StabilityEstimate, level: float = 0.95) -> Interval:
         """Return the interval of a candidate's stability.

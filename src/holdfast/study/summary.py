@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,23 +23,27 @@ def make_summary(
     measure: str | Measure | Sequence[str | Measure] | None,
     level: float,
     fraction: float | None,
+    candidates: Iterable[str] | None,
     X: Matrix | None,
     parameters: dict[str, Any],
 ) -> pd.DataFrame:
     """See :meth:`StudyResult.summary`."""
     result.stored.fractions(fraction)  # or a sentence that names those there are
     options = {"fraction": fraction, "X": X}
+    names = result.candidates if candidates is None else [str(name) for name in candidates]
+    if not names:
+        raise ValueError("Expected at least one candidate, got none.")
     if measure is None or isinstance(measure, (str, Measure)):
-        common = result.common_measure(measure=measure)
-        rows = [_make_row(result, name, common, level, {**options, **parameters}) for name in result.candidates]
+        common = result.common_measure(names, measure)
+        rows = [_make_row(result, name, common, level, {**options, **parameters}) for name in names]
         return pd.DataFrame(rows).set_index("candidate")
     measures = bind_parameters([find_measure(name) for name in measure], parameters)
     if not measures:
         raise ValueError("Expected at least one measure, got none.")
-    common_measures = [result.common_measure(measure=chosen) for chosen in measures]
+    common_measures = [result.common_measure(names, chosen) for chosen in measures]
     rows = [
         {**_make_row(result, name, common, level, options), "measure": chosen.label}
-        for name in result.candidates
+        for name in names
         for chosen, common in zip(measures, common_measures, strict=True)
     ]
     return pd.DataFrame(rows).set_index(["candidate", "measure"])

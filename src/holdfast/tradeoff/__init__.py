@@ -1,5 +1,6 @@
 """Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
 
+from holdfast.tradeoff import knot_rule  # noqa: F401  its rule joins RULES
 from holdfast.tradeoff.checked import check_features
 from holdfast.tradeoff.choice import Choice, choose
 from holdfast.tradeoff.compromises import Pareto, pareto
@@ -13,12 +14,13 @@ from holdfast.tradeoff.ranks import mean_ranks, ranked_settings
 from holdfast.tradeoff.rules import RULES
 from holdfast.tradeoff.search import optimize
 from holdfast.tradeoff.selected import SelectedFeatures, selected_features
-from holdfast.tradeoff.truth import Recovery, recovery
+from holdfast.tradeoff.truth import FeatureErrors, Recovery, recovery
 
 __all__ = [
     "RULES",
     "Choice",
     "ErrorBound",
+    "FeatureErrors",
     "FinalFeatures",
     "NestedChoice",
     "Pareto",

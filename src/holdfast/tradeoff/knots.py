@@ -16,14 +16,20 @@ def mean_overlaps(designed: DesignedRuns) -> Floats:
     """How many features two runs share: the mean over all pairs, then the same without each run (or block)."""
     if designed.stand_alone:
         return _with_deleted(_run_sums(designed, range(designed.runs.n_runs)))
-    members: dict[int, list[int]] = {}
-    for run, block in enumerate(designed.blocks):
-        members.setdefault(block, []).append(run)
-    means = [_mean(_run_sums(designed, runs)) for runs in members.values() if len(runs) > 1]
-    values = np.array(means)
+    _, values = block_overlaps(designed)
     n = values.size
     deleted = (values.sum() - values) / (n - 1) if n > 1 else np.full(n, np.nan)
     return np.append(values.mean() if n else np.nan, deleted)
+
+
+def block_overlaps(designed: DesignedRuns) -> tuple[NDArray[np.int64], Floats]:
+    """How many features two runs of a block share on average: blocks of several runs, ascending, and their means."""
+    members: dict[int, list[int]] = {}
+    for run, block in enumerate(designed.blocks):
+        members.setdefault(int(block), []).append(run)
+    several = {block: runs for block, runs in sorted(members.items()) if len(runs) > 1}
+    means = [_mean(_run_sums(designed, runs)) for runs in several.values()]
+    return np.array(list(several), dtype=np.int64), np.array(means, dtype=np.float64)
 
 
 def _run_sums(designed: DesignedRuns, runs: Sequence[int]) -> Floats:
@@ -44,19 +50,25 @@ def _with_deleted(sums: Floats) -> Floats:
     return np.append(_mean(sums), (sums.sum() - 2 * sums) / ((n - 1) * (n - 2)))
 
 
-def entering(overlaps: Mapping[int, Floats], n_features: int) -> tuple[list[float], list[float]]:
+def entering(
+    overlaps: Mapping[int, Floats], n_features: int, mean_sizes: Sequence[float] | None = None
+) -> tuple[list[float], list[float]]:
     """For each size, how far runs agree on the features that enter since the size before, and its standard error.
 
-    0 is the agreement of features that enter at random, 1 the most that is possible; ``nan`` where nothing is left to
-    choose from.
+    0 is the agreement of features that enter at random, 1 the most that is possible; ``nan`` where nothing enters, or
+    nothing is left to choose from. ``mean_sizes`` are how many features were selected, where these are fewer.
     """
-    nothing = np.zeros_like(next(iter(overlaps.values())))
-    sizes = [(0, nothing), *overlaps.items()]
-    steps = [_entering(*before, *after, n_features) for before, after in pairwise(sizes)]
+    steps = entering_steps(list(overlaps.values()), n_features, mean_sizes or list(overlaps))
     return [float(step[0]) for step in steps], [_error(step[1:]) for step in steps]
 
 
-def _entering(a: int, shared: Floats, b: int, then: Floats, d: int) -> Floats:
+def entering_steps(overlaps: Sequence[Floats], n_features: int, mean_sizes: Sequence[float]) -> list[Floats]:
+    """For each size, how far runs agree on what enters, for each element of the overlaps (such as each redraw)."""
+    before = [(0.0, np.zeros_like(overlaps[0])), *zip(mean_sizes, overlaps, strict=True)]
+    return [_entering(*earlier, *later, n_features) for earlier, later in pairwise(before)]
+
+
+def _entering(a: float, shared: Floats, b: float, then: Floats, d: int) -> Floats:
     p = (b - a) / (d - a)
     by_chance = 2 * (a - shared) * p + (d - 2 * a + shared) * p**2
     most = np.minimum(2 * (b - a), b - shared)

@@ -122,6 +122,8 @@ class Points:
         Samples × features for measures that need a similarity of features.
     top : int or None
         How many of the best features of rankings and weights count (see :meth:`StudyResult.common_measure`).
+    times : ndarray or None
+        How often each unit was drawn, of points over redrawn resamples; None for those that were measured.
     """
 
     result: StudyResult
@@ -131,6 +133,7 @@ class Points:
     points: Sequence[Point]
     X: Matrix | None = None
     top: int | None = None
+    times: Floats | None = None
 
     @property
     def names(self) -> list[str]:
@@ -234,7 +237,7 @@ class Points:
 
     def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
         """The measured runs of a candidate, and the split of each."""
-        designed = CommonMeasure(self.measure, self.top).cut(self.result.designed(candidate))
+        designed = self.result.measured(candidate, CommonMeasure(self.measure, self.top))
         return designed, self.result.split_numbers(designed.runs)
 
     def _drawn_blocks(self, designed: DesignedRuns, drawn: "Drawn") -> Floats:

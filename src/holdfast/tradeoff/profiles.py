@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +13,23 @@ from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_line, make_bar
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, design_stability
-from holdfast.inference.evaluation import bind_similarity, convert_kind
+from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, bind_measure, design_stability
+from holdfast.inference.evaluation import bind_similarity
 from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.chance import overlap_expectation
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.results import ResultMixin
 from holdfast.study.common_measure import USUAL
-from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
 from holdfast.study.summary import corrected_error
+from holdfast.tradeoff.cuts import cut_to_sizes
 from holdfast.tradeoff.knots import entering, find_knots, mean_overlaps
 from holdfast.tradeoff.points import check_metric, make_points
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-SIZES = 30
 Floats = NDArray[np.float64]
 
 
@@ -129,6 +128,7 @@ def profile(
     metric: str | None = None,
     tolerance: float = 0.2,
     level: float = 0.95,
+    fill: bool = False,
     X: Matrix | None = None,
     **parameters: Any,
 ) -> SizeProfile:
@@ -142,7 +142,8 @@ def profile(
 
     more. ``entering`` is how much more than that they do share, as a share of the most that is possible. Sizes where it
     falls to ``tolerance`` or below, for two sizes or to the end, are knots. Resamples that share rows agree on noise
-    too (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance.
+    too (on bootstraps about 0.1, in ten folds 0.5 or more): for folds choose a higher tolerance. Between sizes that are
+    close to each other neighbors in an order swap, which looks like chance: sizes should be some way apart.
 
     Parameters
     ----------
@@ -162,6 +163,10 @@ def profile(
         Agreement of entering features up to which they enter almost at random.
     level : float
         Level of the intervals.
+    fill : bool
+        Whether selections of more features than carry information are filled up with any others, as in the 2005 paper.
+        By default these are never selected, and a selection stays below its size. Rankings and weights that a candidate
+        gives itself are always filled up.
     X : matrix, optional
         Samples × features, for measures that need a similarity of features.
     **parameters
@@ -185,7 +190,7 @@ def profile(
     check_level(level)
     if not 0 <= tolerance < 1:
         raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
-    by_size, candidates = cut_to_sizes(result, name, sizes)
+    by_size, candidates = cut_to_sizes(result, name, sizes, fill=fill)
     used = {size: candidate for size, candidate in candidates.items() if size in by_size}
     scores = _read_scores(result, used, metric) if used else None
     chosen = find_measure(measure).bind(**parameters)
@@ -194,142 +199,13 @@ def profile(
     (chosen,) = bind_similarity([chosen], next(iter(by_size.values())).runs, X)
     rows = [_make_row(size, designed, chosen, level) for size, designed in by_size.items()]
     overlaps = {size: mean_overlaps(designed) for size, designed in by_size.items()}
-    agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features)
+    mean_sizes = [float(designed.runs.sizes.mean()) for designed in by_size.values()]
+    agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features, mean_sizes)
     frame = pd.DataFrame(rows).assign(entering=agreed, entering_se=errors)
     if scores is not None:
         frame = frame.merge(scores, on="size", how="left")
     knots = find_knots(list(by_size), agreed, tolerance)
     return SizeProfile(name=name, measure=chosen.label, frame=frame, knots=knots, tolerance=tolerance)
-
-
-def cut_to_sizes(
-    result: StudyResult, name: str, sizes: Iterable[int] | None = None
-) -> tuple[dict[int, DesignedRuns], dict[int, str]]:
-    """Cut subsets of every size from rankings, weights or orders, or take those of a selector's candidates.
-
-    Parameters
-    ----------
-    result : StudyResult
-        What a study found.
-    name : str
-        A candidate or a selector, as for :func:`profile`.
-    sizes : iterable of int, optional
-        Sizes, as for :func:`profile`.
-
-    Returns
-    -------
-    (dict, dict)
-        The subsets of each size, and the selector's candidates by their sizes.
-    """
-    wanted = None if sizes is None else sorted(set(map(int, sizes)))
-    if gives_orders(result, name):
-        whole = _whole_samples(result, name)
-        wanted = _usual_sizes(whole.runs.n_features) if wanted is None else wanted
-        cut = {size: whole.runs.top(size, ties="random", random_state=0) for size in wanted}
-        return {size: replace(whole, runs=runs) for size, runs in cut.items()}, {}
-    candidates = _sized_candidates(result, name)
-    if not candidates:
-        raise UnansweredError(
-            f"Expected a candidate that gives rankings or weights, or a selector whose candidates differ in size alone "
-            f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}.",
-            _why_no_sizes(result, name),
-        )
-    if wanted is None:
-        wanted = list(candidates) if len(candidates) > 1 else _stored_sizes(result, *candidates.values())
-    return {size: _cut_to_size(result, candidates, size) for size in wanted}, candidates
-
-
-def gives_orders(result: StudyResult, name: str) -> bool:
-    """Whether this is a candidate that gives rankings or weights of all features."""
-    return result.kinds.get(name, "subset") != "subset"
-
-
-def find_sizes(result: StudyResult, name: str) -> range | list[int]:
-    """Return the sizes that a profile can be asked for: those that stored orders hold for, else those of candidates.
-
-    Parameters
-    ----------
-    result : StudyResult
-        What a study found.
-    name : str
-        A candidate or a selector, as for :func:`profile`.
-
-    Returns
-    -------
-    range or list of int
-        The sizes, ascending.
-
-    Raises
-    ------
-    UnansweredError
-        If there are not several of them; its ``plain`` says why.
-    """
-    if gives_orders(result, name):
-        return range(1, len(result.feature_names) + 1)
-    candidates = _sized_candidates(result, name)
-    if not candidates:
-        raise UnansweredError(f"{name} has no sizes to look at.", _why_no_sizes(result, name))
-    *_, largest = candidates.values()
-    try:
-        least, most = result.stored_sizes(largest)
-    except UnansweredError:
-        if len(candidates) < 2:
-            raise
-        return list(candidates)
-    return range(least, most + 1)
-
-
-def _why_no_sizes(result: StudyResult, family: str) -> str:
-    names = [name for name in result.candidates if result.family(name) == family]
-    if not any(name in result.kinds for name in names):
-        return "no fit has succeeded"
-    if len(names) > 1:
-        return "its candidates differ in more than the number of features"
-    return "it selects as many features as it finds, and has no number of features to change"
-
-
-def _stored_sizes(result: StudyResult, candidate: str) -> list[int]:
-    """About 30 of the sizes that the stored orders of a candidate hold for."""
-    least, most = result.stored_sizes(candidate)
-    return [size for size in _usual_sizes(most) if size >= least]
-
-
-def _cut_to_size(result: StudyResult, candidates: Mapping[int, str], size: int) -> DesignedRuns:
-    """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
-    if size in candidates:
-        return _whole_samples(result, candidates[size])
-    *_, largest = candidates.values()
-    return _whole_samples(result, largest, top=size)
-
-
-def _whole_samples(result: StudyResult, candidate: str, top: int | None = None) -> DesignedRuns:
-    """The runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
-    designed = result.designed(candidate, top=top)
-    if designed.design != "nested_subsamples":
-        return designed
-    whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
-    blocks = [designed.blocks[run] for run in whole]
-    return DesignedRuns(designed.runs.take(whole), "runs", blocks, [1.0] * len(whole))
-
-
-def _usual_sizes(d: int) -> list[int]:
-    """About 30 sizes from 1 to all, closer to each other where they are small."""
-    return sorted({round(size) for size in np.geomspace(1, d, min(SIZES, d))})
-
-
-def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
-    """The candidates of a selector by their size, if sizes are all that they differ in."""
-    names = [name for name in result.candidates if result.family(name) == family]
-    settings = {name: result.settings(name) for name in names}
-    keys = ("size", "n_features", "k")
-    key = next((key for key in keys if all(key in setting for setting in settings.values())), None)
-    if key is None and len(names) == 1 and names[0] in result.kinds:
-        size = result.size_of(names[0])
-        return {} if size is None else {size: names[0]}
-    others = {tuple(sorted((k, str(v)) for k, v in setting.items() if k != key)) for setting in settings.values()}
-    if key is None or len(others) != 1:
-        return {}
-    return dict(sorted((int(settings[name][key]), name) for name in names if name in result.kinds))
 
 
 def _read_scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
@@ -420,9 +296,7 @@ def _profile_candidate(
     result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.designed(name)
-    chosen = find_measure(measure or USUAL[designed.runs.kind]).bind(**parameters)
-    convert_kind(designed.runs, chosen.kind, chosen.name)
-    (chosen,) = bind_similarity([chosen], designed.runs, X)
+    chosen = bind_measure(designed, measure or USUAL[designed.runs.kind], X, parameters)
     agreements = agreement_by_fraction(designed, chosen)
     rows = []
     for fraction in sorted(set(designed.fractions)):

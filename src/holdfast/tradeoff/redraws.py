@@ -76,7 +76,7 @@ class Redraws:
         points = [self._redrawn(point, draw, place) for place, point in enumerate(self.points.points)]
         return Points(
             result=self.points.result, metric=self.points.metric, measure=self.points.measure,
-            level=self.points.level, points=points, X=self.points.X, top=self.points.top,
+            level=self.points.level, points=points, X=self.points.X, top=self.points.top, times=self.times[draw],
         )  # fmt: skip
 
     def _redrawn(self, point: Point, draw: int, place: int) -> Point:

@@ -304,7 +304,10 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
         Weight of the score, from 0 to 1.
     """
     if not 0 <= weight <= 1:
-        raise ValueError(f"Expected a weight of the score from 0 to 1, got {weight}.")
+        raise UnansweredError(
+            f"Expected a weight of the score from 0 to 1, got {weight}.",
+            f"the weight of the score is expected to be from 0 to 1, not {weight:g}",
+        )
     frame = scored_and_measured(points)
     scaled = on_front_scale(frame)
     total = weight * scaled["score"] + (1 - weight) * scaled["stability"]

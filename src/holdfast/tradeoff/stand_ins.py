@@ -60,16 +60,21 @@ def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: A
 
 
 def _count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+    return find_frequencies(read_subsets(result, candidate, top), X)
+
+
+def read_subsets(result: StudyResult, candidate: str, top: int | None) -> Preferences:
+    """Return the subsets that a candidate selected, or the best ``top`` features of its rankings or weights."""
     runs = result.preferences(candidate)
     if runs.kind != "subset":
         if top is None:
             raise ValueError(
                 f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
             )
-        runs = take_best(runs, top)
-    elif top is not None:
+        return take_best(runs, top)
+    if top is not None:
         raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
-    return find_frequencies(runs, X)
+    return runs
 
 
 def find_frequencies(runs: Preferences, X: Any = None) -> Frequencies:

@@ -26,14 +26,15 @@ Where to look:
 to change …                        open
 =================================  =====================================================================================
 a page or an action                ``pages/``, one module each with its routes and records; ``templates/``, ``static/``
-how files of selections are read,  ``selections/``: ``reading`` and ``cache``, ``measuring`` and ``comparing`` (tasks),
-measured and compared              ``questions`` with a page for each answer, ``records``
-from a table to a running study    ``planning/``: ``tables`` and ``table_tasks``, ``offers`` (what the registries hold),
-                                   ``plans`` (to a command line), ``starting`` (cost, start), ``growing``
+how files of selections are read,  ``selections/``: ``reading``, ``layouts``, ``cache``, ``measuring`` and ``comparing``
+measured and compared              (tasks), ``questions`` with a page for each answer, ``records``
+from a table to a running study    ``planning/``: ``tables``, ``table_tasks`` and ``table_cache``, ``offers`` (what the
+                                   registries hold), ``plans`` (to a command line), ``starting`` (cost, start),
+                                   ``growing``
 how results of a study are shown   ``findings/``: ``options`` and ``rule_parameters``, ``summaries``, ``candidates``,
                                    ``features``, ``feature_pairs``, ``profiles``
 what the explorer draws            ``simulating``
-options to choose from, addresses  ``choices``, ``addresses``
+options to choose from, addresses  ``choices``, ``parameters`` (their types), ``addresses``
 what studies are doing and found   ``launcher`` (queue, processes), ``events``, ``overviews``, ``results``
 files on disk                      ``folder`` (names, records, room), ``uploads``
 what reads uploads                 ``tasks`` (by name), ``worker`` (limits), ``preloaded`` (before workers fork)

@@ -18,7 +18,7 @@ A_LOOK = 0.5
 """Seconds between two looks of a stream at what was seen."""
 HEARTBEAT = 15
 """Seconds after which something is sent, so that a broken connection is noticed."""
-RETRY = "retry: 2000\n\n"
+RETRY = "retry: 1000\n\n"
 """How many milliseconds a browser waits before it connects again."""
 
 

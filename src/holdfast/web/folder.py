@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from holdfast.text import clean_text
 from holdfast.web.guard import MEGABYTE, RefusedError
 
 PRIVATE = ".holdfast-page"
@@ -100,11 +101,30 @@ class Folder:
     def new_name(self, data: str) -> str:
         """A name for a new study of these data that no study, file or place in the queue has."""
         stem = safe_name(data).partition(".")[0] or "data"
-        taken = {path.name for path in self.path.iterdir()} | {f"{path.stem}.db" for path in self.queue.iterdir()}
-        number = 1
-        while f"{(name := f'{stem}-study' + (f'-{number}' if number > 1 else ''))}.db" in taken:
+        taken, number = self._taken_names(), 1
+        while (name := f"{stem}-study" + (f"-{number}" if number > 1 else "")).casefold() in taken:
             number += 1
         return name
+
+    def check_new_name(self, name: str) -> str:
+        """A name that was given to a new study, without blanks around it; refused if it cannot be that of a file."""
+        given = name.strip()
+        if safe_name(given) != given:
+            raise RefusedError(
+                400,
+                "Expected a short name of letters, digits, blanks and . _ - + ( ) for the study, that does not begin "
+                f"with a point or a dash, got {clean_text(given)[:120]!r}.",
+            )
+        if given.casefold() in self._taken_names():
+            raise RefusedError(
+                409, f"There is a study or file named {given} in this folder already; choose another name."
+            )
+        return given
+
+    def _taken_names(self) -> set[str]:
+        """Names of stores and other files, and of what is or was in the queue, whatever the case of their letters."""
+        stores = {path.stem for path in self.path.iterdir() if path.suffix == ".db"}
+        return {name.casefold() for name in stores | {path.stem for path in self.queue.iterdir()}}
 
     def store_of(self, study: str) -> Path:
         """The file of a study that is known or about to be started."""

@@ -86,6 +86,14 @@ class Uploads:
             raise
         return upload
 
+    def free_name(self, name: str) -> str:
+        """A name for a file that no other upload has, whatever its ending: numbered if need be."""
+        stem, dot, endings = safe_name(name).partition(".")
+        taken, number = {upload.name.partition(".")[0].casefold() for upload in self.list()}, 1
+        while (free := stem + (f"-{number}" if number > 1 else "")).casefold() in taken:
+            number += 1
+        return free + dot + endings
+
     def remove_unfinished(self) -> None:
         """Remove what was sent in half to a server that was killed meanwhile."""
         for place in self.place.iterdir():

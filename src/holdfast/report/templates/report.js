@@ -47,9 +47,9 @@
   };
   const percent = share => (100 * share).toFixed(0);
 
-  const featureRow = (heads, name, [frequency, low, high]) => {
+  const featureRow = (heads, name, address, [frequency, low, high]) => {
     const cells = {
-      name: () => make("td", {class: "name"}, name),
+      name: () => make("td", {class: "name"}, address ? make("a", {href: address}, name) : name),
       bar: () => make("td", {class: "bar"}, bar(frequency, low, high)),
       frequency: label => make("td", {class: "n", "data-label": label}, percent(frequency) + " %"),
       interval: label => make("td", {class: "n", "data-label": label}, `${percent(low)} to ${percent(high)} %`),
@@ -60,11 +60,12 @@
   const restEntries = (table, heads) => {
     if (!table.dataset.rest) return [];
     const {names, counts, of_count: numbers, shown} = block(table.dataset.rest);
+    const {page = "", places = ""} = table.dataset, columns = places.split(" ");
     return names.slice(shown).map((name, place) => {
-      const [frequency, low, high] = numbers[counts[shown + place]];
+      const [frequency, low, high] = numbers[counts[shown + place]], column = columns[shown + place];
       return {
         text: name.toLowerCase(), tags: {}, values: {name, frequency, interval: low}, row: null,
-        make: () => featureRow(heads, name, [frequency, low, high]),
+        make: () => featureRow(heads, name, page && column && page.replace("PLACE", column), [frequency, low, high]),
       };
     });
   };

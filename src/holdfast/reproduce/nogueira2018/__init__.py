@@ -1,1 +1,12 @@
-"""Experiments."""
+"""Experiments of Nogueira, Sechidis and Brown (2018), one module for each part of the paper.
+
+The selection probabilities behind Figures 3 to 5 are not printed, nor the second stability of Figure 5 (right), so that
+its median of −3.8 cannot be compared. Figure 12 shows points without numbers: only its claims are checked.
+"""
+
+from holdfast.reproduce.nogueira2018 import properties as properties  # noqa: I001
+from holdfast.reproduce.nogueira2018 import inference as inference
+from holdfast.reproduce.nogueira2018 import lasso as lasso
+from holdfast.reproduce.nogueira2018 import elastic_net as elastic_net
+from holdfast.reproduce.nogueira2018 import stability_selection as stability_selection
+from holdfast.reproduce.nogueira2018 import appendix as appendix

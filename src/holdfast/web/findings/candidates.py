@@ -102,7 +102,9 @@ def choose_options(
         measure=str(MEASURES.spelled(measure)) if measure else _usual_measure(snapshot, subsets),
         metric=metric or next(iter(result.metrics), None),
         level=level,
-        measures=tuple(NamedOption(name=name, label=name, summary=each.summary) for name, each in measures.items()),
+        measures=tuple(
+            NamedOption(name=name, label=found.about.label, summary=found.summary) for name, found in measures.items()
+        ),
         metrics=tuple(NamedOption(name=name, label=labels.score(name)) for name in result.metrics),
         levels=list_levels(level),
     )

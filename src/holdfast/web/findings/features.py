@@ -132,6 +132,19 @@ def find_reported(snapshot: Snapshot) -> str:
     return snapshot.remember("reported candidate", default_candidate)
 
 
+def find_places(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the columns of features by the names that readers see."""
+    columns = snapshot.remember("columns of features", _list_columns)
+    return tuple(columns[name] for name in names)
+
+
+def _list_columns(result: StudyResult) -> dict[str, int]:
+    """The columns of all features by name, and by the number that one without a name is called by."""
+    features = result.feature_names
+    numbered = {show_name(column): column for column in range(len(features))}
+    return numbered | {show_name(features[column]): column for column in range(len(features) - 1, -1, -1)}
+
+
 def read_subsets(result: StudyResult, candidate: str) -> Preferences:
     """Return what each resample selected; of rankings and weights the best features."""
     runs = result.preferences(candidate)

@@ -3,17 +3,16 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from holdfast.declared import REQUIRED, did_you_mean
 from holdfast.report.labels import separate_words
 from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.web.choices import NamedOption
+from holdfast.web.parameters import NONE, Kind, as_typed, kind_of, list_values, read_types
 
-Kind: TypeAlias = Literal["number", "whole number", "choice", "text"]
-NONE = "none"
-"""The text that stands for no value, where a parameter may have none."""
+LABELS = {"true": "yes", "false": "no"}
+"""How texts of values are shown."""
 GIVEN_BY_THE_PAGE = ("level",)
 """Parameters that the page asks for once, for everything that it shows."""
 
@@ -28,7 +27,7 @@ class RuleParameter:
         How it is asked for, and what readers call it.
     meaning : str
         What it means.
-    kind : {"number", "whole number", "choice", "text"}
+    kind : {"whole number", "number", "choice", "word"}
         What it takes.
     choices : tuple of NamedOption
         The values to choose from; empty unless it is a choice.
@@ -49,20 +48,18 @@ class RuleParameter:
 
 def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[RuleParameter, ...]:
     """Return the parameters of a rule that can be asked for on a page, with their values as text."""
-    hints, inputs = _hints(rule), []
+    types, inputs = read_types(rule.decide), []
     for name, parameter in rule.parameters.items():
-        kind = _simple_kind(hints.get(name, str))
+        type_ = types.get(name, str)
+        kind = kind_of(type_)
         if name in GIVEN_BY_THE_PAGE or kind is None:
             continue
-        required = parameter.default is REQUIRED
-        default = "" if required else NONE if parameter.default is None else str(parameter.default)
-        if kind != "choice" and default == NONE:
-            default = ""
+        default = as_typed(parameter.default)
         inputs.append(
             RuleParameter(
-                name=name, label=separate_words(name), meaning=parameter.meaning, kind=kind, required=required,
-                choices=_choices(hints[name], usual=parameter.default) if kind == "choice" else (),
-                value=given.get(name, default),
+                name=name, label=separate_words(name), meaning=parameter.meaning, kind=kind,
+                required=parameter.default is REQUIRED, choices=_choices(type_, usual=parameter.default),
+                value=given.get(name, "" if kind != "choice" and default == NONE else default),
             )
         )  # fmt: skip
     return tuple(inputs)
@@ -93,8 +90,8 @@ def check_names(rule: Rule, given: Mapping[str, str]) -> None:
 
 def read_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, Any]:
     """Read the parameters of a rule from texts; a wrong value is an error."""
-    hints = _hints(rule)
-    return {name: _read(rule, name, hints.get(name, str), text) for name, text in given.items()}
+    types = read_types(rule.decide)
+    return {name: _read(rule, name, types.get(name, str), text) for name, text in given.items()}
 
 
 def missing_parameters(rule: Rule, given: Mapping[str, str]) -> str:
@@ -106,61 +103,26 @@ def missing_parameters(rule: Rule, given: Mapping[str, str]) -> str:
     return ""
 
 
-def _hints(rule: Rule) -> dict[str, Any]:
-    try:
-        return get_type_hints(rule.decide)
-    except Exception:  # annotations of a rule of one's own may name anything
-        return {}
-
-
-def _without_none(kind: Any) -> tuple[list[Any], bool]:
-    """The types beside None, and whether None is one of them."""
-    if get_origin(kind) not in (Union, UnionType):
-        return [kind], False
-    return [other for other in get_args(kind) if other is not NoneType], NoneType in get_args(kind)
-
-
-def _simple_kind(kind: Any) -> Kind | None:
-    """What an input takes; None for a type that cannot be written in an input."""
-    kinds, _ = _without_none(kind)
-    if len(kinds) != 1:
-        return None
-    if get_origin(kinds[0]) is Literal or kinds[0] is bool:
-        return "choice"
-    if kinds[0] is float:
-        return "number"
-    if kinds[0] is int:
-        return "whole number"
-    return "text" if kinds[0] is str else None
-
-
-def _values(kind: Any) -> dict[str, Any]:
-    """The values of a choice by their texts."""
-    (only,), or_none = _without_none(kind)
-    values = {"yes": True, "no": False} if only is bool else {str(value): value for value in get_args(only)}
-    return {**values, **({NONE: None} if or_none else {})}
-
-
-def _choices(kind: Any, usual: Any) -> tuple[NamedOption, ...]:
+def _choices(type_: Any, usual: Any) -> tuple[NamedOption, ...]:
     return tuple(
-        NamedOption(name=text, label="usual" if value is None and usual is None else text)
-        for text, value in _values(kind).items()
+        NamedOption(name=text, label="usual" if value is None and usual is None else LABELS.get(text, text))
+        for text, value in list_values(type_).items()
     )
 
 
-def _read(rule: Rule, name: str, kind: Any, text: str) -> Any:
-    simple, label = _simple_kind(kind), f"{separate_words(name)} of the rule {rule.about.name}"
-    if simple == "choice":
-        values = _values(kind)
+def _read(rule: Rule, name: str, type_: Any, text: str) -> Any:
+    kind, label = kind_of(type_), f"{separate_words(name)} of the rule {rule.about.name}"
+    if kind == "choice":
+        values = list_values(type_)
         if text not in values:
             raise ValueError(f"Expected one of {', '.join(values)} for {label}, got {text[:60]!r}.")
         return values[text]
-    if simple in ("number", "whole number"):
+    if kind in ("number", "whole number"):
         try:
-            number = float(text) if simple == "number" else int(text)
+            number = float(text) if kind == "number" else int(text)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(f"Expected a {simple} for {label}, got {text[:60]!r}.")
+            raise ValueError(f"Expected a {kind} for {label}, got {text[:60]!r}.")
         return number
     return text

@@ -7,6 +7,7 @@ import pandas as pd
 
 from holdfast.inference.intervals import check_level
 from holdfast.io.questions import Question
+from holdfast.measures import find_measure
 from holdfast.plots.embed import figure
 from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.text import display_names
@@ -137,9 +138,10 @@ def draw_comparison(page: ComparePage) -> dict[str, str]:
     comparison = page.comparison
     if comparison is None:
         return {}
+    measure = find_measure(comparison.measure).about.label
     rows = [
         (
-            selection.name, selection.estimate.measure, selection.estimate.value, selection.estimate.low,
+            selection.name, measure, selection.estimate.value, selection.estimate.low,
             selection.estimate.high, selection.estimate.n_runs, selection.estimate.strength,
             selection.estimate.reason, selection.letters,
         )

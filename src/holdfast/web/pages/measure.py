@@ -20,6 +20,7 @@ from holdfast.serialization import from_plain
 from holdfast.web.choices import NamedOption, list_levels
 from holdfast.web.guard import RefusedError
 from holdfast.web.routing import Routes
+from holdfast.web.selections.layouts import CHOICES, UNNAMED
 from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
 from holdfast.web.selections.reading import list_measures, parse_undefined
 from holdfast.web.selections.records import Measurement, Preview, ReadingQuery
@@ -160,18 +161,25 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Se
         question, problem = read_question(site, error, query)
         if question is not None or not query.measure:
             preview = await _preview(site, path)
+        if preview is not None and question is not None and question.option == "layout":
+            preview = replace(preview, kind_reason="")  # which is what is asked
     address = f"/selections/{found.upload}"
     return SelectionsPage(
         upload=found,
         asked=query,
         measurement=measurement,
         question=question,
-        answers=list_answers(address, query, question or _ask_for_lists(found, query, problem)),
+        answers=list_answers(address, query, question or _ask_for_layout(found, query, problem)),
         problem=problem,
         preview=preview,
         measures=() if measurement is None else list_measures(measurement.kind),
         others=tuple(other for other in site.uploads.list("selections") if other.upload != found.upload),
-        command=_command(found.name, query, query.measure if measurement is None else measurement.measure),
+        command=_command(
+            found.name,
+            query,
+            query.measure if measurement is None else measurement.measure,
+            unnamed=measurement is not None and (UNNAMED in measurement.notes or query.layout == "orders"),
+        ),
     )
 
 
@@ -202,16 +210,21 @@ def _draw_map(features: Features) -> str:
     return figure(wide, "figure-map", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"])
 
 
-def _ask_for_lists(upload: Upload, query: SelectionsQuery, problem: str) -> Question | None:
+def _ask_for_layout(upload: Upload, query: SelectionsQuery, problem: str) -> Question | None:
     """Return what may help where a text is no table of numbers; None for other files."""
-    if not problem or query.lists or query.measure or not upload.name.lower().endswith((".csv", ".tsv", ".tab")):
+    if not problem or query.layout or query.measure or not upload.name.lower().endswith((".csv", ".tsv", ".tab")):
         return None
-    return Question("lists", "", (("true", "Each line lists the features that a run selected: read it so"),))
+    return Question("layout", "", (("lists", f"{CHOICES['lists']}: read it so"),))
 
 
-def _command(name: str, query: SelectionsQuery, measure: str) -> str:
-    """Return the command that measures the same; lists are told by the ending of their file."""
-    words = ["holdfast", "measure", f"{name.rpartition('.')[0]}.txt" if query.lists else name]
+def _command(name: str, query: SelectionsQuery, measure: str, *, unnamed: bool) -> str:
+    """Return the command that measures the same; lists are told by the ending of their file.
+
+    It is empty for a file without names of features, which the command line takes with a header only.
+    """
+    if unnamed:
+        return ""
+    words = ["holdfast", "measure", f"{name.rpartition('.')[0]}.txt" if query.layout == "lists" else name]
     words += ["--measure", measure] if measure else []
     for option in ("kind", "n_features", "top", "candidate", "level", "undefined"):
         value = getattr(query, option)

@@ -39,6 +39,8 @@ class PlanPage:
         Numbers of features to begin with.
     cores, most_cores : int
         Number of cores to begin with, and that there are.
+    study : str
+        What the study is called if it is given no other name.
     """
 
     facts: Facts
@@ -48,6 +50,7 @@ class PlanPage:
     sizes: str
     cores: int
     most_cores: int
+    study: str
 
     @property
     def usual_selectors(self) -> list[Offer]:
@@ -73,7 +76,7 @@ class PlanPage:
 @routes.page("/data/known/{name}/plan", "plan.html.j2")
 def plan_known(site: Site, name: str) -> PlanPage:
     """Show what a study of a known data set can be made of."""
-    return _page(tables.known_facts(name), DataChoice(known=name), f"/data/known/{name}")
+    return _page(site, tables.known_facts(name), DataChoice(known=name), f"/data/known/{name}")
 
 
 @routes.page("/data/{upload}/plan", "plan.html.j2")
@@ -81,12 +84,11 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> PlanPage:
     """Show what a study of a table can be made of."""
     file = tables.find_table(site, upload)
     facts = tables.read_facts(await tables.inspect(site, file, query))
-    return _page(
-        facts, DataChoice(upload=file.upload, reading=query), make_address(f"/data/{file.upload}", query.pairs)
-    )
+    back = make_address(f"/data/{file.upload}", query.pairs)
+    return _page(site, facts, DataChoice(upload=file.upload, reading=query), back)
 
 
-def _page(facts: Facts, data: DataChoice, address: str) -> PlanPage:
+def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> PlanPage:
     offers = make_offers(facts.task, facts.n_classes)
     fewer = facts.rows * facts.features > MANY_CELLS
     return PlanPage(
@@ -99,6 +101,7 @@ def _page(facts: Facts, data: DataChoice, address: str) -> PlanPage:
         sizes=", ".join(map(str, usual_sizes(facts.features))),
         cores=starting.usual_cores(),
         most_cores=os.cpu_count() or 1,
+        study=site.folder.new_name(facts.name),
     )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import StreamingResponse
 
 from holdfast.report import Summary
 from holdfast.web.addresses import study_address
+from holdfast.web.findings.features import find_places
 from holdfast.web.findings.options import ResultOptions, ResultQuery, list_options
 from holdfast.web.findings.summaries import drawn_figures, named_parts, summary_of
 from holdfast.web.guard import RefusedError, is_api
@@ -52,6 +53,8 @@ class StudyResults:
         Seconds after which it is worth asking again while the study runs.
     options : ResultOptions
         What may be chosen.
+    places : tuple of int
+        Columns of the features in the table of the summary, by which their pages are found.
     """
 
     summary: Summary
@@ -59,6 +62,7 @@ class StudyResults:
     planned: int
     every: float
     options: ResultOptions
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +107,27 @@ def draw_study(page: StudyPage) -> Mapping[str, str]:
 
 
 def name_parts(page: StudyPage) -> Mapping[str, Any]:
-    """Name what the templates of a report say."""
-    return {} if page.results is None else named_parts(page.results.summary)
+    """Name what the templates of a report say, and where the pages of features are."""
+    if page.results is None:
+        return {}
+    return {**named_parts(page.results.summary), **_address_features(page.state.study, page.results), "on_page": True}
+
+
+def _address_features(study: str, results: StudyResults) -> dict[str, Any]:
+    """Return the addresses of the features that the page names, and of any other by its place in the table."""
+    features = results.summary.features
+    if features is None:
+        return {}
+    chosen = (("candidate", results.summary.candidate or ""),)
+    named = {name for row in features.shown for name in (row.feature, *row.stand_ins)}
+    columns = zip(features.table.feature, results.places, strict=True)
+    return {
+        "feature_addresses": {
+            name: study_address(study, f"features/{column}", chosen) for name, column in columns if name in named
+        },
+        "feature_page": study_address(study, "features/PLACE", chosen),
+        "feature_places": results.places,
+    }
 
 
 @routes.page("/studies/{study}", "study.html.j2", draw=draw_study, parts=name_parts)
@@ -148,6 +171,7 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyRes
         planned=snapshot.progress.total,
         every=snapshot.every,
         options=options,
+        places=() if summary.features is None else find_places(snapshot, summary.features.table.feature),
     )
 
 

@@ -22,10 +22,13 @@ class UploadQuery:
         Name of the file; its ending says how it is read.
     purpose : {"table", "selections"}
         What it is to be read as.
+    numbered : bool
+        Whether a number is added to a name that another upload has.
     """
 
     name: str = ""
     purpose: Purpose = "table"
+    numbered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,8 @@ async def receive_upload(site: Site, query: UploadQuery, request: Request) -> Up
     if not query.name:
         raise RefusedError(400, "Expected the name of the file (?name=patients.csv), got none.")
     announced = request.headers.get("content-length", "0")
-    return await site.uploads.receive(query.name, query.purpose, int(announced), aiter(request.stream()))
+    name = site.uploads.free_name(query.name) if query.numbered else query.name
+    return await site.uploads.receive(name, query.purpose, int(announced), aiter(request.stream()))
 
 
 @routes.data("/uploads")

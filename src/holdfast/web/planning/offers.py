@@ -4,18 +4,16 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias
 
-from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters
+from holdfast.declared import About, Parameter, Registry, describe_parameters
 from holdfast.models import MODELS, SCORES
 from holdfast.report.labels import SIZES, separate_words
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS
-from holdfast.serialization import to_plain
+from holdfast.web.parameters import Kind, as_typed, kind_of, list_values, read_types
 
 Task: TypeAlias = Literal["classification", "regression"]
-Kind: TypeAlias = Literal["whole number", "number", "choice", "word"]
 HIDDEN = ("random_state", "memory")
 """Parameters that a plan cannot set: seeds follow from the plan's, and what is cached would be unpickled."""
 USUAL: Mapping[Task, tuple[str, ...]] = {
@@ -194,58 +192,24 @@ def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = Fals
     """Return what can be set; with selectors as choices where one is named as the base of another."""
     make = thing if isinstance(thing, type) else thing.make
     declared = describe_parameters(thing) if isinstance(thing, type) else thing.parameters
-    hints = _hints(make)
+    types = read_types(make)
     offered = bases if _wraps(make) else ()
     return tuple(
-        _parameter(name, parameter, hints.get(name, Any), offered, several)
+        _parameter(name, parameter, types.get(name, Any), offered, several)
         for name, parameter in declared.items()
         if name not in HIDDEN
     )
 
 
-def _hints(make: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
-    except (NameError, TypeError):  # of a plug-in, only for type checkers
-        return {}
-
-
-def _parameter(name: str, parameter: Parameter, hint: Any, bases: tuple[str, ...], several: bool) -> OfferedParameter:
-    default, choices = parameter.default, _choices(hint)
+def _parameter(name: str, parameter: Parameter, type_: Any, bases: tuple[str, ...], several: bool) -> OfferedParameter:
+    default, choices = parameter.default, tuple(list_values(type_))
     if bases and isinstance(default, str) and default in SELECTORS:
         choices, default = bases, default if default in bases else bases[0]
     return OfferedParameter(
-        name=name, label=separate_words(name), default=_as_typed(default), meaning=plain_words(parameter.meaning),
-        kind="choice" if choices else _kind(hint, default), choices=choices,
+        name=name, label=separate_words(name), default=as_typed(default), meaning=plain_words(parameter.meaning),
+        kind="choice" if choices else kind_of(type_, default) or "word", choices=choices,
         several=several or isinstance(default, tuple), is_size=name in SIZES, changed=default is not parameter.default,
     )  # fmt: skip
-
-
-def _choices(hint: Any) -> tuple[str, ...]:
-    if get_origin(hint) is Literal:
-        return tuple(_as_typed(value) for value in get_args(hint))
-    return ("true", "false") if hint is bool else ()
-
-
-def _kind(hint: Any, default: Any) -> Kind:
-    """What can be typed for a parameter, by its type, or else by its default."""
-    kinds = {kind for kind in get_args(hint) if kind is not NoneType} or {hint}
-    example = default[0] if isinstance(default, tuple) and default else default
-    if float in kinds or isinstance(example, float):
-        return "number"
-    if int in kinds or (isinstance(example, int) and not isinstance(example, bool)):
-        return "number" if isinstance(default, tuple) else "whole number"
-    return "word"
-
-
-def _as_typed(value: Any) -> str:
-    """Return a value as a person would type it."""
-    if value is REQUIRED:
-        return ""
-    plain = to_plain(value)
-    if isinstance(plain, list):
-        return " ".join(map(_as_typed, plain))
-    return str(plain).lower() if plain is None or isinstance(plain, bool) else str(plain)
 
 
 def plain_words(text: str) -> str:

@@ -65,10 +65,13 @@ class StudyRequest:
         Its data.
     plan : Plan
         What it is to do.
+    name : str
+        What it is to be called; named after its data if empty.
     """
 
     data: DataChoice
     plan: Plan
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,14 +222,16 @@ def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
 
 async def start(site: "Site", request: StudyRequest) -> StudyState:
     """Put a study into the queue, under a new name."""
+    if request.name.strip():
+        site.folder.check_new_name(request.name)
     command = await make_command(site, request)
     site.folder.check_room(_costs.get((command.options, command.data), 0))
-    return await anyio.to_thread.run_sync(_submit, site, command, limiter=site.threads)
+    return await anyio.to_thread.run_sync(_submit, site, command, request.name, limiter=site.threads)
 
 
-def _submit(site: "Site", command: Command) -> StudyState:
+def _submit(site: "Site", command: Command, name: str) -> StudyState:
     with _lock:
-        study = site.folder.new_name(command.facts.name)
+        study = site.folder.check_new_name(name) if name.strip() else site.folder.new_name(command.facts.name)
         store = f"--store={site.folder.store_of(study)}"
         return site.launcher.submit(study, ["study", "--quiet", *command.options, store, "--", command.data])
 

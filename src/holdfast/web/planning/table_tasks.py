@@ -6,12 +6,12 @@ import sys
 from typing import Any
 
 from holdfast.datasets import real
-from holdfast.io import inspect_table
 from holdfast.io.files import Reading, as_path, display_name
 from holdfast.io.guessing import show_entry
-from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection
+from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
 from holdfast.io.orientation import turn
-from holdfast.io.table import load_table, make_table
+from holdfast.io.table import make_table
+from holdfast.web.planning.table_cache import load_kept
 from holdfast.web.tasks import task
 
 MOST_COLUMNS = 200_000
@@ -21,16 +21,16 @@ SHARE_OF_TIME = 0.9
 
 
 @task
-def inspect_upload(path: str, options: dict[str, Any]) -> TableInspection:
+def inspect_upload(path: str, reading: dict[str, Any], options: dict[str, Any]) -> TableInspection:
     """Look at a table that was uploaded."""
-    return inspect_table(path, **options)
+    return inspect_by(load_kept, path, Reading(**reading), **options)
 
 
 @task
 def list_columns(path: str, reading: dict[str, Any], transpose: bool) -> list[str]:
     """List the columns of a table that was uploaded."""
     file = as_path(path)
-    loaded = load_table(file, Reading(**reading))
+    loaded = load_kept(file, Reading(**reading))
     frame = turn(loaded.frame, loaded.decimal, display_name(file)) if transpose else loaded.frame
     return [str(name) for name in frame.columns[:MOST_COLUMNS]]
 
@@ -45,8 +45,9 @@ def inspect_known(name: str) -> TableInspection:
     return TableInspection(
         name=name,
         rows=len(data.X),
-        columns=data.X.shape[1],
+        columns=data.X.shape[1] + 1,
         header=("target", *map(str, corner.columns)),
+        roles=("target", *("" for _ in corner.columns)),
         preview=tuple((show_entry(target), *map(show_entry, row)) for target, row in rows),
         notes=(data.description,),
         record=table.record,

@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from holdfast import __version__
 from holdfast.datasets.catalog import DATASETS
 from holdfast.datasets.real import available
+from holdfast.io.files import Reading
 from holdfast.io.inspection import TableInspection
 from holdfast.io.options import Categorical, Missing, Task
 from holdfast.serialization import from_plain
@@ -22,7 +23,8 @@ from holdfast.web.worker import TaskError
 if TYPE_CHECKING:
     from holdfast.web.site import Site
 
-OF_FILE = ("sep", "decimal", "encoding", "sheet")
+OF_FILE = tuple(field.name for field in fields(Reading))
+"""Options that say how a file is written."""
 MOST_NAMES = 2000
 """Columns that can be left out or accepted by their names."""
 
@@ -139,7 +141,9 @@ def file_options(site: "Site", query: TableQuery) -> dict[str, Any]:
 
 async def inspect(site: "Site", upload: Upload, query: TableQuery) -> TableInspection:
     """Look at an upload; what was seen is kept beside it."""
-    arguments = {"path": str(site.uploads.path(upload)), "options": file_options(site, query)}
+    options = file_options(site, query)
+    reading = {key: options.pop(key) for key in OF_FILE if key in options}
+    arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "options": options}
     found = await _remember(site, upload, "inspect_upload", arguments)
     return from_plain(TableInspection, found)
 

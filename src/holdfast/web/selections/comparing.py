@@ -31,7 +31,7 @@ MOST_CHANGES = 200
 """Features listed beside each other, those whose frequency differs most."""
 MOST_COMPARED = 40
 MOST_NAMED = 12
-READING = ("kind", "n_features", "transpose", "lists")
+READING = ("kind", "n_features", "transpose", "layout")
 """Options whose answers count for the files that ask for them."""
 CHANGES: dict[Standing, str] = {
     "second only": "gained", "first only": "lost", "both": "kept", "neither": "seldom", "open": "open",
@@ -288,7 +288,7 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
             return {"": _cut(read.designed, top)}, list(read.notes)
         except ValueError as error:
             question = getattr(error, "question", None)
-            option = "lists" if question is None or question.option not in READING else question.option
+            option = "layout" if question is None or question.option not in READING else question.option
             if option not in answers or option in given:
                 raise
             given[option] = answers[option]

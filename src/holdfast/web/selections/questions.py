@@ -29,7 +29,7 @@ class Answer:
 
 def list_reading(query: Any) -> dict[str, Any]:
     """Return the options of a query that say how to read files."""
-    names = ("kind", "n_features", "top", "transpose", "candidate", "lists")
+    names = ("kind", "n_features", "top", "transpose", "candidate", "layout")
     return {name: getattr(query, name) for name in names if hasattr(query, name)}
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,17 @@ from holdfast.io.selections import holds_matrix, least_features, pick_candidate,
 from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
-from holdfast.report.labels import separate_words
 from holdfast.study.common_measure import USUAL
 from holdfast.study.export import read_designed
 from holdfast.web.choices import NamedOption, needs_only_runs
 from holdfast.web.selections.cache import keep, recall
+from holdfast.web.selections.layouts import UNNAMED, AskedLayout, find_layout, read_orders, read_unnamed
 from holdfast.web.selections.records import Layout
 
 HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
 """What a sentence of the library says to those who program."""
+NAMES = re.compile(rf"(?<![\w('\"])(?:{'|'.join(sorted(MEASURES, key=len, reverse=True))})(?![\w'\"])")
+"""Names of measures, but those in quotes or parentheses, which are to be typed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +64,15 @@ def read_runs(
     top: int | None = None,
     transpose: bool | None = None,
     candidate: str | None = None,
-    lists: bool | None = None,
+    layout: AskedLayout | None = None,
 ) -> ReadRuns:
     """Read the runs of a file, cut to the best features if that is asked for."""
-    if lists:
-        runs = _read_lists(path, n_features)
-        return ReadRuns(designed=_cut(designed_runs(runs, None), top), held=runs.kind, layout="lists")
     options: dict[str, Any] = {"kind": kind, "n_features": n_features, "transpose": transpose, "candidate": candidate}
-    known = recall(path, options)
+    known = recall(path, options) if layout in (None, "table") else None
+    if known is None:
+        layout = layout or find_layout(path)
+    if layout in ("lists", "orders", "unnamed"):
+        return _read_text(path, layout, options, top)
     if known is None and is_exported(path):
         exported = read_designed(path, kind, n_features)
         own = pick_candidate(path, exported, candidate)
@@ -81,6 +85,20 @@ def read_runs(
         held=runs.kind,
         layout="table" if holds_matrix(path) else "lists",
         notes=() if note is None else (plain_note(note),),
+    )
+
+
+def _read_text(path: Path, layout: AskedLayout, options: Mapping[str, Any], top: int | None) -> ReadRuns:
+    """Read a text whose lines are no table with a header, whatever its ending says."""
+    if layout == "unnamed":
+        runs = read_unnamed(path, options["kind"], transpose=bool(options["transpose"]))
+    else:
+        runs = read_orders(path) if layout == "orders" else _read_lists(path, options["n_features"])
+    return ReadRuns(
+        designed=_cut(designed_runs(runs, None), top),
+        held=runs.kind,
+        layout="table" if layout == "unnamed" else "lists",
+        notes=(UNNAMED,) if layout == "unnamed" else (),
     )
 
 
@@ -119,8 +137,7 @@ def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
     fitting = [measure for measure in MEASURES.values() if measure.kind in kinds and needs_only_runs(measure)]
     fitting.sort(key=lambda measure: (measure.name != USUAL[kind], not measure.validated))
     return tuple(
-        NamedOption(name=measure.name, label=separate_words(measure.name), summary=measure.summary)
-        for measure in fitting
+        NamedOption(name=measure.name, label=measure.about.label, summary=measure.summary) for measure in fitting
     )
 
 
@@ -132,7 +149,8 @@ def choose_measure(kind: Kind, measure: str | None) -> str:
     fitting = [choice.name for choice in list_measures(kind)]
     if known.name not in fitting:
         raise ValueError(
-            f"Expected a measure of {kind}s that needs no data, got {known.name}; choose one of {', '.join(fitting)}."
+            f"Expected a measure of {kind}s that needs no data, got {known.about.label}; choose one of "
+            f"{', '.join(f'{choice.label} ({choice.name})' for choice in list_measures(kind))}."
         )
     return known.name
 
@@ -151,7 +169,7 @@ def parse_undefined(text: str) -> Undefined:
 
 
 def plain_sentence(text: str) -> str:
-    """Return a sentence of the library without what it says to those who program."""
+    """Return a sentence of the library without what it says to those who program, and with measures by their labels."""
     ended = text.rstrip(".")
-    plain = HINT.sub("", HINT.sub("", ended))
+    plain = NAMES.sub(lambda name: MEASURES[name[0]].about.label, HINT.sub("", HINT.sub("", ended)))
     return plain if plain.endswith("?") else f"{plain.rstrip('.')}."

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from holdfast.preferences import Kind
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Cause, Stability, Verdict
+from holdfast.web.selections.layouts import AskedLayout
 
 Layout: TypeAlias = Literal["table", "lists", "exported"]
 
@@ -28,8 +29,9 @@ class ReadingQuery:
         How many of the best features of a ranking or of weights count as selected.
     transpose : bool or None
         Whether rows of a table are features, where that is open.
-    lists : bool or None
-        Whether each line of a text lists the features that a run selected, whatever the ending of the file says.
+    layout : {"table", "unnamed", "orders", "lists"} or None
+        How a text holds selections, whatever its ending says, where that is open: a table with names of features in its
+        first line, a table without, all features in each line with the best first, or those that a run selected.
     undefined : str
         What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
     """
@@ -40,7 +42,7 @@ class ReadingQuery:
     kind: Kind | None = None
     top: int | None = None
     transpose: bool | None = None
-    lists: bool | None = None
+    layout: AskedLayout | None = None
     undefined: str = "nan"
 
 

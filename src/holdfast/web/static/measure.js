@@ -1,5 +1,5 @@
 // Selections: files that are chosen or dropped, pasted text, examples. All end on the page of what was given.
-import {ask, onLive, say, upload} from "./page.js";
+import {ask, onDrop, onLive, say, upload} from "./page.js";
 
 // What pasted text looks like: JSON, a table (numbers below a header), or lists of names
 const ending = text => {
@@ -53,16 +53,13 @@ onLive(live => {
   const send = chosen => give(live, () => inTurn([...chosen], file => upload(file, "selections")));
   const input = files.querySelector("input");
   input.addEventListener("change", () => { send(input.files); });
-  ["dragover", "dragleave", "drop"].forEach(kind => files.addEventListener(kind, event => {
-    event.preventDefault();
-    files.classList.toggle("over", kind === "dragover");
-    if (kind === "drop") send(event.dataTransfer.files);
-  }));
+  onDrop(files, send);
   paste.addEventListener("submit", event => {
     event.preventDefault();
-    const {text, form} = paste.elements;
-    const file = new File([text.value], `pasted.${form.value || ending(text.value)}`);
-    give(live, () => inTurn([file], each => upload(each, "selections")));
+    const {text, form, called} = paste.elements;
+    const name = called.value.trim().replace(/\.(txt|csv|tsv|json)$/i, "") || "pasted";
+    const file = new File([text.value], `${name}.${form.value || ending(text.value)}`);
+    give(live, async () => [await upload(file, "selections", {numbered: true})]);
   });
   live.querySelectorAll("[data-examples]").forEach(button => button.addEventListener("click", () =>
     give(live, () => inTurn(button.dataset.examples.split(" "), name => ask("POST", `/measure/examples/${name}`)))));

@@ -1,21 +1,10 @@
 // New study: uploading a table, finding its columns, planning, the cost, the start.
-import {ask, onLive, upload} from "./page.js";
+import {ask, onDrop, onLive, upload} from "./page.js";
 import {partOf, selectorsOf, tell, wholeOf} from "./parts.js";
 
 const all = (selector, inside) => [...inside.querySelectorAll(selector)];
 
 // Uploading
-
-function onDrop(form, take) {
-  const place = form.querySelector("[data-drop]");
-  place.addEventListener("dragover", event => { event.preventDefault(); place.classList.add("over"); });
-  place.addEventListener("dragleave", () => place.classList.remove("over"));
-  place.addEventListener("drop", event => {
-    event.preventDefault();
-    place.classList.remove("over");
-    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
-  });
-}
 
 async function send(form, files, goOn) {
   if (form.dataset.busy) return;
@@ -51,7 +40,7 @@ onLive(live => all("form[data-new-table]", live).forEach(form => {
     if (isWaiting()) tell(form, "doing", `${file.name} is chosen; choose the second file.`);
     else sendBoth(file);
   };
-  onDrop(form, take);
+  onDrop(form.querySelector("[data-drop]"), ([file]) => take(file));
   table.addEventListener("change", () => { if (table.files.length) take(table.files[0]); });
   form.addEventListener("submit", event => { event.preventDefault(); sendBoth(dropped || table.files[0]); });
 }));
@@ -63,7 +52,7 @@ onLive(live => all("form[data-second-table]", live).forEach(form => {
     location.assign(`${form.dataset.secondTable}?${query}`);
   };
   const take = file => send(form, [file], ([key]) => go(key));
-  onDrop(form, take);
+  onDrop(form.querySelector("[data-drop]"), ([file]) => take(file));
   form.elements.file.addEventListener("change", event => { if (event.target.files.length) take(event.target.files[0]); });
   form.addEventListener("submit", event => { event.preventDefault(); go(form.querySelector("select").value); });
 }));
@@ -104,6 +93,7 @@ const bodyOf = form => {
       cores: wholeOf(form, "cores", 1),
       time_limit: wholeOf(form, "time_limit", null),
     },
+    name: form.elements.study.value,
   };
 };
 
@@ -146,7 +136,7 @@ onLive(live => all("form[data-plan]", live).forEach(form => {
     select.addEventListener("change", show);
     show();
   });
-  form.addEventListener("change", soon);
+  form.addEventListener("change", event => { if (event.target.name !== "study") soon(); });  // a name costs nothing
   form.querySelector("[data-estimate]").addEventListener("click", estimate);
   form.addEventListener("submit", async event => {
     event.preventDefault();

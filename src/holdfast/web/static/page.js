@@ -184,11 +184,18 @@ onLive(live => all("button[data-post], button[data-delete]", live).forEach(butto
   });
 }));
 
-// Uploads: a form with data-upload="table" or "selections", a file input and a place for the message
+// Uploads: files that are sent, and a place on which files can be dropped
 
-export async function upload(file, purpose) {
-  const query = new URLSearchParams({name: file.name || "pasted.txt", purpose});
-  return ask("PUT", `/uploads?${query}`, file instanceof Blob ? file : new Blob([file]));
+export async function upload(file, purpose, more = {}) {
+  return ask("PUT", `/uploads?${new URLSearchParams({name: file.name, purpose, ...more})}`, file);
+}
+
+export function onDrop(place, take) {
+  ["dragover", "dragleave", "drop"].forEach(kind => place.addEventListener(kind, event => {
+    event.preventDefault();
+    place.classList.toggle("over", kind === "dragover");
+    if (kind === "drop" && event.dataTransfer.files.length) take([...event.dataTransfer.files]);
+  }));
 }
 
 // Results that come after the page itself
@@ -231,7 +238,7 @@ const onProgress = study => {
   }
 };
 
-let stream = null;
+let stream = null, lost = false;
 const follow = () => {
   const everything = document.querySelector("[data-follow-all]"), one = document.querySelector("[data-follow]")?.dataset.follow;
   const wanted = document.hidden ? "" : everything ? "/api/v1/events" : one ? `/api/v1/studies/${encodeURIComponent(one)}/events` : "";
@@ -247,10 +254,15 @@ const follow = () => {
     onProgress(study);
   });
   source.addEventListener("studies", () => load(location.href, {keep: true, quiet: true}));
-  source.addEventListener("open", () => { found(); });
+  source.addEventListener("open", () => {
+    found();
+    if (lost) load(location.href, {keep: true, quiet: true});  // what changed while there was no server was not told
+    lost = false;
+  });
   source.addEventListener("error", () => {
+    lost = true;
     say(LOST, 3600);
-    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);  // a server that starts again may refuse at first
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 1000);  // a server that starts again may refuse at first
   });
 };
 document.addEventListener("visibilitychange", follow);

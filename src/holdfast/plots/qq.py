@@ -1,0 +1,208 @@
+"""QQ plot: quantiles of a sample, or of standardized estimates, beside those of the normal distribution."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.special import betaincinv, ndtri
+
+from holdfast.inference.intervals import check_level
+from holdfast.plots.text import display_names, format_count, format_percent, shorten
+from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Reference: TypeAlias = Literal["standard", "fitted"]
+SIDE = 320
+MOST_POINTS = 300
+SINGLE = "sample"
+NAMES = {"standard": "the standard normal distribution", "fitted": "the normal distribution with its mean and spread"}
+
+
+def qq_data(
+    sample: Any, *, truth: float | None = None, reference: Reference = "standard", level: float = 0.95
+) -> pd.DataFrame:
+    """Return the quantiles of a sample beside those of the normal distribution.
+
+    Parameters
+    ----------
+    sample : array of numbers, sequence of StabilityEstimate, or mapping from names to these
+        What may be normally distributed. An estimate counts as its distance from ``truth``, in standard errors.
+    truth : float, optional
+        What the estimates estimate; only for estimates.
+    reference : {"standard", "fitted"}
+        The normal distribution with mean 0 and standard deviation 1, or with those of the sample.
+    level : float
+        In what share of samples of the reference each quantile lies within the band.
+
+    Returns
+    -------
+    DataFrame
+        ``name``, ``normal`` (quantile of the standard normal distribution), ``value`` (of the sample), ``expected`` (of
+        the reference), and the band from ``low`` to ``high``. Numbers that are not finite are left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such reference, or ``truth`` is missing for estimates or given for numbers.
+
+    See Also
+    --------
+    plot_qq : Draws them.
+
+    Notes
+    -----
+    The i-th of n sorted numbers stands beside the quantile of (i − 1/2)/n. The band is that of the i-th number alone,
+    by a Beta distribution with parameters i and n + 1 − i; it is not one for all numbers at once.
+
+    Examples
+    --------
+    >>> from holdfast import plots
+    >>> plots.qq_data([0.3, -1.1, 1.4]).round(2)
+         name  normal  value  expected   low  high
+    0  sample   -0.97   -1.1     -0.97 -2.39  0.55
+    1  sample    0.00    0.3      0.00 -1.31  1.31
+    2  sample    0.97    1.4      0.97 -0.55  2.39
+    """
+    check_level(level)
+    if reference not in NAMES:
+        raise ValueError(f"Expected reference='standard' or 'fitted', got {reference!r}.")
+    samples = sample if isinstance(sample, Mapping) else {SINGLE: sample}
+    parts = [_quantiles(str(name), _numbers(values, truth), reference, level) for name, values in samples.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _numbers(values: Iterable[Any], truth: float | None) -> Any:
+    """The sample, sorted; estimates as their distance from the truth in standard errors."""
+    values = list(values)
+    estimates = [hasattr(value, "standard_error") for value in values]
+    if any(estimates) != (truth is not None) or any(estimates) != all(estimates):
+        raise ValueError(
+            f"Expected numbers, or estimates and the truth that they estimate, got {sum(estimates)} estimates of "
+            f"{len(values)} and truth={truth}."
+        )
+    if truth is None:
+        numbers = np.asarray(values, dtype=np.float64)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            numbers = np.array([np.float64(value.value - truth) / value.standard_error for value in values])
+    return np.sort(numbers[np.isfinite(numbers)])
+
+
+def _quantiles(name: str, numbers: Any, reference: Reference, level: float) -> pd.DataFrame:
+    n = numbers.size
+    place, outside = np.arange(1, n + 1), (1 - level) / 2
+    center, scale = 0.0, 1.0
+    if reference == "fitted" and n:
+        center, scale = numbers.mean(), numbers.std(ddof=1) if n > 1 else np.nan
+    normal, low, high = (
+        ndtri(share)
+        for share in (
+            (place - 0.5) / max(n, 1),
+            betaincinv(place, n + 1 - place, outside),
+            betaincinv(place, n + 1 - place, 1 - outside),
+        )
+    )
+    return pd.DataFrame(
+        {
+            "name": name, "normal": normal, "value": numbers, "expected": center + scale * normal,
+            "low": center + scale * low, "high": center + scale * high,
+        }
+    )  # fmt: skip
+
+
+def plot_qq(
+    sample: Any, *, truth: float | None = None, reference: Reference = "standard", level: float = 0.95
+) -> "alt.LayerChart":
+    """Draw the quantiles of a sample against those of the normal distribution.
+
+    Parameters
+    ----------
+    sample : array of numbers, sequence of StabilityEstimate, or mapping from names to these
+        As for :func:`qq_data`.
+    truth : float, optional
+        What the estimates estimate; only for estimates.
+    reference : {"standard", "fitted"}
+        The normal distribution with mean 0 and standard deviation 1, or with those of the sample.
+    level : float
+        Level of the band.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    qq_data : The numbers behind it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast import plots
+    >>> sample = np.random.default_rng(0).normal(0.5, 1, size=200)
+    >>> print(*plots.plot_qq(sample).title.text)
+    10 of 200 quantiles are within the band of the standard normal distribution (mean 0.52, standard deviation 0.96)
+    """
+    data = qq_data(sample, truth=truth, reference=reference, level=level)
+    return draw_qq(data, reference=reference, level=level)
+
+
+def draw_qq(data: pd.DataFrame, *, reference: Reference, level: float) -> "alt.LayerChart":
+    """Draw a QQ plot from the data of :func:`qq_data`; reference and level are for the text."""
+    if data.empty:
+        return text_chart("There is no number to show", "no number of the sample is finite")
+    alt, known = altair(), data["name"].unique()
+    names, several = dict(zip(known, display_names(known), strict=True)), len(known) > 1
+    points = pd.concat([_thin(part) for _, part in data.groupby("name", sort=False)])
+    points = points.assign(name=points["name"].map(names))
+    base = alt.Chart(inline_data(points)).encode(
+        x=alt.X(
+            "normal:Q", title="quantile of the standard normal distribution", scale=alt.Scale(nice=False, padding=6)
+        )
+    )
+    if several:
+        base = base.encode(color=alt.Color("name:N", sort=None, title=None))
+    y = alt.Y("value:Q", title="quantile of the sample", scale=alt.Scale(zero=False, nice=False, padding=6))
+    tooltip = [
+        *([alt.Tooltip("name:N", title="sample")] if several else []),
+        alt.Tooltip("value:Q", title="of the sample", format=".3f"),
+        alt.Tooltip("expected:Q", title="expected", format=".3f"),
+        alt.Tooltip("low:Q", title="band from", format=".3f"),
+        alt.Tooltip("high:Q", title="to", format=".3f"),
+    ]
+    layers = [
+        base.mark_area(opacity=0.18, line=False).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_line(strokeWidth=1.5, strokeDash=[5, 4]).encode(y=alt.Y("expected:Q")),
+        base.mark_point(filled=True, size=18, opacity=0.8).encode(y=y, tooltip=tooltip),
+    ]
+    chart = alt.layer(*layers).properties(width=SIDE + 60, height=SIDE)
+    note = (
+        f"band: where each quantile lies in {format_percent(level)} of samples of {NAMES[reference]}; dashed: expected"
+    )
+    return finish_chart(chart, _finding(data, reference), [note], width=SIDE + 160)
+
+
+def _thin(part: pd.DataFrame) -> pd.DataFrame:
+    """At most some hundred points, evenly spaced on the axis, so that both tails stay whole."""
+    if len(part) <= MOST_POINTS:
+        return part
+    normal = part["normal"].to_numpy()
+    wanted = np.linspace(normal[0], normal[-1], MOST_POINTS)
+    return part.iloc[np.unique(np.searchsorted(normal, wanted - 1e-12).clip(0, len(part) - 1))]
+
+
+def _finding(data: pd.DataFrame, reference: Reference) -> str:
+    parts = []
+    for name, part in data.groupby("name", sort=False):
+        inside = int(part["value"].between(part["low"], part["high"]).sum())
+        spread = f", standard deviation {part['value'].std():.2f}" if len(part) > 1 else ""
+        found = f"{inside:,} of {format_count(len(part), 'quantile')}"
+        parts.append((shorten(name), found, f"(mean {part['value'].mean():.2f}{spread})"))
+    if len(parts) == 1:
+        _, found, moments = parts[0]
+        return f"{found} are within the band of {NAMES[reference]} {moments}"
+    several = "; ".join(f"{name} {found} {moments}" for name, found, moments in parts)
+    return f"Within the band of {NAMES[reference]}: {several}"
