@@ -212,7 +212,11 @@ WRONG = {
     "benchmark": (["nowhere.csv"], "There is no file nowhere.csv"),
     "demo": (["--resamples", "0"], "0"),
     "serve": (["runs.csv", "--no-browser"], "Expected a folder for the page, got the file runs.csv"),
-    "reproduce": (["kalousis"], "Expected an experiment"),
+    "reproduce": (["kalousis"], "Expected the name of an experiment or of a paper, or all, got 'kalousis'"),
+    "reproduce into a file": (
+        ["reproduce", "nogueira2016-figure1", "--quick", "--out", "runs.csv"],
+        "Expected a folder for the pages, got the file runs.csv",
+    ),
     "reproduce nothing": (["reproduce"], "Expected names of experiments or papers, or all, got none"),
     "selectors": (["anovo"], "did you mean 'anova'?"),
     "perturbations": (["boot"], "Expected a perturbation"),
