@@ -217,7 +217,11 @@ WRONG = {
         ["replicate", *DATA, "-n", "5"],
         "Expected n_halvings to be a whole number of at least 10, got 5",
     ),
-    "reproduce": (["kalousis"], "Expected an experiment"),
+    "reproduce": (["kalousis"], "Expected the name of an experiment or of a paper, or all, got 'kalousis'"),
+    "reproduce into a file": (
+        ["reproduce", "nogueira2016-figure1", "--quick", "--out", "runs.csv"],
+        "Expected a folder for the pages, got the file runs.csv",
+    ),
     "reproduce nothing": (["reproduce"], "Expected names of experiments or papers, or all, got none"),
     "selectors": (["anovo"], "did you mean 'anova'?"),
     "perturbations": (["boot"], "Expected a perturbation"),

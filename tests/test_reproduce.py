@@ -146,6 +146,8 @@ def test_pictures_of_pages_are_slim():
 def test_an_unknown_name_is_one_sentence_with_a_hint(done, tmp_path):
     with pytest.raises(ValueError, match="did you mean 'kalousis2005-table9'"):
         reproduce(["kalousis2005-table8"], tmp_path / "out")
+    with pytest.raises(ValueError, match="did you mean 'nogueira2016-far'"):
+        reproduce(["nogueira2016-fare"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

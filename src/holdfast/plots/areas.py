@@ -8,13 +8,12 @@ import pandas as pd
 
 from holdfast.plots.text import format_number, shorten
 from holdfast.plots.theme import altair, inline_data
-from holdfast.tradeoff.fronts import hypervolume, pareto_front
+from holdfast.tradeoff.fronts import hypervolume, lowest_point, pareto_front, round_axes
 
 if TYPE_CHECKING:
     import altair as alt
 
 Reference = tuple[float, float]
-DIGITS = 12  # what differs beyond them is rounding
 
 
 def is_of_fronts(candidates: Any) -> bool:
@@ -46,8 +45,7 @@ def join_fronts(fronts: Mapping[str, Any]) -> pd.DataFrame:
         families = name if len(set(groups)) == 1 else [f"{name}: {group}" for group in groups]
         tables.append(front.frame.reset_index().assign(family=families).drop(columns="group"))
     joined = pd.concat(tables, ignore_index=True)
-    x, y = (joined[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
-    return joined.assign(on_front=pareto_front(x, y))
+    return joined.assign(on_front=pareto_front(*round_axes(joined)))
 
 
 def add_areas(data: pd.DataFrame, reference: Reference | None) -> pd.DataFrame:
@@ -56,18 +54,9 @@ def add_areas(data: pd.DataFrame, reference: Reference | None) -> pd.DataFrame:
     on_own, area = np.zeros(len(data), dtype=bool), np.full(len(data), np.nan)
     for _, places in data.reset_index(drop=True).groupby("family", sort=False).groups.items():
         own = data.iloc[places]
-        x, y = (own[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
-        on_own[places] = pareto_front(x, y)
+        on_own[places] = pareto_front(*round_axes(own))
         area[places] = hypervolume(own["score"], own["stability"], reference)
     return data.assign(on_own_front=on_own, area=area)
-
-
-def lowest_point(data: pd.DataFrame) -> Reference:
-    """Return the lowest score, and 0 or the lowest stability if that is below 0."""
-    known = data.dropna(subset=["score", "stability"])
-    if known.empty:
-        return 0.0, 0.0
-    return float(known["score"].min()), float(min(0.0, known["stability"].min()))
 
 
 def area_steps(data: pd.DataFrame, reference: Reference) -> pd.DataFrame:

@@ -19,11 +19,11 @@ from holdfast.plots.areas import (
     find_fronts,
     is_of_fronts,
     join_fronts,
-    lowest_point,
 )
 from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
 from holdfast.plots.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
+from holdfast.tradeoff.fronts import lowest_point
 
 if TYPE_CHECKING:
     import altair as alt

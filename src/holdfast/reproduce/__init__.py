@@ -1,8 +1,9 @@
 """The tables and figures of five papers again, with the published numbers beside ours and a verdict on each claim.
 
-One module per paper, named by its key in :data:`holdfast.references.REFERENCES`: ``kalousis2005``, ``gulgezen2009``,
-``nogueira2016``, ``nogueira2018``, ``hamer2020``. An experiment is a function over the public API that is given a
-workbench and returns an outcome:
+One package per paper, named by its key in :data:`holdfast.references.REFERENCES`: ``kalousis2005``, ``gulgezen2009``,
+``nogueira2016``, ``nogueira2018``, ``hamer2020``; its docstring says what cannot be done again. ``redundancy`` is what
+the two papers of Nogueira share. An experiment is a function over the public API that is given a workbench and returns
+an outcome:
 
 - ``experiments``: what an experiment is, and all of them by name
 - ``records``: outcomes: checks with their verdict, tables, pictures, notes

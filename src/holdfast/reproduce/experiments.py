@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
 
-from holdfast.declared import About, Registry
+from holdfast.declared import About, Registry, did_you_mean
 from holdfast.references import REFERENCES, Publication
 from holdfast.reproduce.records import Outcome
 from holdfast.reproduce.workbench import Workbench
@@ -89,5 +89,11 @@ def find_experiments(names: list[str]) -> list[Experiment]:
     asked = set()
     for name in names:
         of_paper = [item.name for item in known.values() if name in ("all", item.paper)]
-        asked.update(of_paper or [known.find(name).name])
+        if not of_paper and name not in known:
+            hint = did_you_mean(name, [*known, *PAPERS])
+            raise ValueError(
+                f"Expected the name of an experiment or of a paper, or all, got {name!r}{hint} holdfast reproduce "
+                "--list lists them."
+            )
+        asked.update(of_paper or [known[name].name])
     return [item for item in known.values() if item.name in asked]

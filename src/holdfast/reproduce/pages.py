@@ -23,10 +23,11 @@ TIMES = (
 )
 INTRODUCTION = (
     "Every table and figure of the five papers behind holdfast that data allow, done again with holdfast: the "
-    "published numbers beside ours, a verdict on each claim by a rule that was stated before, and the pictures. A "
-    "claim is *open* where our own uncertainty leaves room for both answers. A miss is told as a miss, with the likely "
-    "reason; nothing was tuned to hit a number. `holdfast reproduce --list` lists the experiments, `holdfast reproduce "
-    "NAME` does one again, `make reproduce` all of them."
+    "published numbers beside ours, a verdict on each claim by a rule that stands beside it, and the pictures. Rules "
+    "were fixed before the runs that they judge, but for those of which the page of a paper says otherwise. A claim is "
+    "*open* where our own uncertainty leaves room for both answers. A miss is told as a miss, with the likely reason; "
+    "nothing was tuned to hit a number. `holdfast reproduce --list` lists the experiments, `holdfast reproduce NAME` "
+    "does one again, `make reproduce` all of them."
 )
 
 

@@ -19,7 +19,7 @@ ERRORS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A published claim, what we found, and whether that agrees by a rule that was stated before.
+    """A published claim, what we found, and whether that agrees by a rule that is told with it.
 
     Make one with :meth:`number`, :meth:`order` or :meth:`fact`.
 

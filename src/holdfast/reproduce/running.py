@@ -58,7 +58,7 @@ def reproduce(
     Raises
     ------
     ValueError
-        If there is no experiment or paper of such a name.
+        If there is no experiment or paper of such a name, or the pages would go into a file.
 
     Examples
     --------
@@ -71,6 +71,8 @@ def reproduce(
     chosen = find_experiments(list(names))
     pages = Path(out)
     folder = (pages / "stores" if stores is None else Path(stores)) / ("quick" if quick else "full")
+    if pages.exists() and not pages.is_dir():
+        raise ValueError(f"Expected a folder for the pages, got the file {pages}; give another with --out.")
     pages.mkdir(parents=True, exist_ok=True)
     found, failed = [], Failures()
     for place, experiment in enumerate(chosen, start=1):
@@ -93,7 +95,9 @@ def _attempt(experiment: Experiment, bench: Workbench, failed: Failures) -> Kept
     here = set(available())
     left_out = tuple(name for name in experiment.data if name not in here)
     if experiment.data and len(left_out) == len(experiment.data):
-        failed[experiment.name] = f"skipped: it needs {', '.join(left_out)}, not on this machine (docs/data.md)"
+        failed[experiment.name] = (
+            f"skipped: it needs {', '.join(left_out)}, not on this machine; HOLDFAST_DATA names the folder of data sets"
+        )
         return None
     began = time.monotonic()
     try:

@@ -15,14 +15,22 @@ from holdfast.measures import Measure
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.result import StudyResult
-from holdfast.tradeoff.fronts import Floats, Rule, attainment, hypervolume, pareto_front
+from holdfast.tradeoff.fronts import (
+    DIGITS,
+    Floats,
+    Rule,
+    attainment,
+    hypervolume,
+    lowest_point,
+    pareto_front,
+    round_axes,
+)
 from holdfast.tradeoff.points import Points, make_points
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 SURFACE_POINTS = 200
-DIGITS = 12  # what differs beyond them is rounding, and ties are ties
 ALL = "all"
 
 
@@ -257,7 +265,7 @@ def pareto(
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
     frame = _add_fronts(frame, scores, stabilities, rule)
-    reference = reference or _lowest_point(frame)
+    reference = reference or lowest_point(frame)
     groups = [str(group) for group in frame["group"].unique()] if by == "family" else []
     areas = {group: _area(frame[frame["group"] == group], reference) for group in groups}
     return Pareto(
@@ -270,7 +278,7 @@ def pareto(
 def _add_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: Rule) -> pd.DataFrame:
     """Add who is on the joint front and on that of its group, and how probable that is."""
     places = np.arange(len(frame))
-    x, y = (frame[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
+    x, y = round_axes(frame)
     on_front = pareto_front(x, y, rule)
     probability = _probability(scores, stabilities, rule)
     on_own, own = on_front.copy(), probability.copy()
@@ -288,10 +296,6 @@ def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:
         return np.full(scores.shape[1], np.nan)
     hits = [pareto_front(x, y, rule) for x, y in zip(scores.round(DIGITS), stabilities.round(DIGITS), strict=True)]
     return np.mean(hits, axis=0)
-
-
-def _lowest_point(frame: pd.DataFrame) -> tuple[float, float]:
-    return float(frame["score"].min()), float(min(0.0, frame["stability"].min()))
 
 
 def _area(frame: pd.DataFrame, reference: tuple[float, float]) -> float:

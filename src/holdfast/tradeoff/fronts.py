@@ -7,10 +7,25 @@ import math
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Rule: TypeAlias = Literal["usual", "weak"]
+DIGITS = 12  # what differs beyond them is rounding, and ties are ties
+
+
+def round_axes(frame: pd.DataFrame) -> tuple[Floats, Floats]:
+    """Return ``score`` and ``stability`` of candidates, rounded so that ties are ties."""
+    x, y = (frame[axis].to_numpy(dtype=np.float64).round(DIGITS) for axis in ("score", "stability"))
+    return x, y
+
+
+def lowest_point(frame: pd.DataFrame) -> tuple[float, float]:
+    """Return from where dominated areas are measured: the lowest score, and 0 or the lowest stability below it."""
+    lowest = [float(frame[axis].min()) for axis in ("score", "stability")]
+    score, stability = (0.0 if math.isnan(value) else value for value in lowest)
+    return score, min(0.0, stability)
 
 
 def pareto_front(scores: ArrayLike, stabilities: ArrayLike, rule: Rule = "usual") -> NDArray[np.bool_]:

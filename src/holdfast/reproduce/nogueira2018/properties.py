@@ -36,15 +36,7 @@ PAPER = "nogueira2018"
 @experiment(PAPER, "figure1", shows="Figure 1", title="which measures are largest exactly where all runs agree")
 def show_maximum(bench: Workbench) -> Outcome:
     """Half of the runs miss a feature; then all runs agree."""
-    d, M = 10, 100
-    names = [name for name in PRINTED if name not in ("davis", "krizek")]  # one needs a penalty, one is lower if better
-    differ = {k: [range(k)] * (M // 2) + [range(k - 1)] * (M // 2) for k in range(2, d)}
-    agree = {k: [range(k)] * M for k in range(1, d)}
-    left, right = (
-        pd.DataFrame([(PRINTED[name][0], k, value_of(name, sets, d)) for name in names for k, sets in runs.items()])
-        for runs in (differ, agree)
-    )
-    left, right = (table.set_axis(["line", "setting", "value"], axis=1).dropna() for table in (left, right))
+    left, right = _half_differ_and_all_agree(d := 10, M := 100)
     largest = left.groupby("line")["value"].agg(["min", "max"])
     varying = right.groupby("line")["value"].agg(np.ptp) > ROUNDING
     at_one = sorted(largest.index[largest["min"] > 1 - ROUNDING])
@@ -89,6 +81,18 @@ def show_maximum(bench: Workbench) -> Outcome:
     )  # fmt: skip
 
 
+def _half_differ_and_all_agree(d: int, M: int) -> list[pd.DataFrame]:
+    """Values of the measures by k where half of M runs miss the last of k features, and where all agree."""
+    names = [name for name in PRINTED if name not in ("davis", "krizek")]  # one needs a penalty, one is lower if better
+    differ = {k: [range(k)] * (M // 2) + [range(k - 1)] * (M // 2) for k in range(2, d)}
+    agree = {k: [range(k)] * M for k in range(1, d)}
+    rows = [
+        [(PRINTED[name][0], k, value_of(name, sets, d)) for name in names for k, sets in runs.items()]
+        for runs in (differ, agree)
+    ]
+    return [pd.DataFrame(part, columns=["line", "setting", "value"]).dropna() for part in rows]
+
+
 def _join(names: list[str]) -> str:
     return " and ".join(names) or "none"
 
@@ -108,16 +112,7 @@ def _extreme(table: pd.DataFrame, which: str) -> str:
 def show_correction(bench: Workbench) -> Outcome:
     """Random sets of k features: which measures stay at one value."""
     d, M, repeats = 10, 100, bench.choose(200, 5)
-    rng = np.random.default_rng(2)
-    rows = []
-    for k, name in itertools.product(range(1, d), ("hamming", "pog", "jaccard", "dice", "kuncheva")):
-        values = [
-            value_of(name, rng.permuted(np.tile(np.arange(d), (M, 1)), axis=1)[:, :k].tolist(), d)
-            for _ in range(repeats)
-        ]
-        mean, error = np.mean(values), np.std(values, ddof=1) / math.sqrt(repeats)
-        rows.append((PRINTED[name][0], k, mean, mean - 2 * error, mean + 2 * error, error))
-    table = pd.DataFrame(rows, columns=["line", "setting", "value", "low", "high", "error"])
+    table = _random_selections(d, M, repeats)
     lines = {line: part.reset_index(drop=True) for line, part in table.groupby("line")}
     steps = np.diff(lines["Dice"]["value"])
     step = int(steps.argmin())
@@ -162,6 +157,20 @@ def show_correction(bench: Workbench) -> Outcome:
         ],
         protocol=f"d = {d}, M = {M} as in the paper; the paper shows one collection for each k, we average {repeats}.",
     )  # fmt: skip
+
+
+def _random_selections(d: int, M: int, repeats: int) -> pd.DataFrame:
+    """Mean value of five measures for M random selections of k features, with its standard error."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for k, name in itertools.product(range(1, d), ("hamming", "pog", "jaccard", "dice", "kuncheva")):
+        values = [
+            value_of(name, rng.permuted(np.tile(np.arange(d), (M, 1)), axis=1)[:, :k].tolist(), d)
+            for _ in range(repeats)
+        ]
+        mean, error = np.mean(values), np.std(values, ddof=1) / math.sqrt(repeats)
+        rows.append((PRINTED[name][0], k, mean, mean - 2 * error, mean + 2 * error, error))
+    return pd.DataFrame(rows, columns=["line", "setting", "value", "low", "high", "error"])
 
 
 def _expected(line: str, share: Any) -> Any:
