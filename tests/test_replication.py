@@ -257,7 +257,7 @@ def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     X[:, 1:6] = X[:, [0]] + 0.01 * X[:, 1:6]
     found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_halvings=25)
     text = " ".join(found.cautions)
-    assert "A half has 7 rows of class 0 only" in text
+    assert "A half has only 7 rows of class 0" in text
     assert "More than half of all features are selected" in text
     assert "A selected feature has 5 near-copies" in text
     assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()

@@ -8,6 +8,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.configuration import check_trust, trust_by_option
+from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import interval_text, notes, number, print_json
 from holdfast.cli.reading import read
 from holdfast.cli.running import DEFAULTS, planned, stopped_cleanly, stored_command, typed_options
@@ -36,6 +37,16 @@ def replicate(
     halvings: Annotated[
         int, typer.Option("--halvings", "-n", metavar="N", help="How often the rows are halved.")
     ] = 100,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME[:param=value,…]",
+            autocompletion=options.complete("measures"),
+            help="Tell how far halves agree by this measure too, such as yu; give it again for more.",
+        ),
+    ] = None,
     thorough: Annotated[
         bool,
         typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
@@ -90,8 +101,9 @@ def replicate(
     name = candidate or (None if store is None else _choose_stored(store, quiet))
     with notes(quiet), stopped_cleanly():
         found = _replicate(
-            study, read_data, candidate=name, n_halvings=halvings, thorough=thorough, level=level,
-            n_jobs=chosen["jobs"], progress=not quiet,
+            study, read_data, candidate=name, n_halvings=halvings, thorough=thorough,
+            measures=[parse_measure(text) for text in measure or ()],
+            level=level, n_jobs=chosen["jobs"], progress=not quiet,
         )  # fmt: skip
     if as_json:
         print_json("replicability", {"candidate": name, **found.to_dict()})
@@ -132,6 +144,8 @@ def _print(found: "Replicability") -> None:
             f"{number(found.half_agreement)} {interval_text(*found.half_interval)}. 0 is chance, 1 the same features.",
             soft_wrap=True,
         )
+    for name, value in found.other_measures.items():
+        out.print(f"By {name}, two studies of {found.n_rows // 2:,} rows agree by {number(value)}.", soft_wrap=True)
     for caution in found.cautions:
         out.print(f"Caution: {caution}", soft_wrap=True)
     if found.n_empty:

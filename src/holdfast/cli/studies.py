@@ -141,10 +141,11 @@ def show(
 
     `holdfast show study.db -m jaccard --json`
     """
+    from holdfast.replication import find_answer
     from holdfast.study import load_study
 
     result = load_study(store)
-    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=_kept_sentence(result))
+    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result))
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -178,15 +179,6 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
         console().print(rows)
         console().print(verification.message or f"{store} is sound.", soft_wrap=True)
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
-
-
-def _kept_sentence(result: "StudyResult") -> str | None:
-    """What the store says of new studies."""
-    from holdfast.replication import find_kept
-    from holdfast.tradeoff.reported import default_candidate
-
-    found = find_kept(result, default_candidate(result)) if result.finished else None
-    return None if found is None else found.sentence
 
 
 def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> None:

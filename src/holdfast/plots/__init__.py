@@ -22,6 +22,7 @@ from holdfast.plots.profile import plot_profile, profile_data
 from holdfast.plots.qq import plot_qq, qq_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.recovery import plot_recovery, recovery_data
+from holdfast.plots.replicability import plot_replicability, replicability_data
 from holdfast.plots.saving import save
 from holdfast.plots.selection_map import plot_selection_map
 from holdfast.plots.settings import plot_setting, setting_data
@@ -52,6 +53,7 @@ __all__ = [
     "plot_qq",
     "plot_rank_tradeoff",
     "plot_recovery",
+    "plot_replicability",
     "plot_selection_map",
     "plot_setting",
     "plot_spread",
@@ -60,6 +62,7 @@ __all__ = [
     "qq_data",
     "rank_tradeoff_data",
     "recovery_data",
+    "replicability_data",
     "save",
     "selection_map_data",
     "setting_data",

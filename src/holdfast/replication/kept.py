@@ -1,11 +1,11 @@
 """What is known of new studies, kept in the store of a study beside what its resamples gave."""
 
 from pathlib import Path
-from typing import Any
 
-from holdfast.replication.result import Replicability
+from holdfast.replication.result import UNKNOWN, Replicability
 from holdfast.study import StudyResult
 from holdfast.study.store import open_to_write
+from holdfast.tradeoff.reported import default_candidate
 
 KEY = "replicability"
 
@@ -17,6 +17,26 @@ def keep_replicability(store: str | Path, candidate: str, found: Replicability) 
 
 
 def find_kept(result: StudyResult, candidate: str | None) -> Replicability | None:
-    """Return what the store of a study says of a candidate in new studies; None if it says nothing."""
-    kept: dict[str, Any] = result.stored.meta.get(KEY, {})
-    return Replicability.from_dict(kept[candidate]) if candidate in kept else None
+    """Return what the store of a study says of a candidate in new studies; None if it says nothing that can be read."""
+    plain = result.kept_replicability.get(candidate or "")
+    try:
+        return None if plain is None else Replicability.from_dict(plain)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # written by another version: it is made again
+
+
+def find_answer(result: StudyResult) -> str | None:
+    """Return what the store says of the candidate that a report shows, in new studies; None if it says nothing."""
+    candidate = default_candidate(result) if result.finished else None
+    found = find_kept(result, candidate)
+    return None if found is None or candidate is None else tell(result, candidate, found)
+
+
+def tell(result: StudyResult, candidate: str, found: Replicability | str) -> str:
+    """Return the answer in a line, or the reason why there is none; a candidate among others is named."""
+    if isinstance(found, str):
+        answer = f"{UNKNOWN}: {found}."
+    else:
+        cautions = {0: "", 1: " The report tells a caution."}.get(len(found.cautions), " The report tells cautions.")
+        answer = found.sentence + cautions
+    return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"

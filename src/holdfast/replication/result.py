@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,12 @@ from holdfast.replication.profile import FrequencyProfile
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
+
 Ints = NDArray[np.int64]
 SCOPE = "a new study: another sample from where this one came from"
+UNKNOWN = "Whether a new study would select the same features is not known"
 MOST_ROWS = 2.0
 """How many times the rows of the data an extrapolation may go."""
 
@@ -57,6 +61,8 @@ class Replicability(ResultMixin):
         Level of the intervals.
     scope : str
         What the intervals describe.
+    other_measures : mapping
+        Mean agreement of the two halves by other measures that were asked for, without interval.
     profile : FrequencyProfile or None
         The frequencies of all features, for other sizes of a study; None if there is no number.
 
@@ -79,6 +85,7 @@ class Replicability(ResultMixin):
     cautions: tuple[str, ...] = ()
     level: float = 0.95
     scope: str = SCOPE
+    other_measures: Mapping[str, float] = field(default_factory=dict)
     profile: FrequencyProfile | None = None
 
     @property
@@ -131,8 +138,8 @@ class Replicability(ResultMixin):
         times = n_rows / self.n_rows
         if not 0.5 <= times <= MOST_ROWS:
             raise ValueError(
-                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half to twice "
-                f"those of the data, got {n_rows}."
+                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half "
+                f"to twice those of the data, got {n_rows}."
             )
         if self.profile is None or not self.agreement > 0:
             return self.agreement
@@ -159,16 +166,21 @@ class Replicability(ResultMixin):
     def sentence(self) -> str:
         """The answer in words."""
         if self.agreement != self.agreement:
-            return f"Whether a new study would select the same features is not known: {self.reason}."
+            return f"{UNKNOWN}: {self.reason}."
         low, high = self.expected_interval
-        features = f"{self.n_selected} feature{'' if self.n_selected == 1 else 's'}"
-        span = f"({low:.0f} to {high:.0f})"
-        if not self.beyond_chance:
-            return (
-                f"That a new study of this size would select any of your {features} again beyond chance was not shown "
-                f"{span}."
-            )
-        return f"A new study of this size would be expected to select {self.expected:.0f} of your {features} {span}."
+        if self.n_selected == 1:
+            what, span = "your feature", f"{low:.2f} to {high:.2f}"
+            likely = f"would select {what} with a probability of {self.expected:.2f} ({span})"
+            unlikely = f"would select {what} again beyond chance was not shown (probability {span})"
+        else:
+            what, span = f"your {self.n_selected} features", f"{low:.0f} to {high:.0f}"
+            likely = f"would be expected to select {self.expected:.0f} of {what} ({span})"
+            unlikely = f"would select any of {what} again beyond chance was not shown ({span} of them)"
+        return (
+            f"A new study of this size {likely}."
+            if self.beyond_chance
+            else f"That a new study of this size {unlikely}."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per selected feature (see :attr:`frame`).
@@ -211,8 +223,26 @@ class Replicability(ResultMixin):
         intervals = {name: Interval(*map(_number, known[name])) for name in ("interval", "half_interval")}
         frame = pd.DataFrame(known["frame"], columns=["feature", "column", "probability", "frequency"])
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
-        more = {"frame": frame, "profile": profile, "cautions": tuple(known["cautions"])}
+        other = {name: _number(value) for name, value in known["other_measures"].items()}
+        more = {"frame": frame, "profile": profile, "cautions": tuple(known["cautions"]), "other_measures": other}
         return cls(**{**known, **numbers, **intervals, **more})
+
+    def plot(self, *, most: int = 30) -> "AnyChart":
+        """Draw the probability that a new study selects each feature, beside the share of halves that did.
+
+        Parameters
+        ----------
+        most : int
+            Number of features to draw.
+
+        Returns
+        -------
+        altair.Chart
+            As :func:`holdfast.plots.plot_replicability` returns it.
+        """
+        from holdfast.plots.replicability import plot_replicability
+
+        return plot_replicability(self, most=most)
 
     def _card(self) -> Card:
         bars = [
@@ -230,6 +260,7 @@ class Replicability(ResultMixin):
             f"of studies of half the size {self.half_agreement:.3f} "
             f"[{self.half_interval.low:.3f}, {self.half_interval.high:.3f}] ({self.level:.0%} intervals, "
             f"{self.n_pairs} halvings)",
+            *(f"{name} of studies of half the size {value:.3f}" for name, value in self.other_measures.items()),
             *self.cautions,
         ]
         return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Whether a new study would select the same features: halvings of one candidate, and what they say."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -7,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS
-from holdfast.replication.kept import find_kept, keep_replicability
+from holdfast.replication.kept import find_kept, keep_replicability, tell
 from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
@@ -38,6 +40,7 @@ def replicability(
     groups: Any = None,
     level: float = 0.95,
     top: int | None = None,
+    measures: Sequence[str | Measure] = (),
     random_state: int | None = None,
     thorough: bool = False,
     n_jobs: int | None = None,
@@ -67,6 +70,9 @@ def replicability(
         Level of the intervals.
     top : int, optional
         How many of the best features count, for selectors that give rankings or weights.
+    measures : sequence of str or Measure
+        Other measures of which the value at half the size is wanted, such as ``"yu"``, which counts near-copies as the
+        same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
         Seed; that of the study, or 0, by default.
     thorough : bool
@@ -116,6 +122,8 @@ def replicability(
         plan = Study(selectors=[what], perturbation=halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
+    if any(find_measure(measure).kind != "subset" for measure in measures):
+        plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
     result = plan.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
     given = take_data(X, y, groups)
     data = prepare_data(given.X, given.y, given.groups, plan.keep, result.plan["task"], None)
@@ -125,7 +133,7 @@ def replicability(
         without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
         again = without_groups.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
         jackknife = jackknife_halves(_read_runs(again, result.candidates[0], top, measured=True))
-    return study_replicability(result, level=level, top=top, X=data.X, jackknife=jackknife)
+    return study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
 
 
 def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
@@ -147,7 +155,7 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
     Returns
     -------
     str
-        The answer in words; why there is none, if there is none.
+        The answer in a line, with the candidate's name if there are others; or why there is none.
     """
     candidate = default_candidate(result)
     kept = find_kept(result, candidate)
@@ -156,11 +164,10 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         try:
             kept = replicability(study, data, candidate=candidate, n_halvings=n_halvings, top=top, **options)
         except (ValueError, StudyError) as error:
-            reason = str(error).partition("\n")[0].removesuffix(".")
-            return f"Whether a new study would select the same features is not known: {reason}."
+            return tell(result, candidate, str(error).partition("\n")[0].removesuffix("."))
         if result.path is not None:
             keep_replicability(result.path, candidate, kept)
-    return kept.sentence
+    return tell(result, candidate, kept)
 
 
 def _only_candidate(names: list[str], candidate: str | None) -> str:
@@ -176,6 +183,7 @@ def study_replicability(
     level: float = 0.95,
     top: int | None = None,
     X: Any = None,
+    measures: Sequence[str | Measure] = (),
     jackknife: float = 0.0,
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
@@ -193,7 +201,9 @@ def study_replicability(
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
     X : matrix, optional
-        The features, to look for near-copies among those selected.
+        The features, to look for near-copies among those selected, and for measures that need them.
+    measures : sequence of str or Measure
+        As for :func:`replicability`.
     jackknife : float
         As for :func:`estimate_replicability`.
 
@@ -224,9 +234,22 @@ def study_replicability(
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
     ]
-    return estimate_replicability(
+    found = estimate_replicability(
         _complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions, jackknife=jackknife
     )
+    return replace(found, other_measures=_measure_halves(result, candidate, measures, top, X))
+
+
+def _measure_halves(
+    result: StudyResult, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
+) -> dict[str, float]:
+    """The mean agreement of the two halves by other measures; by those of rankings or weights, of all features."""
+    found = {}
+    for measure in map(find_measure, measures):
+        cut = top if measure.kind == "subset" else None
+        needed = X if measure.similarity else None
+        found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
+    return found
 
 
 def _read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
@@ -259,7 +282,8 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
     if not few:
         return []
     label, count = min(few.items(), key=lambda item: item[1])
-    return [f"A half has {count} rows of class {label} only; with fewer than {FEWEST_OF_CLASS}, halves say little."]
+    rows = f"{count} row{'' if count == 1 else 's'}"
+    return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
@@ -277,7 +301,7 @@ def _warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     if 2 * largest < selected.size or largest < 3:
         return []
     return [
-        f"A selected feature has {largest - 1} near-copies (correlation of at least {ALIKE:g}) for a list of "
-        f"{selected.size}: studies may select other copies, and the intervals may be too narrow. A redundancy-aware "
-        "measure of stability asks the better question."
+        f"A selected feature has {largest - 1} near-copies (correlation of {ALIKE:g} or more), and the list "
+        f"{selected.size} features: studies may swap copies, and the intervals may be too narrow; yu is a measure that "
+        "counts copies as the same."
     ]

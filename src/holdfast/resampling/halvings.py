@@ -42,8 +42,8 @@ class Halvings(Perturbation):
     >>> for split in hf.resampling.Halvings(1).splits([0, 0, 0, 1, 1, 1]):
     ...     print(split.label, split.train)
     all rows [0 1 2 3 4 5]
-    halving 0a [1 4 5]
-    halving 0b [0 2 3]
+    halving 0a [1 2 3]
+    halving 0b [0 4 5]
     """
 
     about = About(

@@ -1,5 +1,6 @@
 """The features of a study's candidates: selected by name, of a final fit, against a known truth."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -241,8 +242,19 @@ class StudyFeatures(StudyStabilities):
             self._result, truth, candidate, X, y, groups=groups, study=study, threshold=threshold, top=top
         )
 
+    @property
+    def kept_replicability(self) -> dict[str, Any]:
+        """What was kept of candidates in new studies, by candidate, as plain values."""
+        return dict(self.stored.meta.get("replicability", {}))
+
     def replicability(
-        self, candidate: str | None = None, *, level: float = 0.95, top: int | None = None, X: Any = None
+        self,
+        candidate: str | None = None,
+        *,
+        level: float = 0.95,
+        top: int | None = None,
+        X: Any = None,
+        measures: Sequence[str] = (),
     ) -> "replication.Replicability":
         """Estimate how many of a candidate's features a new study would select too, for a study with Halvings.
 
@@ -255,7 +267,9 @@ class StudyFeatures(StudyStabilities):
         top : int, optional
             How many of the best features count, for candidates that give rankings or weights.
         X : matrix, optional
-            The features, to look for near-copies among those selected.
+            The features, to look for near-copies among those selected, and for measures that need them.
+        measures : sequence of str
+            Other measures of which the value at half the size is wanted.
 
         Returns
         -------
@@ -273,7 +287,7 @@ class StudyFeatures(StudyStabilities):
         """
         from holdfast import replication
 
-        return replication.study_replicability(self._result, candidate, level=level, top=top, X=X)
+        return replication.study_replicability(self._result, candidate, level=level, top=top, X=X, measures=measures)
 
     def prediction_agreement(self, candidate: str) -> "tradeoff.PredictionAgreement":
         """Measure whether fits that select different features also predict differently.

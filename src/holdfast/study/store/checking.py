@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.study.effects import QUANTILES, THIRDS
-from holdfast.study.store.meta import META_CHECKS, OPTIONAL, faulty_meta, is_json, parse_meta
+from holdfast.study.store.meta import NEEDED, faulty_meta, is_json, parse_meta
 from holdfast.study.store.packing import unpack_rows, unpack_weights
 from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
 from holdfast.study.store.store import StoreError
@@ -172,7 +172,7 @@ class Facts:
 def _facts(checks: Checks) -> Facts | None:
     """What the sound rows say; None without a plan."""
     meta = parse_meta(checks["meta"])
-    if not set(META_CHECKS) <= set(meta):
+    if not set(meta) >= NEEDED:
         return None
     splits = checks["splits"]
     place = splits.table.places("n_test")[0]
@@ -380,7 +380,7 @@ def refuse_unusable(checks: Checks, path: Any) -> None:
     meta = parse_meta(checks["meta"])
     if meta.get("format", FORMAT) != FORMAT:
         raise wrong_format(meta["format"], path)
-    lacking = sorted(set(META_CHECKS) - {*meta, *OPTIONAL})
+    lacking = sorted(NEEDED - set(meta))
     if meta and lacking:
         raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
 

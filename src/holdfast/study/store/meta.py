@@ -70,8 +70,8 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "command": lambda value, _: value is None or isinstance(value, dict),
 }
 """What a reader takes for granted."""
-OPTIONAL = ("replicability",)
-"""What a store may lack."""
+NEEDED = frozenset(META_CHECKS) - {"replicability"}
+"""What a store must not lack."""
 
 
 def faulty_meta(rows: Sequence[Row]) -> list[bool]:

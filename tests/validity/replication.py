@@ -1,0 +1,110 @@
+"""What is said of new studies, against many new studies: unbiased, covered, calibrated."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from populations import POPULATIONS
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import SelectFpr, SelectFromModel, SelectKBest, f_classif, f_regression
+
+import holdfast as hf
+from holdfast import selectors
+
+ROWS = (60, 100, 200)
+STUDIES = 300
+"""Independent data sets that tell the truth."""
+BINS = np.linspace(0, 1, 11)
+
+
+def forest(task):
+    model = RandomForestRegressor if task == "numbers" else RandomForestClassifier
+    return SelectFromModel(model(n_estimators=20, max_depth=4, random_state=0), max_features=10, threshold=-np.inf)
+
+
+def best(size):
+    return lambda task: SelectKBest(f_regression, k=size) if task == "numbers" else selectors.AnovaF(size)
+
+
+SELECTORS = {
+    "filter, best 15": best(15),
+    "filter, best 5": best(5),
+    "filter, p < 0.003": lambda task: SelectFpr(f_regression if task == "numbers" else f_classif, alpha=0.003),
+    "mRMR": lambda task: selectors.MRMR(10),
+    "L1 path": lambda task: selectors.ElasticNetPath(n_features=10),
+    "hybrid RFE": lambda task: selectors.HybridRFE(10),
+    "forest": forest,
+}
+FILTERS = tuple(SELECTORS)[:3]
+
+
+def select(selector, X, y):
+    """The features that are selected on a data set, as 0/1."""
+    return np.asarray(selector.fit(X, y).get_support(), dtype=float)
+
+
+def unit_rows(selections):
+    """Selections of which products are Pearson's correlations; without those that are empty or full."""
+    centered = selections - selections.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centered, axis=1)
+    return centered[length > 0] / length[length > 0, None]
+
+
+@cache
+def truth(name, selector, n, n_studies=STUDIES):
+    """Agreement of independent studies of n rows, and how often they select each feature."""
+    population = POPULATIONS[name]
+    rng = np.random.default_rng([n, 17])
+    selections = np.array(
+        [select(SELECTORS[selector](population.task), *population.draw(n, rng)) for _ in range(n_studies)]
+    )
+    rows = unit_rows(selections)
+    m = len(rows)
+    agreement = (np.sum(rows.sum(axis=0) ** 2) - m) / (m * (m - 1)) if m > n_studies / 5 else math.nan
+    return agreement, selections.mean(axis=0)
+
+
+def replicate(job):
+    """One row per data set: what is said of new studies, and what is true."""
+    name, selector, n, n_sets, n_halvings = job
+    population = POPULATIONS[name]
+    n_studies = STUDIES if selector != "forest" else 60
+    (half, _), (full, probability) = (truth(name, selector, rows, n_studies) for rows in (n // 2, n))
+    rows = []
+    for seed in range(n_sets):
+        X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
+        made = SELECTORS[selector](population.task)
+        found = hf.replicability(made, X, y, n_halvings=n_halvings, random_state=seed)
+        mine = found.frame["column"].to_numpy()
+        said, came_back = found.frame["probability"].to_numpy(), probability[mine]
+        by_bin = np.clip(np.digitize(said, BINS) - 1, 0, 9) if found.reason is None else np.empty(0, int)
+        rows.append({
+            "kind": name, "task": population.task, "selector": selector, "n": n, "truth_half": half, "truth": full,
+            "half": found.half_agreement, "half_low": found.half_interval.low, "half_high": found.half_interval.high,
+            "value": found.agreement, "low": found.interval.low, "high": found.interval.high,
+            "said": said.mean() if mine.size else math.nan, "came back": came_back.mean() if mine.size else math.nan,
+            "raw": found.frame["frequency"].mean(), "beyond chance": found.beyond_chance,
+            **{f"features {b}": (by_bin == b).sum() for b in range(10)},
+            **{f"said {b}": said[by_bin == b].sum() if by_bin.size else 0.0 for b in range(10)},
+            **{f"true {b}": came_back[by_bin == b].sum() if by_bin.size else 0.0 for b in range(10)},
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+OTHERS = {
+    "two classes": ("mRMR", "L1 path", "hybrid RFE", "forest"),
+    "several classes": ("filter, best 15", "filter, p < 0.003", "mRMR", "L1 path", "forest"),
+    "numbers": ("filter, best 15", "filter, p < 0.003", "L1 path", "forest"),
+}
+SOME = ("neighbors correlated by 0.5", "lognormal", "pure noise", "four classes", "a number to predict")
+
+
+def jobs(n_sets):
+    """Filters on every kind and at every size; other selectors on some, at one size."""
+    two_classes = [name for name, population in POPULATIONS.items() if population.task == "two classes"]
+    yield from ((name, selector, n, n_sets, 50) for name in two_classes for selector in FILTERS for n in ROWS)
+    for name in SOME:
+        for other in OTHERS[POPULATIONS[name].task]:
+            slow = other == "forest"
+            yield name, other, 100, max(n_sets // 4, 5) if slow else n_sets, 25 if slow else 50
