@@ -97,7 +97,10 @@ OTHERS = {
     "several classes": ("filter, best 15", "filter, p < 0.003", "mRMR", "L1 path", "forest"),
     "numbers": ("filter, best 15", "filter, p < 0.003", "L1 path", "forest"),
 }
-SOME = ("neighbors correlated by 0.5", "lognormal", "pure noise", "four classes", "a number to predict")
+SOME = (
+    "neighbors correlated by 0.5", "pure noise", "four classes", "a number to predict", "pathways", "genotypes",
+    "a curved number to predict",
+)  # fmt: skip
 
 
 def jobs(n_sets):

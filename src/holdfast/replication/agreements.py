@@ -31,8 +31,8 @@ SOFTNESS = 0.05
 """Keeps variances above zero where the agreement is 0 or 1."""
 FLOOR = 0.1
 """Of a feature: even where all halves agree, this much doubt stays."""
-AT_FULL_SIZE = (1.75, 0.028)
-"""Variance at the full size: times the same spread, plus the error of the extrapolation."""
+FACTOR_AT_FULL_SIZE, ERROR_AT_FULL_SIZE = 1.75, 0.028
+"""Variance at the full size, per the same variance; and that of the extrapolation."""
 FEWEST_PAIRS = 10
 
 
@@ -92,9 +92,8 @@ class HalvingAgreements:
         return max(spread, floor, jackknife / soft_variance(self.overlapping))
 
     def full_rate(self) -> float:
-        """Variance of the agreement at the full size, per :func:`soft_variance`."""
-        times, plus = AT_FULL_SIZE
-        return times * self.spread / soft_variance(self.overlapping) + plus
+        """Variance of the agreement at the full size over data sets, per :func:`soft_variance`, extrapolation apart."""
+        return FACTOR_AT_FULL_SIZE * self.spread / soft_variance(self.overlapping)
 
 
 def soft_variance(agreement: float) -> float:

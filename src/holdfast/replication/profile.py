@@ -13,7 +13,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 GROWTH = 1.6
-"""By this, doubling the rows stretches the logits of the features' probabilities."""
+"""By this, doubling the rows stretches the logits of the features' probabilities, as a rule."""
+SLOWEST, FASTEST = 1.0, 2.0
+"""By this it may stretch them: not at all where many features are equally good, more where a few stand out."""
 NO_AGREEMENT = 0.002
 """Agreement up to which there is no profile to find."""
 STEEPEST = 4.0
@@ -71,11 +73,13 @@ class FrequencyProfile:
             return STEEPEST
         return float(brentq(lambda c: self.agreement(c, size) - agreement, 0.0, STEEPEST, xtol=1e-8))
 
-    def extrapolate(self, agreement: float, size: float, times: float, size_then: float) -> float:
+    def extrapolate(
+        self, agreement: float, size: float, times: float, size_then: float, growth: float = GROWTH
+    ) -> float:
         """Return the agreement with so many times the rows and so many features, from the agreement now."""
         if agreement <= NO_AGREEMENT:
             return 0.0
-        return self.agreement(GROWTH ** math.log2(times) * self.stretch_for(agreement, size), size_then)
+        return self.agreement(growth ** math.log2(times) * self.stretch_for(agreement, size), size_then)
 
     def shrink(self, selected: Ints, share: float, size: float) -> Floats:
         """Return each feature's probability such that so large a share of the selected ones is expected again."""

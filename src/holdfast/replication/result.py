@@ -14,8 +14,14 @@ from scipy.optimize import brentq
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
-from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements, pearson_table, score_interval
-from holdfast.replication.profile import FrequencyProfile
+from holdfast.replication.agreements import (
+    ERROR_AT_FULL_SIZE,
+    FEWEST_PAIRS,
+    HalvingAgreements,
+    pearson_table,
+    score_interval,
+)
+from holdfast.replication.profile import FASTEST, GROWTH, SLOWEST, FrequencyProfile
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 
@@ -358,13 +364,24 @@ def _find(runs: Preferences, mine: Ints, level: float, jackknife: float) -> _Fou
     agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
     profile = FrequencyProfile(runs.counts, runs.n_runs)
     half_interval = score_interval(agreements.half, agreements.half_rate(size, d, jackknife), level)
-    agreement = (agreements.overlapping + profile.extrapolate(agreements.half, size, 2, size_now)) / 2
-    interval = score_interval(agreement, agreements.full_rate(), level)
-    if half_interval.low <= 0:  # chance is not ruled out at half the size, so neither here
-        interval = Interval(min(interval.low, half_interval.low), interval.high)
+    slow, usual, fast = (
+        profile.extrapolate(agreements.half, size, 2, size_now, growth) for growth in (SLOWEST, GROWTH, FASTEST)
+    )
+    agreement = (agreements.overlapping + usual) / 2
+    interval = _interval_at_full_size(agreement, (slow, fast), agreements.full_rate(), half_interval, level)
     share = agreement * (1 - size_now / d) + size_now / d
     probability = profile.shrink(mine, share, size_now)
     return _Found(agreement, interval, agreements.half, half_interval, probability, profile)
+
+
+def _interval_at_full_size(
+    agreement: float, bounds: tuple[float, float], rate: float, half_interval: Interval, level: float
+) -> Interval:
+    """From where agreement would not grow with the rows to where it grows fast; chance stays where halves allow it."""
+    middle = score_interval(agreement, rate + ERROR_AT_FULL_SIZE, level)
+    slow, fast = (score_interval(bound, rate, level) for bound in bounds)
+    low = min(middle.low, slow.low) if half_interval.low > 0 else min(middle.low, slow.low, half_interval.low)
+    return Interval(low, max(middle.high, fast.high))
 
 
 def _speaking(halves: Preferences) -> NDArray[np.bool_]:
