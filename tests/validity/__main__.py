@@ -18,6 +18,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pandas as pd  # noqa: E402
+import replication  # noqa: E402
+import replication_tables  # noqa: E402
 import simulations  # noqa: E402
 from cells import TESTS  # noqa: E402
 from simulations import (  # noqa: E402
@@ -149,6 +151,7 @@ def broken_promises(found, replicates):
         yield f"the two-stage rule: {stages.coverage.min():.3f}"
     if found["shown_rows"].drop(columns="runs").min(axis=None) < 0.94:
         yield "the intervals of selection frequencies"
+    yield from replication_tables.broken_promises(found["replicate"])
 
 
 def page(found, replicates):
@@ -181,8 +184,24 @@ def page(found, replicates):
             printed=markdown(in_percent(found["table_4"][["cell", "truth", "method", *levels]], *levels)),
             stages=markdown(in_percent(found["two_stage"], "coverage")),
             shown=markdown(in_percent(shown, *shown.columns.drop("runs"))),
+            **new_studies(found),
         )
     )
+
+
+def new_studies(found):
+    """The tables of what is said of new studies."""
+    sets = found["replicate"]
+    cells = replication_tables.cells(sets)
+    tables = {
+        "by_rows": replication_tables.by_rows(cells),
+        "by_kind": replication_tables.by_kind(cells),
+        "by_selector": replication_tables.by_selector(cells),
+        "calibration": replication_tables.calibration(sets),
+        "on_noise": replication_tables.on_noise(sets),
+        "thoroughly": replication_tables.thoroughly(sets, found["replicate_thoroughly"]),
+    }
+    return {f"new_{name}": markdown(table) for name, table in tables.items()}
 
 
 def in_percent(frame, *columns):
@@ -215,6 +234,8 @@ def main():
         table_4: [(case, 2 * n) for case in TABLE_4],
         two_stage: [(cell, h, n // 2) for cell in two_stage_cells() for h in (0.05, 0.03)],
         shown_rows: [(runs, n // 2) for runs in (5, 20, 100)],
+        replication.replicate: list(replication.jobs(6 * n // 100)),
+        replication.replicate_thoroughly: replication.hard_jobs(6 * n // 100),
     }
     folder = options.resume or Path(tempfile.mkdtemp(prefix="validity-"))
     print(f"Results as they come: {folder}", flush=True)

@@ -65,7 +65,7 @@ def truth(name, selector, n, n_studies=STUDIES):
     return agreement, selections.mean(axis=0)
 
 
-def replicate(job):
+def replicate(job, *, thorough=False):
     """One row per data set: what is said of new studies, and what is true."""
     name, selector, n, n_sets, n_halvings = job
     population = POPULATIONS[name]
@@ -75,7 +75,7 @@ def replicate(job):
     for seed in range(n_sets):
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = SELECTORS[selector](population.task)
-        found = hf.replicability(made, X, y, n_halvings=n_halvings, random_state=seed)
+        found = hf.replicability(made, X, y, n_halvings=n_halvings, random_state=seed, thorough=thorough)
         mine = found.frame["column"].to_numpy()
         said, came_back = found.frame["probability"].to_numpy(), probability[mine]
         by_bin = np.clip(np.digitize(said, BINS) - 1, 0, 9) if found.reason is None else np.empty(0, int)
@@ -90,6 +90,11 @@ def replicate(job):
             **{f"true {b}": came_back[by_bin == b].sum() if by_bin.size else 0.0 for b in range(10)},
         })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def replicate_thoroughly(job):
+    """The same, with groups of rows left out in turn."""
+    return replicate(job, thorough=True)
 
 
 OTHERS = {
@@ -111,3 +116,9 @@ def jobs(n_sets):
         for other in OTHERS[POPULATIONS[name].task]:
             slow = other == "forest"
             yield name, other, 100, max(n_sets // 4, 5) if slow else n_sets, 25 if slow else 50
+
+
+def hard_jobs(n_sets):
+    """Kinds whose features come in blocks, for the thorough variant."""
+    kinds = ("neighbors correlated by 0.9", "five factors", "five near-copies of each", "pathways")
+    return [(name, "filter, best 15", n, n_sets, 60) for name in kinds for n in (60, 100)]
