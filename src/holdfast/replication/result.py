@@ -131,8 +131,8 @@ class Replicability(ResultMixin):
         times = n_rows / self.n_rows
         if not 0.5 <= times <= MOST_ROWS:
             raise ValueError(
-                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half to twice "
-                f"those of the data, got {n_rows}."
+                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half "
+                f"to twice those of the data, got {n_rows}."
             )
         if self.profile is None or not self.agreement > 0:
             return self.agreement
