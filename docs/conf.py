@@ -9,7 +9,7 @@ project = "holdfast"
 author = "The holdfast developers"
 version = release = holdfast.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
-exclude_patterns = ["_build", "_generated/*.md"]
+exclude_patterns = ["_build", "_generated/*.md", "tables/*.md"]
 html_theme = "pydata_sphinx_theme"
 html_title = "holdfast"
 templates_path = ["_templates"]

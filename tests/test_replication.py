@@ -246,6 +246,18 @@ def test_a_study_of_halvings_answers_for_each_candidate():
         other.run(X, y).replicability(name)
 
 
+def test_one_of_several_sizes_of_a_selector_is_named():
+    X, y = draw(60, 1.0, 1)
+    sizes = hf.Candidates(SELECTOR, sizes=[5, 10])
+    with pytest.raises(ValueError, match="Expected candidate=, one of the study's 2"):
+        hf.replicability(sizes, X, y, n_halvings=10)
+    found = hf.replicability(sizes, X, y, candidate="anova(size=5)", n_halvings=30)
+    alone = hf.replicability(hf.selectors.AnovaF(5), X, y, n_halvings=30)
+    assert found.agreement == alone.agreement
+    with pytest.raises(ValueError, match="Expected one of the study's candidates"):
+        hf.replicability(SELECTOR, X, y, candidate="mrmr", n_halvings=10)
+
+
 def test_rankings_need_a_number_of_features():
     X, y = draw(60, 1.0, 1)
     study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(20))

@@ -57,11 +57,11 @@ def replicability(
     Parameters
     ----------
     what : selector or Study
-        A selector, as for :class:`Study`; or a study, of which one candidate is taken.
+        A selector or :class:`Candidates`, as for :class:`Study`; or a study. One candidate is taken.
     X, y : array, frame or Table
         The data, as for :meth:`Study.run`.
     candidate : str, optional
-        Name of the study's candidate; not needed if there is only one.
+        Name of the candidate; not needed if there is only one.
     n_halvings : int
         Number of halvings, at least 10; each is two fits. 50 are usually enough, 25 the least for intervals.
     groups : array, optional
@@ -115,11 +115,9 @@ def replicability(
     """
     check_count("n_halvings", n_halvings, FEWEST_PAIRS)
     halvings = Halvings(n_halvings)
-    if isinstance(what, Study):
-        names = [name for family in what.families for name in family.names]
-        plan = study_of_candidate(what, _only_candidate(names, candidate), halvings)
-    else:
-        plan = Study(selectors=[what], perturbation=halvings)
+    plan = what if isinstance(what, Study) else Study(selectors=[what])
+    names = [name for family in plan.families for name in family.names]
+    plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
     if any(find_measure(measure).kind != "subset" for measure in measures):
