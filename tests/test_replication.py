@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.feature_selection import SelectKBest
 
 import holdfast as hf
-from holdfast.replication import Replicability, estimate_replicability, keep_replicability
+from holdfast.replication import Replicability, estimate_replicability, find_kept, keep_replicability
 from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
 from holdfast.replication.profile import GROWTH, FrequencyProfile
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
 from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.halvings import find_copies
+from holdfast.study import load_study
+from holdfast.study.store import open_to_write, verify
 
 RNG = np.random.default_rng(0)
 SELECTOR = hf.selectors.AnovaF(10)
@@ -342,3 +345,97 @@ def test_it_depends_on_data_plan_and_seed_only():
     found = hf.replicability(SELECTOR, X, y, n_halvings=20)
     assert hf.replicability(SELECTOR, X, y, n_halvings=20, n_jobs=2).to_dict() == found.to_dict()
     assert hf.replicability(SELECTOR, X, y, n_halvings=20, random_state=1).agreement != found.agreement
+
+
+def test_intervals_of_other_levels_need_no_other_fits(tmp_path):
+    X, y = draw(80, 1.0, 3)
+    found = hf.replicability(SELECTOR, X, y, n_halvings=25)
+    wide, again = found.at_level(0.99), hf.replicability(SELECTOR, X, y, n_halvings=25, level=0.99)
+    assert wide.interval == again.interval
+    assert wide.half_interval == again.half_interval
+    assert wide.interval.low < found.interval.low
+    kept = Replicability.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert kept.at_level(0.99).interval == wide.interval
+    unknown = estimate_replicability(hf.Preferences.from_matrix(np.zeros((40, 9), int)), [], 50)
+    assert np.isnan(unknown.at_level(0.5).interval.low)
+
+
+def test_other_measures_tell_how_far_halves_agree():
+    X, y = draw(80, 1.0, 4)
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
+    found = hf.replicability(SELECTOR, X, y, n_halvings=25, measures=["pearson", "yu", "spearman"])
+    assert found.other_measures["pearson"] == pytest.approx(found.half_agreement)
+    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(25))
+    result = study.run(X, y)
+    assert result.stability("anova", "spearman").value == pytest.approx(found.other_measures["spearman"])
+    assert result.stability("anova", "yu", top=10, X=X).value == pytest.approx(found.other_measures["yu"])
+    assert "yu of studies of half the size" in repr(found)
+    with pytest.raises(ValueError, match="did you mean 'jaccard'"):
+        hf.replicability(SELECTOR, X, y, n_halvings=25, measures=["jacard"])
+
+
+class FailsOn(SelectKBest):
+    """Fails on samples of some sizes, or on some of them."""
+
+    def __init__(self, rows=(), k=3, share=1.0):
+        super().__init__(k=k)
+        self.rows, self.share = rows, share
+
+    def fit(self, X, y):
+        if len(X) in self.rows and np.asarray(X).sum() % 1 < self.share:
+            raise RuntimeError("no fit to these")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.* fits failed")
+def test_fits_that_fail_are_told():
+    X, y = draw(80, 1.0, 5)
+    for rows, what in ((80, "all rows"), (40, "halves")):
+        with pytest.raises(ValueError, match=f"could not be fitted to {what}: RuntimeError: no fit to these"):
+            hf.replicability(FailsOn([rows]), X, y, n_halvings=25)
+    found = hf.replicability(FailsOn([40], share=0.2), X, y, n_halvings=40)
+    lost = 40 - found.n_pairs
+    assert 0 < lost < 40
+    assert found.cautions[0].startswith(
+        f"{lost} of 40 halvings were left out, as fits failed; most often: RuntimeError"
+    )
+
+
+def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
+    X, y = draw(60, 1.0, 6)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    found = hf.replicability(study, X, y, n_halvings=12)
+    keep_replicability(result.path, "anova", found)
+    assert find_kept(load_study(result.path), "anova").sentence == found.sentence
+    with open_to_write(result.path) as opened, opened.transaction():
+        opened.put("replicability", {"anova": {"agreement": "high"}})
+    assert find_kept(load_study(result.path), "anova") is None
+    assert verify(result.path).state == "sound"
+
+
+def test_one_feature_has_a_probability_and_several_a_number():
+    runs = np.zeros((40, 50), dtype=int)
+    runs[:, 0] = 1
+    one = estimate_replicability(hf.Preferences.from_matrix(runs), [0], 100)
+    assert one.sentence.startswith("A new study of this size would select your feature with a probability of 1.00 (")
+    rng = np.random.default_rng(0)
+    by_chance = hf.Preferences.from_matrix(np.eye(50, dtype=int)[rng.integers(50, size=40)])
+    doubt = estimate_replicability(by_chance, [0], 100)
+    assert doubt.sentence.startswith(
+        "That a new study of this size would select your feature again beyond chance was not"
+    )
+
+
+def test_the_picture_shows_probabilities_beside_shares_of_halves():
+    X, y = draw(80, 1.0, 7)
+    found = hf.replicability(hf.selectors.AnovaF(6), X, y, n_halvings=25)
+    data = hf.plots.replicability_data(found, most=4)
+    assert data["probability"].tolist() == found.frame["probability"].tolist()[:4]
+    chart = found.plot(most=4)
+    assert found.sentence == " ".join(chart.title.text)
+    assert chart.title.subtitle == ["2 features less likely to come back left out; 25 halvings"]
+    nothing = estimate_replicability(hf.Preferences.from_matrix(np.zeros((40, 9), int)), [1], 50)
+    assert "not known" in str(nothing.plot().to_dict())
+    with pytest.raises(ValueError, match="number of features to show, got 0"):
+        hf.plots.replicability_data(found, most=0)

@@ -1,7 +1,15 @@
-"""What a new study would find: how many of the selected features it would select too, and how sure that is."""
+"""What a new study would find: how many of the selected features it would select too, and how sure that is.
 
+- ``running``: halves of the rows are fitted, and asked; what the data say against the numbers
+- ``estimating``: from what halves selected to a result; ``agreements`` and ``profile`` have the statistics
+- ``thorough``: a second look at the variance over data sets, by groups of rows left out
+- ``result``: the answer in numbers and words
+- ``kept``: answers in the store of a study
+"""
+
+from holdfast.replication.estimating import estimate_replicability
 from holdfast.replication.kept import find_answer, find_kept, keep_replicability
-from holdfast.replication.result import Replicability, estimate_replicability
+from holdfast.replication.result import Replicability
 from holdfast.replication.running import replicability, replicate_reported, study_replicability
 
 __all__ = [

@@ -1,10 +1,10 @@
 """Whether a new study would select the same features: expected agreement, interval over data sets, probabilities."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,11 @@ from scipy.optimize import brentq
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.preferences import Preferences
 from holdfast.replication.agreements import (
     ERROR_AT_FULL_SIZE,
-    FEWEST_PAIRS,
-    HalvingAgreements,
-    pearson_table,
     score_interval,
 )
-from holdfast.replication.profile import FASTEST, GROWTH, SLOWEST, FrequencyProfile
+from holdfast.replication.profile import FrequencyProfile
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 
@@ -33,6 +29,37 @@ SCOPE = "a new study: another sample from where this one came from"
 UNKNOWN = "Whether a new study would select the same features is not known"
 MOST_ROWS = 2.0
 """How many times the rows of the data an extrapolation may go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variation:
+    """How much agreements vary over data sets, from which intervals of any level follow.
+
+    Attributes
+    ----------
+    half_rate, rate : float
+        Variance of the agreement at half the size and at the full size, per
+        :func:`~holdfast.replication.agreements.soft_variance`.
+    slow, fast : float
+        The agreement at the full size if it did not grow with the rows, and if it grew fast.
+    """
+
+    half_rate: float
+    rate: float
+    slow: float
+    fast: float
+
+    def intervals(self, agreement: float, half_agreement: float, level: float) -> tuple[Interval, Interval]:
+        """Return the interval at the full size and that at half the size.
+
+        The first reaches from where agreement does not grow with the rows to where it grows fast, and to chance where
+        halves do not rule it out.
+        """
+        half = score_interval(half_agreement, self.half_rate, level)
+        middle = score_interval(agreement, self.rate + ERROR_AT_FULL_SIZE, level)
+        slow, fast = (score_interval(bound, self.rate, level) for bound in (self.slow, self.fast))
+        low = min(middle.low, slow.low) if half.low > 0 else min(middle.low, slow.low, half.low)
+        return Interval(low, max(middle.high, fast.high)), half
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,6 +96,8 @@ class Replicability(ResultMixin):
         What the intervals describe.
     other_measures : mapping
         Mean agreement of the two halves by other measures that were asked for, without interval.
+    variation : Variation or None
+        How much the agreements vary, for intervals of other levels; None if there is no number.
     profile : FrequencyProfile or None
         The frequencies of all features, for other sizes of a study; None if there is no number.
 
@@ -92,7 +121,27 @@ class Replicability(ResultMixin):
     level: float = 0.95
     scope: str = SCOPE
     other_measures: Mapping[str, float] = field(default_factory=dict)
+    variation: Variation | None = None
     profile: FrequencyProfile | None = None
+
+    def at_level(self, level: float) -> "Replicability":
+        """Return the same with intervals of another level.
+
+        Parameters
+        ----------
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        Replicability
+            The same estimates.
+        """
+        check_level(level)
+        if self.variation is None:
+            return replace(self, level=level)
+        interval, half_interval = self.variation.intervals(self.agreement, self.half_agreement, level)
+        return replace(self, level=level, interval=interval, half_interval=half_interval)
 
     @property
     def selected(self) -> list[Any]:
@@ -230,7 +279,14 @@ class Replicability(ResultMixin):
         frame = pd.DataFrame(known["frame"], columns=["feature", "column", "probability", "frequency"])
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
         other = {name: _number(value) for name, value in known["other_measures"].items()}
-        more = {"frame": frame, "profile": profile, "cautions": tuple(known["cautions"]), "other_measures": other}
+        variation = known["variation"] and Variation(**{name: float(x) for name, x in known["variation"].items()})
+        more = {
+            "frame": frame,
+            "profile": profile,
+            "variation": variation,
+            "cautions": tuple(known["cautions"]),
+            "other_measures": other,
+        }
         return cls(**{**known, **numbers, **intervals, **more})
 
     def plot(self, *, most: int = 30) -> "AnyChart":
@@ -274,137 +330,3 @@ class Replicability(ResultMixin):
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
-
-
-def estimate_replicability(
-    halves: Preferences,
-    selected: Sequence[int] | NDArray[Any],
-    n_rows: int,
-    *,
-    level: float = 0.95,
-    cautions: Sequence[str] = (),
-    jackknife: float = 0.0,
-) -> Replicability:
-    """Estimate how far a new study would select the same features, from halves of one data set.
-
-    Parameters
-    ----------
-    halves : Preferences of subsets
-        What was selected on halves 1a, 1b, 2a, 2b, …: the two of a halving share no row.
-    selected : sequence of int
-        Columns of the features that were selected on all rows.
-    n_rows : int
-        Number of all rows.
-    level : float
-        Level of the intervals.
-    cautions : sequence of str
-        What else is known to speak against the numbers.
-    jackknife : float
-        Variance over data sets by groups of rows left out in turn, which widens the interval at half the size where it
-        is larger.
-
-    Returns
-    -------
-    Replicability
-        Undefined with a reason, if in most halvings a half selected nothing or everything.
-
-    Raises
-    ------
-    ValueError
-        If the number of halves is odd, or they are not subsets.
-
-    See Also
-    --------
-    Replicability : What it holds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from holdfast import Preferences
-    >>> from holdfast.replication import estimate_replicability
-    >>> runs = np.zeros((40, 50), dtype=int)
-    >>> runs[:, :5] = 1
-    >>> print(estimate_replicability(Preferences.from_matrix(runs), range(5), 100).sentence)
-    A new study of this size would be expected to select 5 of your 5 features (4 to 5).
-    """
-    check_level(level)
-    if halves.kind != "subset" or halves.n_runs % 2:
-        raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
-    mine, speaking = np.sort(np.asarray(selected, dtype=np.int64)), _speaking(halves)
-    n_pairs, n_empty = speaking.size, int((~speaking).sum())
-    reason = _why_undefined(n_pairs, n_empty, mine.size)
-    if reason:
-        nothing = Interval(math.nan, math.nan)
-        found = _Found(math.nan, nothing, math.nan, nothing, np.full(halves.n_features, math.nan), None)
-    else:
-        found = _find(halves.take(np.flatnonzero(np.repeat(speaking, 2)).tolist()), mine, level, jackknife)
-    return Replicability(
-        agreement=found.agreement, interval=found.interval, half_agreement=found.half_agreement,
-        half_interval=found.half_interval, n_rows=n_rows, n_features=halves.n_features,
-        frame=_frame(halves, mine, found.probability), n_pairs=n_pairs, n_empty=n_empty, reason=reason,
-        cautions=tuple(cautions), level=level, profile=found.profile,
-    )  # fmt: skip
-
-
-class _Found(NamedTuple):
-    """The numbers of a :class:`Replicability`."""
-
-    agreement: float
-    interval: Interval
-    half_agreement: float
-    half_interval: Interval
-    probability: NDArray[np.float64]
-    profile: FrequencyProfile | None
-
-
-def _find(runs: Preferences, mine: Ints, level: float, jackknife: float) -> _Found:
-    """What halves that all select something say."""
-    d, size, size_now = runs.n_features, float(runs.sizes.mean()), min(max(mine.size, 1), runs.n_features - 1)
-    members = runs.to_sparse().astype(np.float64)
-    agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
-    profile = FrequencyProfile(runs.counts, runs.n_runs)
-    half_interval = score_interval(agreements.half, agreements.half_rate(size, d, jackknife), level)
-    slow, usual, fast = (
-        profile.extrapolate(agreements.half, size, 2, size_now, growth) for growth in (SLOWEST, GROWTH, FASTEST)
-    )
-    agreement = (agreements.overlapping + usual) / 2
-    interval = _interval_at_full_size(agreement, (slow, fast), agreements.full_rate(), half_interval, level)
-    share = agreement * (1 - size_now / d) + size_now / d
-    probability = profile.shrink(mine, share, size_now)
-    return _Found(agreement, interval, agreements.half, half_interval, probability, profile)
-
-
-def _interval_at_full_size(
-    agreement: float, bounds: tuple[float, float], rate: float, half_interval: Interval, level: float
-) -> Interval:
-    """From where agreement would not grow with the rows to where it grows fast; chance stays where halves allow it."""
-    middle = score_interval(agreement, rate + ERROR_AT_FULL_SIZE, level)
-    slow, fast = (score_interval(bound, rate, level) for bound in bounds)
-    low = min(middle.low, slow.low) if half_interval.low > 0 else min(middle.low, slow.low, half_interval.low)
-    return Interval(low, max(middle.high, fast.high))
-
-
-def _speaking(halves: Preferences) -> NDArray[np.bool_]:
-    """Which halvings say something: both halves select some features, and neither all."""
-    some = (halves.sizes > 0) & (halves.sizes < halves.n_features)
-    return some[::2] & some[1::2]
-
-
-def _why_undefined(n_pairs: int, n_empty: int, n_selected: int) -> str | None:
-    if n_pairs < FEWEST_PAIRS:
-        return f"{n_pairs} halvings are too few, {FEWEST_PAIRS} are needed"
-    if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
-        return f"in {n_empty} of {n_pairs} halvings a half selected nothing, or everything"
-    return None if n_selected else "nothing was selected on all rows"
-
-
-def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "feature": [halves.features[column] for column in mine.tolist()],
-            "column": mine,
-            "probability": probability[mine],
-            "frequency": halves.frequency[mine],
-        }
-    )
-    return frame.sort_values(["probability", "frequency"], ascending=False, kind="stable", ignore_index=True)

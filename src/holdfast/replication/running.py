@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS
+from holdfast.replication.estimating import estimate_replicability
 from holdfast.replication.kept import find_kept, keep_replicability, tell
-from holdfast.replication.result import Replicability, estimate_replicability
+from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
+from holdfast.resampling.halvings import ALL_ROWS
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, StudyResult
@@ -218,24 +220,34 @@ def study_replicability(
     if result.perturbation.get("perturbation") != "Halvings":
         kept = find_kept(result, _only_candidate(result.candidates, candidate))
         if kept is not None:
-            return kept
+            return kept.at_level(level)
         raise ValueError(
             "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
             f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
     candidate = _only_candidate(result.candidates, candidate)
+    _check_fits(result, candidate)
     whole, halves = (_read_runs(result, candidate, top, measured) for measured in (False, True))
-    selected = whole.lists()[0]
+    selected, pairs = whole.lists()[0], _complete_pairs(result, halves)
     n_rows = int(result.split_table["n_rows"].max())
     cautions = [
+        *_warn_of_failures(result, candidate, pairs.n_runs // 2),
         *_warn_of_classes(result),
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
     ]
-    found = estimate_replicability(
-        _complete_pairs(result, halves), selected, n_rows, level=level, cautions=cautions, jackknife=jackknife
-    )
+    found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
     return replace(found, other_measures=_measure_halves(result, candidate, measures, top, X))
+
+
+def _check_fits(result: StudyResult, candidate: str) -> None:
+    """Raise if the fit to all rows failed, or half of those to halves: with fewer, some halving is complete."""
+    failures = result.failures[result.failures["candidate"] == candidate]
+    of_all_rows = failures["run"] == ALL_ROWS
+    for what, failed, most in (("all rows", of_all_rows, 0), ("halves", ~of_all_rows, result.n_splits // 2 - 1)):
+        if failed.sum() > most:
+            error = failures[failed]["error"].value_counts().index[0]
+            raise ValueError(f"{candidate} could not be fitted to {what}: {error}")
 
 
 def _measure_halves(
@@ -272,6 +284,15 @@ def _complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
 
 
 # What the data say against the numbers
+
+
+def _warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> list[str]:
+    failures = result.failures[result.failures["candidate"] == candidate]
+    n_halvings = result.n_splits // 2
+    if n_complete == n_halvings or failures.empty:
+        return []
+    usual = failures["error"].value_counts().index[0]
+    return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
 
 
 def _warn_of_classes(result: StudyResult) -> list[str]:

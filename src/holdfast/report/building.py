@@ -130,7 +130,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
     listed = _list_probabilities(result, options, rule_options, candidate, choice)
-    replicability = find_replicability(result, candidate)
+    replicability = find_replicability(result, candidate, options.level)
     features = None if candidate is None else make_features(result, candidate, common, options, listed, replicability)
     estimate = estimates.get(candidate or "")
     return Findings(

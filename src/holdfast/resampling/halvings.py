@@ -11,6 +11,9 @@ from holdfast.declared import About
 from holdfast.resampling.perturbation import PERTURBATIONS, Perturbation, check_count
 from holdfast.resampling.split import ROWS, Design, Places, Samples, Split, no_rows, rng_of, split_of_rows
 
+ALL_ROWS = "all rows"
+"""Label of the split that takes every row."""
+
 
 @PERTURBATIONS.add
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Halvings(Perturbation):
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         if index == 0:
-            return split_of_rows("all rows", 0, samples, seed, np.arange(samples.n), no_rows(), measured=False)
+            return split_of_rows(ALL_ROWS, 0, samples, seed, np.arange(samples.n), no_rows(), measured=False)
         halving, half = divmod(index - 1, 2)
         rng = rng_of(seed, halving, ROWS)
         strata = samples.strata(self.stratify)
