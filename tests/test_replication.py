@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.feature_selection import SelectKBest
 
 import holdfast as hf
-from holdfast.replication import Replicability, estimate_replicability, find_kept, keep_replicability
+from holdfast.replication import Replicability, count_fits, estimate_replicability, find_kept, keep_replicability
 from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
 from holdfast.replication.profile import GROWTH, FrequencyProfile
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
@@ -439,3 +439,43 @@ def test_the_picture_shows_probabilities_beside_shares_of_halves():
     assert "not known" in str(nothing.plot().to_dict())
     with pytest.raises(ValueError, match="number of features to show, got 0"):
         hf.plots.replicability_data(found, most=0)
+
+
+def test_a_selector_that_ignores_the_target_is_found_out():
+    X, y = draw(80, 1.0, 8)
+    X[:, 30:40] *= 3
+    found = hf.replicability(hf.selectors.Variance(10), X, y, n_halvings=25)
+    assert [found.agreement, found.shuffled_agreement] == pytest.approx([1, 1])
+    assert "With a shuffled target halves agree by 1.00, too (with the true one by 1.00)" in found.cautions[-1]
+    assert "too" not in " ".join(hf.replicability(hf.selectors.Variance(10), X, y, control=False).cautions)
+
+
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_a_selector_that_looks_at_the_target_is_not(effect):
+    for seed in range(4):
+        found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_halvings=25)
+        assert abs(found.shuffled_agreement) < 0.08
+        assert not any("shuffled" in caution for caution in found.cautions)
+
+
+def test_the_control_leaves_everything_else_as_it_is():
+    X, y = draw(80, 1.0, 9)
+    with_control, without = (
+        hf.replicability(SELECTOR, X, y, n_halvings=25, control=control) for control in (True, False)
+    )
+    assert with_control.frame.equals(without.frame)
+    assert with_control.interval == without.interval
+    assert math.isnan(without.shuffled_agreement)
+
+
+def test_the_fits_are_counted():
+    counted = []
+    X, y = draw(60, 1.0, 10)
+
+    class Counting(SelectKBest):
+        def fit(self, X, y):
+            counted.append(len(X))
+            return super().fit(X, y)
+
+    hf.replicability(Counting(k=3), X, y, n_halvings=12)
+    assert len(counted) == count_fits(12)

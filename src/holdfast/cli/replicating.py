@@ -47,6 +47,9 @@ def replicate(
             help="Tell how far halves agree by this measure too, such as yu; give it again for more.",
         ),
     ] = None,
+    control: Annotated[
+        bool, typer.Option("--control/--no-control", help="Halve the rows with a shuffled target, too (45 fits more).")
+    ] = True,
     thorough: Annotated[
         bool,
         typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
@@ -101,7 +104,7 @@ def replicate(
     name = candidate or (None if store is None else _choose_stored(store, quiet))
     with notes(quiet), stopped_cleanly():
         found = _replicate(
-            study, read_data, candidate=name, n_halvings=halvings, thorough=thorough,
+            study, read_data, candidate=name, n_halvings=halvings, control=control, thorough=thorough,
             measures=[parse_measure(text) for text in measure or ()],
             level=level, n_jobs=chosen["jobs"], progress=not quiet,
         )  # fmt: skip

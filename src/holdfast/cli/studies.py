@@ -183,8 +183,10 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
 def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
+    from holdfast.replication import count_fits
+
     cost = study.cost(data)
-    fits = 1 + 2 * HALVINGS if halved else 0
+    fits = count_fits(HALVINGS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
         print_json("cost", cost)

@@ -2,6 +2,8 @@
 
 - ``running``: halves of the rows are fitted, and asked; what the data say against the numbers
 - ``estimating``: from what halves selected to a result; ``agreements`` and ``profile`` have the statistics
+- ``control``: how far halves agree if the target is shuffled
+- ``reading``: what a study selected on all rows and on its halves
 - ``thorough``: a second look at the variance over data sets, by groups of rows left out
 - ``result``: the answer in numbers and words
 - ``kept``: answers in the store of a study
@@ -10,10 +12,11 @@
 from holdfast.replication.estimating import estimate_replicability
 from holdfast.replication.kept import find_answer, find_kept, keep_replicability
 from holdfast.replication.result import Replicability
-from holdfast.replication.running import replicability, replicate_reported, study_replicability
+from holdfast.replication.running import count_fits, replicability, replicate_reported, study_replicability
 
 __all__ = [
     "Replicability",
+    "count_fits",
     "estimate_replicability",
     "find_answer",
     "find_kept",

@@ -94,6 +94,9 @@ class Replicability(ResultMixin):
         Level of the intervals.
     scope : str
         What the intervals describe.
+    shuffled_agreement : float
+        Mean agreement of two halves after the target was shuffled: what a selector agrees on whatever the target is.
+        ``nan`` if it was not tried, or if hardly any half selected something.
     other_measures : mapping
         Mean agreement of the two halves by other measures that were asked for, without interval.
     variation : Variation or None
@@ -120,6 +123,7 @@ class Replicability(ResultMixin):
     cautions: tuple[str, ...] = ()
     level: float = 0.95
     scope: str = SCOPE
+    shuffled_agreement: float = math.nan
     other_measures: Mapping[str, float] = field(default_factory=dict)
     variation: Variation | None = None
     profile: FrequencyProfile | None = None
@@ -274,7 +278,7 @@ class Replicability(ResultMixin):
             With the same numbers and words.
         """
         known = {item.name: plain[item.name] for item in fields(cls)}
-        numbers = {name: _number(known[name]) for name in ("agreement", "half_agreement")}
+        numbers = {name: _number(known[name]) for name in ("agreement", "half_agreement", "shuffled_agreement")}
         intervals = {name: Interval(*map(_number, known[name])) for name in ("interval", "half_interval")}
         frame = pd.DataFrame(known["frame"], columns=["feature", "column", "probability", "frequency"])
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])

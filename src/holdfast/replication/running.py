@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.measures import Measure, find_measure
-from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS
+from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
 from holdfast.replication.estimating import estimate_replicability
 from holdfast.replication.kept import find_kept, keep_replicability, tell
+from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
@@ -20,7 +21,6 @@ from holdfast.resampling.halvings import ALL_ROWS
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, StudyResult
-from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.data import prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
@@ -44,6 +44,7 @@ def replicability(
     top: int | None = None,
     measures: Sequence[str | Measure] = (),
     random_state: int | None = None,
+    control: bool = True,
     thorough: bool = False,
     n_jobs: int | None = None,
     time_limit: float | None = None,
@@ -77,6 +78,9 @@ def replicability(
         same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
         Seed; that of the study, or 0, by default.
+    control : bool
+        Halve the rows also after the target was shuffled (45 fits more), to tell a selector that prefers certain
+        features whatever the target is.
     thorough : bool
         Repeat halvings without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
         where blocks of near-copies make it too narrow.
@@ -124,16 +128,27 @@ def replicability(
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
     if any(find_measure(measure).kind != "subset" for measure in measures):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
-    result = plan.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
-    given = take_data(X, y, groups)
-    data = prepare_data(given.X, given.y, given.groups, plan.keep, result.plan["task"], None)
+    running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
+    result = plan.run(X, y, groups=groups, progress=progress, **running)
+    given, task = take_data(X, y, groups), result.plan["task"]
+    data = prepare_data(given.X, given.y, given.groups, plan.keep, task, None)
     jackknife = 0.0
     if thorough:
         bound = halvings.bind(data.X, data.y, data.groups, int(seed))
         without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
-        again = without_groups.run(X, y, groups=groups, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
-        jackknife = jackknife_halves(_read_runs(again, result.candidates[0], top, measured=True))
-    return study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
+        again = without_groups.run(X, y, groups=groups, progress=progress, **running)
+        jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
+    found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
+    if not control:
+        return found
+    shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
+    cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
+    return replace(found, shuffled_agreement=shuffled, cautions=cautions)
+
+
+def count_fits(n_halvings: int) -> int:
+    """Return how many fits :func:`replicability` makes, with its control."""
+    return 1 + 2 * n_halvings + N_ORDERS * (1 + 2 * N_HALVINGS)
 
 
 def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
@@ -227,8 +242,8 @@ def study_replicability(
         )
     candidate = _only_candidate(result.candidates, candidate)
     _check_fits(result, candidate)
-    whole, halves = (_read_runs(result, candidate, top, measured) for measured in (False, True))
-    selected, pairs = whole.lists()[0], _complete_pairs(result, halves)
+    whole, halves = (read_runs(result, candidate, top, measured) for measured in (False, True))
+    selected, pairs = whole.lists()[0], complete_pairs(result, halves)
     n_rows = int(result.split_table["n_rows"].max())
     cautions = [
         *_warn_of_failures(result, candidate, pairs.n_runs // 2),
@@ -260,27 +275,6 @@ def _measure_halves(
         needed = X if measure.similarity else None
         found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
     return found
-
-
-def _read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
-    if result.kinds.get(candidate) == "subset":
-        return result.designed(candidate, top=top, measured=measured).runs
-    if top is None and candidate in result.kinds:
-        raise ValueError(
-            f"Expected top=, the number of best features that count as selected: {candidate} gives a "
-            f"{result.kinds[candidate]}."
-        )
-    return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
-
-
-def _complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
-    """The halves of halvings both of whose fits ended well, in order."""
-    splits = result.split_numbers(halves)
-    order = np.argsort(splits)
-    blocks = result.split_table["block"].loc[splits[order].tolist()].to_numpy()
-    found, counts = np.unique(blocks, return_counts=True)
-    both = np.isin(blocks, found[counts == 2])
-    return halves.take(order[both].tolist())
 
 
 # What the data say against the numbers

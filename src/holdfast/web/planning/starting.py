@@ -170,13 +170,15 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
         raise TaskError(_explain(site, ran["error"]))
     found = json.loads(ran["printed"])
     failures = _explain_failures(site, found)
-    seconds, size, cores = found["seconds"] / request.plan.cores, int(found["bytes"]), request.plan.cores
+    again, size, cores = found["replicability"], int(found["bytes"]), request.plan.cores
+    seconds = (found["seconds"] + again["seconds"]) / cores
     with _lock:
         _costs[command.options, command.data] = size
         while len(_costs) > MOST_REMEMBERED:
             _costs.popitem(last=False)
+    halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
     sentence = (
-        f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples. About "
+        f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples{halves}. About "
         f"{format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
         f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk."
     )
