@@ -10,12 +10,24 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import elastic_net, filters, first_fit, hybrid_rfe, large_study, measures, page, rfe, studies, study
+from benchmarks import (
+    elastic_net,
+    filters,
+    first_fit,
+    hybrid_rfe,
+    large_study,
+    measures,
+    page,
+    replication,
+    rfe,
+    studies,
+    study,
+)
 from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-PARTS = (measures, studies, large_study, study, filters, rfe, hybrid_rfe, elastic_net, first_fit, page)
+PARTS = (measures, studies, large_study, study, filters, rfe, hybrid_rfe, elastic_net, replication, first_fit, page)
 BENCHMARKS = {name: run for part in PARTS for name, run in part.BENCHMARKS.items()}
 VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate", "glum"
 

@@ -198,7 +198,7 @@ def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> No
         f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
     if halved:
-        seconds = format_duration(cost["replicability"]["seconds"])
+        seconds = format_duration(max(cost["replicability"]["seconds"], 1))
         console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
     for name, error in cost["failures"].items():
         console().print(f"{name} could not be fitted: {error}", soft_wrap=True, markup=False)
