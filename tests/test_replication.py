@@ -479,3 +479,20 @@ def test_the_fits_are_counted():
 
     hf.replicability(Counting(k=3), X, y, n_halvings=12)
     assert len(counted) == count_fits(12)
+
+
+def test_the_rows_for_half_of_the_list_are_told_within_twice_those_of_the_data():
+    sure = estimate_replicability(halves_of(25, 100, 10, 10), range(10), 60)
+    assert sure.rows_sentence == "Half of them would be expected again with 30 rows already."
+    some = estimate_replicability(halves_of(25, 100, 10, 3), range(10), 60)
+    assert some.rows_for_half is None or 30 < some.rows_for_half <= 120
+    few = estimate_replicability(halves_of(25, 100, 10, 2), range(10), 60)
+    assert few.beyond_chance
+    assert few.rows_sentence.startswith(
+        "Half of them would be expected again with more than 120 rows only; how many is"
+    )
+    chance = estimate_replicability(halves_of(25, 100, 10, 0), range(10), 60)
+    assert chance.rows_sentence == ""
+    unknown = estimate_replicability(hf.Preferences.from_matrix(np.zeros((40, 9), int)), [], 50)
+    assert unknown.rows_sentence == ""
+    assert unknown.to_dict()["rows_for_half"] is None

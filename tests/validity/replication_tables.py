@@ -31,7 +31,7 @@ def cells(sets):
     found["sets"] = rows.groupby(CELL).size()
     found["standard_error"] = rows.groupby(CELL).half_error.std() / np.sqrt(found.sets)
     found["relative_width"] = found.half_width / oracle
-    found = found[found.sets >= 0.5 * sets.groupby(CELL).size()]
+    found = found[found.sets >= 0.5 * sets.groupby(CELL).size().reindex(found.index)]
     found = found.reset_index()
     return found.assign(held_out=found.kind.map(lambda name: POPULATIONS[name].held_out))
 
@@ -88,20 +88,24 @@ def by_selector(found):
     return pd.DataFrame(rows)
 
 
+def by_origin(sets):
+    """Data sets with something to find, of kinds that were seen before and of those that were not."""
+    real = sets[sets.kind != "pure noise"]
+    held_out = real.kind.map(lambda name: POPULATIONS[name].held_out)
+    return {"other": real[~held_out], "held out": real[held_out]}
+
+
 def calibration(sets):
     """Probabilities that features were given, against the share of new studies that select them."""
-    real = sets[sets.kind != "pure noise"]
-    seen = real.kind.map(lambda name: POPULATIONS[name].held_out)
-    parts = {"other": real[~seen], "held out": real[seen]}
-    rows = []
+    parts, rows = by_origin(sets), []
     for place in range(10):
         row = {"said": f"{place / 10:.1f} to {place / 10 + 0.1:.1f}"}
         for name, part in parts.items():
             count = part[f"features {place}"].sum()
             row |= {
                 f"{name}: features": f"{count:,.0f}",
-                f"{name}: mean said": part[f"said {place}"].sum() / count,
-                f"{name}: true": part[f"true {place}"].sum() / count,
+                f"{name}: mean said": f"{part[f'said {place}'].sum() / count:.2f}" if count else "",
+                f"{name}: true": f"{part[f'true {place}'].sum() / count:.2f}" if count else "",
             }
         rows.append(row)
     return pd.DataFrame(rows)
@@ -157,8 +161,11 @@ def broken_promises(sets):
     noise = sets[sets.kind == "pure noise"].groupby("selector").said.mean()
     for selector, said in noise[noise > MOST_ON_NOISE].items():
         yield f"probabilities of features selected in noise: {selector}: {said:.2f}"
-    table = calibration(sets)
-    for name in ("other", "held out"):
-        said, true = table[f"{name}: mean said"], table[f"{name}: true"]
-        if ((said - true).abs() > CALIBRATED)[said <= SAID_AT_MOST].any():
-            yield f"calibrated probabilities, {name}: {(said - true).abs().max():.2f}"
+    for name, part in by_origin(sets).items():
+        for place in range(int(10 * SAID_AT_MOST)):
+            count = part[f"features {place}"].sum()
+            misses = part[f"true {place}"] - part[f"said {place}"]
+            miss = misses.sum() / count if count else 0.0
+            error = np.sqrt(((misses - miss * part[f"features {place}"]) ** 2).sum()) / max(count, 1)
+            if abs(miss) > CALIBRATED + 2 * error:
+                yield f"calibrated probabilities, {name}: {miss:+.2f} from {place / 10:.1f} to {place / 10 + 0.1:.1f}"

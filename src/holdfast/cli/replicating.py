@@ -139,6 +139,8 @@ def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":
 def _print(found: "Replicability") -> None:
     out = console()
     out.print(found.sentence, style="bold", soft_wrap=True)
+    if found.rows_sentence:
+        out.print(found.rows_sentence, soft_wrap=True)
     if found.reason is None:
         share = f"{100 * found.level:g}% interval"
         out.print(

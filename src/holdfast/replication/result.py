@@ -207,6 +207,8 @@ class Replicability(ResultMixin):
     @cached_property
     def rows_for_half(self) -> int | None:
         """Rows with which half of the selected features would be expected again; None if not within twice the rows."""
+        if self.reason:
+            return None
         share = self.n_selected / self.n_features
         wanted = (0.5 - share) / (1 - share)
         least, most = math.ceil(self.n_rows / 2), int(MOST_ROWS * self.n_rows)
@@ -241,6 +243,20 @@ class Replicability(ResultMixin):
             else f"That a new study of this size {unlikely}."
         )
 
+    @property
+    def rows_sentence(self) -> str:
+        """With how many rows half of the features would be expected again, in words; empty if nothing was shown."""
+        if self.reason or not self.beyond_chance or self.n_selected < 2:
+            return ""
+        least, most = math.ceil(self.n_rows / 2), int(MOST_ROWS * self.n_rows)
+        if self.rows_for_half is None:
+            return (
+                f"Half of them would be expected again with more than {most:,} rows only; how many is not known: "
+                "extrapolations beyond twice the rows were not tested."
+            )
+        already = f"{least:,} rows already" if self.rows_for_half <= least else f"about {self.rows_for_half:,} rows"
+        return f"Half of them would be expected again with {already}."
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per selected feature (see :attr:`frame`).
 
@@ -260,7 +276,12 @@ class Replicability(ResultMixin):
             One entry per attribute, and the expected number of features with its interval; :meth:`from_dict` reads it.
         """
         return super().to_dict() | to_plain(
-            {"expected": self.expected, "expected_interval": self.expected_interval, "sentence": self.sentence}
+            {
+                "expected": self.expected,
+                "expected_interval": self.expected_interval,
+                "rows_for_half": self.rows_for_half,
+                "sentence": self.sentence,
+            }
         )
 
     @classmethod

@@ -88,6 +88,8 @@ class Replication:
         Expected agreement with a new study of this size, extrapolated; 0 as by chance, 1 the same features.
     half_agreement, half_low, half_high : float
         Expected agreement of two studies of half the size.
+    rows_sentence : str
+        With how many rows half of the features would be expected again; empty if nothing was shown.
     n_pairs : int
         Number of halvings behind it.
     cautions : tuple of str
@@ -105,6 +107,7 @@ class Replication:
     half_agreement: float
     half_low: float
     half_high: float
+    rows_sentence: str
     n_pairs: int
     cautions: tuple[str, ...]
 

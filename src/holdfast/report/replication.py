@@ -25,5 +25,5 @@ def describe_replication(found: Replicability | None) -> Replication | None:
         sentence=found.sentence, expected=found.expected, low=low, high=high, n_selected=found.n_selected,
         agreement=found.agreement, agreement_low=found.interval.low, agreement_high=found.interval.high,
         half_agreement=found.half_agreement, half_low=found.half_interval.low, half_high=found.half_interval.high,
-        n_pairs=found.n_pairs, cautions=tuple(map(clean_text, found.cautions)),
+        rows_sentence=found.rows_sentence, n_pairs=found.n_pairs, cautions=tuple(map(clean_text, found.cautions)),
     )  # fmt: skip
