@@ -2,18 +2,24 @@
 
 from holdfast.plots.text import clean_text
 from holdfast.replication import Replicability, find_kept
+from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Replication
 from holdfast.study import StudyResult
 
 
-def find_replicability(result: StudyResult, candidate: str | None, level: float) -> Replicability | None:
-    """Return what is known of a candidate in new studies: kept in the store, or told by the halvings of the study."""
+def find_replicability(result: StudyResult, candidate: str | None, options: ReportOptions) -> Replicability | None:
+    """Return what is known of a candidate in new studies: as it was given, kept in the store, or told by halvings."""
+    if options.replicability is not None and options.replicability.candidate != candidate:
+        raise ValueError(
+            f"Expected the replicability of {candidate}, which the report shows, got that of "
+            f"{options.replicability.candidate}; choose what is shown with candidate=."
+        )
     if candidate is None:
         return None
     if result.perturbation.get("perturbation") == "Halvings" and result.kinds.get(candidate) == "subset":
-        return result.replicability(candidate, level=level)
-    kept = find_kept(result, candidate)
-    return None if kept is None else kept.at_level(level)
+        return result.replicability(candidate, level=options.level, X=options.X)
+    found = options.replicability or find_kept(result, candidate)
+    return None if found is None else found.at_level(options.level)
 
 
 def describe_replication(found: Replicability | None) -> Replication | None:
