@@ -121,4 +121,4 @@ def jobs(n_sets):
 def hard_jobs(n_sets):
     """Kinds whose features come in blocks, for the thorough variant."""
     kinds = ("neighbors correlated by 0.9", "five factors", "five near-copies of each", "pathways")
-    return [(name, "filter, best 15", n, n_sets, 60) for name in kinds for n in (60, 100)]
+    return [(name, "filter, best 15", 100, n_sets, 60) for name in kinds]

@@ -47,8 +47,8 @@ def replicability_data(found: "Replicability", *, most: int = 30) -> pd.DataFram
     >>> found = hf.replicability(hf.selectors.AnovaF(4), X, y, n_halvings=25)
     >>> hf.plots.replicability_data(found, most=2).round(1)
                     feature  probability  frequency
-    0  worst concave points          1.0        1.0
-    1       worst perimeter          1.0        1.0
+    0       worst perimeter          1.0        1.0
+    1  worst concave points          1.0        1.0
     """
     if most < 1:
         raise ValueError(f"Expected most to be a number of features to show, got {most}.")
@@ -81,7 +81,7 @@ def plot_replicability(found: "Replicability", *, most: int = 30) -> "alt.LayerC
     >>> X, y = hf.datasets.load("breast_cancer")
     >>> found = hf.replicability(hf.selectors.AnovaF(5), X, y, n_halvings=25)
     >>> print(*hf.plots.plot_replicability(found).title.text)
-    A new study of this size would be expected to select 5 of your 5 features (3 to 5).
+    A new study of this size would be expected to select 5 of your 5 features (4 to 5).
     """
     return draw_replicability(
         replicability_data(found, most=most),
