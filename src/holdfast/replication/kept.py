@@ -37,6 +37,7 @@ def tell(result: StudyResult, candidate: str, found: Replicability | str) -> str
     if isinstance(found, str):
         answer = f"{UNKNOWN}: {found}."
     else:
-        cautions = {0: "", 1: " The report tells a caution."}.get(len(found.cautions), " The report tells cautions.")
-        answer = found.sentence + cautions
+        number = len(found.cautions)
+        cautions = "a caution" if number == 1 else f"{number} cautions"
+        answer = found.sentence + (f" The report has {cautions}." if number else "")
     return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"

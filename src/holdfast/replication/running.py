@@ -300,7 +300,7 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
 
 
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
-    if 2 * n_selected <= n_features:
+    if 2 * n_selected <= n_features or n_selected == n_features:
         return []
     return ["More than half of all features are selected: the interval may be too narrow."]
 

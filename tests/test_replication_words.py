@@ -1,0 +1,95 @@
+"""What is said about new studies: sentences, cards and reports that hold for one, few, many and no features."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import holdfast as hf
+from holdfast.inference.intervals import Interval
+from holdfast.replication import estimate_replicability, keep_replicability
+from holdfast.report import render, summarize
+
+SELECTOR = hf.selectors.AnovaF(10)
+
+
+def draw(n, effect, seed, d=200):
+    """Two classes that differ by an effect in the first 20 of d features."""
+    y = np.arange(n) % 2
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    X[:, :20] += effect * y[:, None]
+    return X, y
+
+
+def select_at_random(n_halves, d, size, seed=0):
+    rng = np.random.default_rng(seed)
+    runs = np.zeros((n_halves, d), dtype=int)
+    for run in runs:
+        run[rng.permutation(d)[:size]] = 1
+    return hf.Preferences.from_matrix(runs)
+
+
+def test_chance_is_told_as_chance_for_long_lists_too():
+    most = estimate_replicability(select_at_random(60, 2000, 1500), range(1500), 100)
+    assert most.sentence.startswith(
+        "It was not shown that a new study of this size would select more of your 1,500 features than by chance (1,125"
+    )
+    all_but_one = estimate_replicability(select_at_random(60, 300, 299), range(299), 100)
+    assert all_but_one.sentence.endswith("than by chance (298 of them).")
+
+
+def test_less_than_one_feature_is_not_told_as_none():
+    found = estimate_replicability(select_at_random(60, 2000, 2), range(2), 100)
+    found = replace(found, agreement=0.1, interval=Interval(0.01, 0.4), half_interval=Interval(0.01, 0.3))
+    assert "would be expected to select fewer than 1 of your 2 features" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("sizes", "selected", "reason"),
+    [
+        ([0, 5], range(5), "in 20 of 20 halvings a half selected nothing"),
+        ([50, 50], range(50), "in 20 of 20 halvings a half selected everything"),
+        ([0, 50], range(5), "in 20 of 20 halvings a half selected nothing, or everything"),
+        ([0, 0], [], "nothing was selected on all rows"),
+    ],
+)
+def test_what_halves_select_that_say_nothing_is_told(sizes, selected, reason):
+    runs = (np.arange(50) < np.array(sizes * 20)[:, None]).astype(int)
+    assert estimate_replicability(hf.Preferences.from_matrix(runs), selected, 60).reason == reason
+
+
+def test_where_everything_is_selected_there_is_no_interval_to_warn_of():
+    X, y = draw(60, 0.8, 7, d=30)
+    assert hf.replicability(hf.selectors.AnovaF(30), X, y, n_halvings=10).cautions == ()
+    assert "More than half" in hf.replicability(hf.selectors.AnovaF(29), X, y, n_halvings=10).cautions[0]
+
+
+def test_names_on_the_card_are_whole_and_its_intervals_have_a_level():
+    card = hf.replicability(SELECTOR, *draw(60, 0.8, 7), n_halvings=10)._repr_html_()
+    assert "…" not in card
+    assert "from 10 halvings and extrapolated to this size" in card
+    assert "95% intervals for new data sets" in card
+
+
+def test_the_report_says_which_features_it_is_about_and_its_markdown_table_is_one(tmp_path):
+    X, y = draw(60, 0.8, 7)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
+    study.run(X, y, store=tmp_path / "s.db")
+    keep_replicability(tmp_path / "s.db", "anova", hf.replicability(study, X, y, n_halvings=20))
+    summary = summarize(hf.load_study(tmp_path / "s.db"))
+    for form in ("html", "md"):
+        assert "Your features are those that ANOVA F selects on all rows." in render(summary, form)
+    lines = render(summary, "md").splitlines()
+    header = next(place for place, line in enumerate(lines) if line.startswith("| feature |"))
+    assert "| in a new study |" in lines[header]
+    assert "\\" not in lines[header] + lines[header + 1]
+    assert len({line.count("|") for line in lines[header : header + 3]}) == 1
+
+
+def test_what_is_not_known_was_not_estimated():
+    X, y = draw(60, 0.8, 7)
+    result = hf.Study(selectors=[SELECTOR], perturbation=hf.resampling.Halvings(5)).run(X, y)
+    for form in ("html", "md"):
+        page = render(summarize(result), form)
+        assert "5 halvings are too few, 10 are needed" in page
+        assert "estimated from" not in page.lower()
