@@ -4,10 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFpr, SelectKBest
 
 import holdfast as hf
 from holdfast.inference.intervals import Interval
-from holdfast.replication import estimate_replicability, keep_replicability
+from holdfast.replication import (
+    estimate_replicability,
+    find_answer,
+    find_known,
+    keep_replicability,
+    replicate_reported,
+)
 from holdfast.report import render, summarize
 
 SELECTOR = hf.selectors.AnovaF(10)
@@ -55,7 +63,9 @@ def test_less_than_one_feature_is_not_told_as_none():
 )
 def test_what_halves_select_that_say_nothing_is_told(sizes, selected, reason):
     runs = (np.arange(50) < np.array(sizes * 20)[:, None]).astype(int)
-    assert estimate_replicability(hf.Preferences.from_matrix(runs), selected, 60).reason == reason
+    found = estimate_replicability(hf.Preferences.from_matrix(runs), selected, 60)
+    assert found.reason == reason
+    assert repr(found) == found.sentence
 
 
 def test_where_everything_is_selected_there_is_no_interval_to_warn_of():
@@ -93,3 +103,86 @@ def test_what_is_not_known_was_not_estimated():
         page = render(summarize(result), form)
         assert "5 halvings are too few, 10 are needed" in page
         assert "estimated from" not in page.lower()
+
+
+# What is asked for wrongly, or left open
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 95}, "Expected a level between 0 and 1"),
+        ({"top": 0}, "Expected top to be a whole number of at least 1, got 0"),
+        ({"measures": ["yo"]}, "Expected the name of a measure, got 'yo'"),
+        ({"measures": "yo"}, "Expected the name of a measure, got 'yo'"),
+        ({"n_halvings": 5}, "Expected n_halvings to be a whole number of at least 10"),
+    ],
+)
+def test_wrong_options_are_refused_before_any_fit(options, message):
+    fitted = []
+
+    class Counting(SelectKBest):
+        def fit(self, X, y):
+            fitted.append(len(X))
+            return super().fit(X, y)
+
+    with pytest.raises(ValueError, match=message):
+        hf.replicability(Counting(k=3), *draw(40, 0.8, 7), **options)
+    assert fitted == []
+
+
+def test_of_rankings_as_many_features_count_as_in_a_report_if_nobody_says():
+    X, y = draw(60, 0.8, 7, d=30)
+    forest = RandomForestClassifier(5, random_state=0)
+    found = hf.replicability(forest, X, y, n_halvings=10, control=False)
+    assert found.cautions[0].startswith(f"forest gives a weighting of all features: the best {found.n_selected} count")
+    asked = hf.replicability(forest, X, y, n_halvings=10, control=False, top=found.n_selected)
+    assert asked.agreement == found.agreement
+    assert not any("count as selected" in caution for caution in asked.cautions)
+
+
+def test_a_measure_that_cannot_be_answered_leaves_the_answer():
+    X, y = draw(60, 0.8, 7, d=30)
+    found = hf.replicability(SelectFpr(alpha=0.2), X, y, n_halvings=10, measures=["spearman", "jaccard"])
+    assert list(found.other_measures) == ["jaccard"]
+    assert found.cautions[-1].startswith("Agreement by spearman is not known: ")
+    assert found.half_agreement > 0
+    assert list(hf.replicability(SELECTOR, X, y, n_halvings=10, measures="jaccard").other_measures) == ["jaccard"]
+
+
+# Studies that halve the rows themselves
+
+
+def test_a_study_of_halvings_says_its_answer_wherever_others_do(tmp_path):
+    X, y = draw(60, 0.8, 7, d=30)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.resampling.Halvings(20))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    assert find_answer(result).startswith(result.replicability().sentence)
+    assert find_answer(result, 0.5).startswith(result.replicability(level=0.5).sentence)
+    assert replicate_reported(study, result, None) == find_answer(result)
+    assert find_known(result, "anova").to_dict() == result.replicability().to_dict()
+
+
+def test_a_report_of_halvings_answers_for_rankings_too():
+    X, y = draw(60, 0.8, 7, d=30)
+    forest = RandomForestClassifier(5, random_state=0)
+    result = hf.Study(selectors=[forest], perturbation=hf.resampling.Halvings(10)).run(X, y)
+    summary = summarize(result)
+    assert summary.replication.sentence == result.replicability(top=summary.features.top).sentence
+
+
+@pytest.mark.parametrize("n_rows", [60, 30])
+def test_a_report_is_written_where_all_rows_or_all_halves_could_not_be_fitted(n_rows):
+    class Failing(SelectKBest):
+        def fit(self, X, y):
+            if len(X) == n_rows:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    X, y = draw(60, 0.8, 7, d=30)
+    study = hf.Study(selectors=[Failing(k=3)], perturbation=hf.resampling.Halvings(10))
+    with pytest.warns(UserWarning, match="fits failed"):
+        result = study.run(X, y, on_error="record")
+    assert find_known(result, result.candidates[0]) is None
+    if n_rows == 60:
+        assert summarize(result).replication is None

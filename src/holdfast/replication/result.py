@@ -343,6 +343,8 @@ class Replicability(ResultMixin):
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
     def __repr__(self) -> str:
+        if self.reason:
+            return "\n".join([self.sentence, *self.cautions])
         lines = [
             self.sentence,
             f"agreement {self.agreement:.3f} [{self.interval.low:.3f}, {self.interval.high:.3f}] (extrapolated); "

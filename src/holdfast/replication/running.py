@@ -8,11 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
 from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_kept, keep_replicability, tell
+from holdfast.replication.kept import find_kept, find_known, has_halvings, keep_replicability, tell
 from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
@@ -20,7 +21,7 @@ from holdfast.resampling import Halvings
 from holdfast.resampling.halvings import ALL_ROWS
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
-from holdfast.study import Study, StudyError, StudyResult
+from holdfast.study import Study, StudyError, StudyResult, UnansweredError
 from holdfast.study.data import prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
@@ -42,7 +43,7 @@ def replicability(
     groups: Any = None,
     level: float = 0.95,
     top: int | None = None,
-    measures: Sequence[str | Measure] = (),
+    measures: str | Measure | Sequence[str | Measure] = (),
     random_state: int | None = None,
     control: bool = True,
     thorough: bool = False,
@@ -72,8 +73,9 @@ def replicability(
     level : float
         Level of the intervals.
     top : int, optional
-        How many of the best features count, for selectors that give rankings or weights.
-    measures : sequence of str or Measure
+        How many of the best features count, for selectors that give rankings or weights; by default as many as a report
+        would take, which a caution tells.
+    measures : str, Measure or sequence of them
         Other measures of which the value at half the size is wanted, such as ``"yu"``, which counts near-copies as the
         same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
@@ -120,16 +122,22 @@ def replicability(
     A new study of this size would be expected to select 5 of your 5 features (3 to 5).
     """
     check_count("n_halvings", n_halvings, FEWEST_PAIRS)
+    check_level(level)
+    if top is not None:
+        check_count("top", top, 1)
+    measures = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
     halvings = Halvings(n_halvings)
     plan = what if isinstance(what, Study) else Study(selectors=[what])
     names = [name for family in plan.families for name in family.names]
     plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
-    if any(find_measure(measure).kind != "subset" for measure in measures):
+    if any(measure.kind != "subset" for measure in measures):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
+    cut = None if top is not None else features_that_count(result, result.candidates[0])
+    top = cut or top
     given, task = take_data(X, y, groups), result.plan["task"]
     data = prepare_data(given.X, given.y, given.groups, plan.keep, task, None)
     jackknife = 0.0
@@ -139,6 +147,7 @@ def replicability(
         again = without_groups.run(X, y, groups=groups, progress=progress, **running)
         jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
     found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
+    found = replace(found, cautions=(*_warn_of_cut(result, cut), *found.cautions))
     if not control:
         return found
     shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
@@ -173,7 +182,7 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         The answer in a line, with the candidate's name if there are others; or why there is none.
     """
     candidate = default_candidate(result)
-    kept = find_kept(result, candidate)
+    kept = find_known(result, candidate)
     if kept is None:
         top = features_that_count(result, candidate)
         try:
@@ -232,7 +241,7 @@ def study_replicability(
     ValueError
         If the study has another design, or the candidate gives rankings or weights and ``top`` is missing.
     """
-    if result.perturbation.get("perturbation") != "Halvings":
+    if not has_halvings(result):
         kept = find_kept(result, _only_candidate(result.candidates, candidate))
         if kept is not None:
             return kept.at_level(level)
@@ -251,8 +260,10 @@ def study_replicability(
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
     ]
+    others, unanswered = _measure_halves(result, candidate, measures, top, X)
+    cautions += unanswered
     found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
-    return replace(found, other_measures=_measure_halves(result, candidate, measures, top, X))
+    return replace(found, other_measures=others)
 
 
 def _check_fits(result: StudyResult, candidate: str) -> None:
@@ -267,14 +278,17 @@ def _check_fits(result: StudyResult, candidate: str) -> None:
 
 def _measure_halves(
     result: StudyResult, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
-) -> dict[str, float]:
-    """The mean agreement of the two halves by other measures; by those of rankings or weights, of all features."""
-    found = {}
+) -> tuple[dict[str, float], list[str]]:
+    """The mean agreement of the two halves by other measures, and why some have none; rankings are of all features."""
+    found, unanswered = dict[str, float](), list[str]()
     for measure in map(find_measure, measures):
         cut = top if measure.kind == "subset" else None
         needed = X if measure.similarity else None
-        found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
-    return found
+        try:
+            found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
+        except UnansweredError as error:
+            unanswered.append(f"Agreement by {measure.label} is not known: {error.plain}.")
+    return found, unanswered
 
 
 # What the data say against the numbers
@@ -287,6 +301,14 @@ def _warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> l
         return []
     usual = failures["error"].value_counts().index[0]
     return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
+
+
+def _warn_of_cut(result: StudyResult, cut: int | None) -> list[str]:
+    """Say how many features count where nobody did."""
+    if cut is None:
+        return []
+    candidate = result.candidates[0]
+    return [f"{candidate} gives a {result.kinds[candidate]} of all features: the best {cut} count as selected (top)."]
 
 
 def _warn_of_classes(result: StudyResult) -> list[str]:

@@ -9,6 +9,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
 from holdfast.plots.text import clean_text
+from holdfast.replication import find_known
 from holdfast.report.candidates import Estimates, describe_stability, estimate_stability, make_candidates, make_tradeoff
 from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
@@ -16,7 +17,7 @@ from holdfast.report.findings import Findings, ReportOptions
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_common_measure, describe_method, list_references
 from holdfast.report.records import Tradeoff
-from holdfast.report.replication import describe_replication, find_replicability
+from holdfast.report.replication import describe_replication
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
@@ -130,7 +131,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
     listed = _list_probabilities(result, options, rule_options, candidate, choice)
-    replicability = find_replicability(result, candidate, options.level)
+    replicability = find_known(result, candidate, options.level)
     features = None if candidate is None else make_features(result, candidate, common, options, listed, replicability)
     estimate = estimates.get(candidate or "")
     return Findings(
