@@ -90,6 +90,8 @@ def replicate(
     `holdfast replicate patients.csv --target status -s anova:k=10`
 
     `holdfast replicate patients-study.db --halvings 50`
+
+    The answer about a stored study is kept in its store, for its report.
     """
     from holdfast.study.store import is_database
 
@@ -115,6 +117,8 @@ def replicate(
         print_json("replicability", {"candidate": name or _name_only(study), **found.to_dict()})
     else:
         _print(found)
+    if store is not None and name is not None:
+        _keep(store, name, found, study, read_data, quiet)
 
 
 def _choose_stored(store: Path, quiet: bool) -> str:
@@ -127,6 +131,29 @@ def _choose_stored(store: Path, quiet: bool) -> str:
     if not quiet and len(result.candidates) > 1:
         say(f"The candidate is {chosen}, which the report shows; --candidate takes another.")
     return chosen
+
+
+def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+    """Keep the answer for the report, if it is about the very study of the store; else say why not."""
+    from holdfast.replication import has_halvings, keep_replicability
+    from holdfast.study import load_study
+    from holdfast.study.matching import match_store
+    from holdfast.study.store import StoreError
+
+    if has_halvings(load_study(store)):
+        return  # which answers by itself
+    try:
+        match = match_store(study, data.X, data.y, data.groups, store)
+        if match is None or match.differences:
+            differences = "" if match is None else f", which differs in {'; '.join(match.differences)}"
+            say(f"The answer is not kept in {store}: it is not about the study there{differences}.")
+            return
+        keep_replicability(store, candidate, found)
+    except StoreError as error:
+        say(f"The answer is not kept: {error}")
+        return
+    if not quiet:
+        say(f"The answer is kept in {store}; a report about {candidate} shows it.")
 
 
 def _name_only(study: "Study") -> str:

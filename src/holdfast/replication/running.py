@@ -125,14 +125,14 @@ def replicability(
     check_level(level)
     if top is not None:
         check_count("top", top, 1)
-    measures = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
+    asked = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
     halvings = Halvings(n_halvings)
     plan = what if isinstance(what, Study) else Study(selectors=[what])
     names = [name for family in plan.families for name in family.names]
     plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
-    if any(measure.kind != "subset" for measure in measures):
+    if any(measure.kind != "subset" for measure in asked):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
@@ -146,7 +146,7 @@ def replicability(
         without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
         again = without_groups.run(X, y, groups=groups, progress=progress, **running)
         jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
-    found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
+    found = study_replicability(result, level=level, top=top, X=data.X, measures=asked, jackknife=jackknife)
     found = replace(found, cautions=(*_warn_of_cut(result, cut), *found.cautions))
     if not control:
         return found
