@@ -186,3 +186,25 @@ def test_a_report_is_written_where_all_rows_or_all_halves_could_not_be_fitted(n_
     assert find_known(result, result.candidates[0]) is None
     if n_rows == 60:
         assert summarize(result).replication is None
+
+
+# What the rows say against it
+
+
+@pytest.mark.parametrize(("n_copies", "some"), [(1, "1 row is a copy of another"), (3, "3 rows are copies of others")])
+def test_copies_of_rows_are_told(n_copies, some):
+    X, y = draw(60, 0.8, 7, d=30)
+    X[60 - n_copies :], y[60 - n_copies :] = X[:n_copies], y[:n_copies]
+    found = hf.replicability(SELECTOR, X, y, n_halvings=10, control=False)
+    different = 60 - n_copies
+    assert found.cautions[0] == (
+        f"{some}: equal rows stay in the same half, and this study has {different} different ones."
+    )
+
+
+@pytest.mark.parametrize(("rows_per_patient", "told"), [(2, False), (5, True)])
+def test_few_patients_of_a_class_are_told_however_many_rows_they_have(rows_per_patient, told):
+    X, y = draw(80, 0.8, 7, d=30)
+    y, patients = np.sort(y), np.arange(80) // rows_per_patient
+    cautions = hf.replicability(SELECTOR, X, y, groups=patients, n_halvings=10, control=False).cautions
+    assert (cautions[:1] == ("A half has only 4 groups of class 0: with fewer than 10, halves say little.",)) == told

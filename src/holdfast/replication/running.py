@@ -18,11 +18,11 @@ from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
-from holdfast.resampling.halvings import ALL_ROWS
+from holdfast.resampling.halvings import ALL_ROWS, find_copies
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, StudyResult, UnansweredError
-from holdfast.study.data import prepare_data, take_data
+from holdfast.study.data import StudyData, prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
 from holdfast.tradeoff.reported import default_candidate, features_that_count
@@ -147,7 +147,7 @@ def replicability(
         again = without_groups.run(X, y, groups=groups, progress=progress, **running)
         jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
     found = study_replicability(result, level=level, top=top, X=data.X, measures=asked, jackknife=jackknife)
-    found = replace(found, cautions=(*_warn_of_cut(result, cut), *found.cautions))
+    found = replace(found, cautions=(*_warn_of_cut(result, cut), *_warn_of_dependent_rows(data), *found.cautions))
     if not control:
         return found
     shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
@@ -319,6 +319,25 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
     label, count = min(few.items(), key=lambda item: item[1])
     rows = f"{count} row{'' if count == 1 else 's'}"
     return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def _warn_of_dependent_rows(data: StudyData) -> list[str]:
+    """Say how many rows are copies of others, or of which class there are few groups."""
+    n = len(data.y)
+    if data.groups is None:
+        copies = find_copies(data.X)
+        n_copies = 0 if copies is None else n - len(np.unique(copies))
+        some = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
+        text = f"{some}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
+        return [text] if n_copies else []
+    if data.classes is None:
+        return []
+    counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
+    label, count = min(counts.items(), key=lambda item: item[1])
+    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # few rows are told anyway
+        return []
+    groups = f"{count} group{'' if count == 1 else 's'}"
+    return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
