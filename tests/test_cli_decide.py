@@ -212,7 +212,7 @@ WRONG = {
     "benchmark": (["nowhere.csv"], "There is no file nowhere.csv"),
     "demo": (["--resamples", "0"], "0"),
     "serve": (["runs.csv", "--no-browser"], "Expected a folder for the page, got the file runs.csv"),
-    "replicate": ([*DATA, "-s", "anova:k=2|3", "-n", "10"], "Expected candidate=, one of the study's 2"),
+    "replicate": ([*DATA, "-s", "anova:k=2|3", "-n", "10"], "Expected --candidate NAME, one of the study's 2"),
     "replicate few": (
         ["replicate", *DATA, "-n", "5"],
         "Expected n_halvings to be a whole number of at least 10, got 5",

@@ -54,6 +54,9 @@ def replicate(
         bool,
         typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
     ] = False,
+    top: Annotated[
+        int | None, typer.Option(metavar="K", help="How many of the best features count, for rankings or weights.")
+    ] = None,
     task: options.PredictionTask = None,
     keep: options.Keep = None,
     ignore: options.Ignore = None,
@@ -87,6 +90,8 @@ def replicate(
     `holdfast replicate patients.csv --target status -s anova:k=10`
 
     `holdfast replicate patients-study.db --halvings 50`
+
+    The answer about a stored study is kept in its store, for its report.
     """
     from holdfast.study.store import is_database
 
@@ -105,13 +110,15 @@ def replicate(
     with notes(quiet), stopped_cleanly():
         found = _replicate(
             study, read_data, candidate=name, n_halvings=halvings, control=control, thorough=thorough,
-            measures=[parse_measure(text) for text in measure or ()],
+            measures=[parse_measure(text) for text in measure or ()], top=top,
             level=level, n_jobs=chosen["jobs"], progress=not quiet,
         )  # fmt: skip
     if as_json:
         print_json("replicability", found.to_dict())
     else:
         _print(found)
+    if store is not None and name is not None:
+        _keep(store, name, found, study, read_data, quiet)
 
 
 def _choose_stored(store: Path, quiet: bool) -> str:
@@ -126,14 +133,38 @@ def _choose_stored(store: Path, quiet: bool) -> str:
     return chosen
 
 
+def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+    """Keep the answer for the report, if it is about the very study of the store; else say why not."""
+    from holdfast.replication import has_halvings, keep_replicability
+    from holdfast.study import load_study
+    from holdfast.study.matching import match_store
+    from holdfast.study.store import StoreError
+
+    if has_halvings(load_study(store)):
+        return  # which answers by itself
+    try:
+        match = match_store(study, data.X, data.y, data.groups, store)
+        if match is None or match.differences:
+            differences = "" if match is None else f", which differs in {'; '.join(match.differences)}"
+            say(f"The answer is not kept in {store}: it is not about the study there{differences}.")
+            return
+        keep_replicability(store, found)
+    except StoreError as error:
+        say(f"The answer is not kept: {error}")
+        return
+    if not quiet:
+        say(f"The answer is kept in {store}; a report about {candidate} shows it.")
+
+
 def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":
     from holdfast.replication import replicability
     from holdfast.study import StudyError
 
     try:
         return replicability(study, data, **options)
-    except StudyError as error:
-        raise ValueError(str(error).partition("\n")[0]) from None
+    except (StudyError, ValueError) as error:
+        message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
+        raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
 
 
 def _print(found: "Replicability") -> None:
@@ -141,7 +172,8 @@ def _print(found: "Replicability") -> None:
     out.print(found.sentence, style="bold", soft_wrap=True)
     if found.rows_sentence:
         out.print(found.rows_sentence, soft_wrap=True)
-    if found.reason is None:
+    known = found.reason is None
+    if known:
         share = f"{100 * found.level:g}% interval"
         out.print(
             f"Agreement of this selection with that of a new study of {found.n_rows:,} rows: {number(found.agreement)} "
@@ -153,6 +185,8 @@ def _print(found: "Replicability") -> None:
         out.print(f"By {name}, two studies of {found.n_rows // 2:,} rows agree by {number(value)}.", soft_wrap=True)
     for caution in found.cautions:
         out.print(f"Caution: {caution}", soft_wrap=True)
+    if not known:
+        return
     if found.n_empty:
         out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
     rows = table("feature", "probability in a new study", "share of halves of these data")

@@ -79,11 +79,12 @@ def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool
 def _replicate(
     study: "Study", result: "StudyResult", data: "Table", options: dict[str, Any], quiet: bool
 ) -> str | None:
-    """What a new study would find, in words; None if the study is not finished, or has halves of its own."""
-    from holdfast.replication import replicate_reported
+    """What a new study would find, in words; None if the study is not finished."""
+    from holdfast.replication import find_answer, replicate_reported
 
-    if not result.complete or result.design == "pairs":
-        return None
+    known = find_answer(result) if result.complete else None
+    if known is not None or not result.complete:
+        return known
     if not quiet:
         say("Would a new study find the same features? The rows are halved, again and again (--no-replicability).")
     with notes(quiet=True), stopped_cleanly("the study itself is finished and kept"):

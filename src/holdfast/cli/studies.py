@@ -145,7 +145,7 @@ def show(
     from holdfast.study import load_study
 
     result = load_study(store)
-    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result))
+    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result, level))
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -184,8 +184,10 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     from holdfast.replication import count_fits
+    from holdfast.resampling import Halvings
 
     cost = study.cost(data)
+    halved = halved and not isinstance(study.perturbation, Halvings)  # which answers by itself
     fits = count_fits(HALVINGS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:

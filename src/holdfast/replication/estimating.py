@@ -73,7 +73,7 @@ def estimate_replicability(
         raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
     mine, speaking = np.sort(np.asarray(selected, dtype=np.int64)), _speaking(halves)
     n_pairs, n_empty = speaking.size, int((~speaking).sum())
-    reason = _why_undefined(n_pairs, n_empty, mine.size)
+    reason = _why_undefined(n_pairs, n_empty, mine.size, _silence(halves))
     about: dict[str, Any] = {
         "n_rows": n_rows, "n_features": halves.n_features, "n_pairs": n_pairs, "n_empty": n_empty, "reason": reason,
         "cautions": tuple(cautions), "level": level,
@@ -124,12 +124,21 @@ def _speaking(halves: Preferences) -> NDArray[np.bool_]:
     return some[::2] & some[1::2]
 
 
-def _why_undefined(n_pairs: int, n_empty: int, n_selected: int) -> str | None:
+def _silence(halves: Preferences) -> str:
+    """What halves select that say nothing."""
+    nothing, everything = (halves.sizes == 0).any(), (halves.sizes == halves.n_features).any()
+    return "nothing, or everything" if nothing and everything else "everything" if everything else "nothing"
+
+
+def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, silence: str) -> str | None:
     if n_pairs < FEWEST_PAIRS:
-        return f"{n_pairs} halvings are too few, {FEWEST_PAIRS} are needed"
+        pairs = "1 halving is" if n_pairs == 1 else f"{n_pairs} halvings are"
+        return f"{pairs} too few, {FEWEST_PAIRS} are needed"
+    if not n_selected:
+        return "nothing was selected on all rows"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
-        return f"in {n_empty} of {n_pairs} halvings a half selected nothing, or everything"
-    return None if n_selected else "nothing was selected on all rows"
+        return f"in {n_empty} of {n_pairs} halvings a half selected {silence}"
+    return None
 
 
 def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:

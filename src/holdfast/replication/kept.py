@@ -5,7 +5,7 @@ from pathlib import Path
 from holdfast.replication.result import UNKNOWN, Replicability
 from holdfast.study import StudyResult
 from holdfast.study.store import open_to_write
-from holdfast.tradeoff.reported import default_candidate
+from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 KEY = "replicability"
 
@@ -25,10 +25,26 @@ def find_kept(result: StudyResult, candidate: str | None) -> Replicability | Non
         return None  # written by another version: it is made again
 
 
-def find_answer(result: StudyResult) -> str | None:
-    """Return what the store says of the candidate that a report shows, in new studies; None if it says nothing."""
+def has_halvings(result: StudyResult) -> bool:
+    """Whether a study has halved the rows itself."""
+    return result.perturbation.get("perturbation") == "Halvings"
+
+
+def find_known(result: StudyResult, candidate: str | None, level: float = 0.95) -> Replicability | None:
+    """Return what is known of a candidate in new studies: told by the halvings of its study, or kept in the store."""
+    if candidate is None or not has_halvings(result):
+        kept = find_kept(result, candidate)
+        return None if kept is None else kept.at_level(level)
+    try:
+        return result.replicability(candidate, level=level, top=features_that_count(result, candidate))
+    except ValueError:  # fits failed, or have not ended yet
+        return None
+
+
+def find_answer(result: StudyResult, level: float = 0.95) -> str | None:
+    """Return what is known in new studies of the candidate that a report shows; None if nothing is."""
     candidate = default_candidate(result) if result.finished else None
-    found = find_kept(result, candidate)
+    found = find_known(result, candidate, level)
     return None if found is None or candidate is None else tell(result, candidate, found)
 
 
@@ -37,6 +53,7 @@ def tell(result: StudyResult, candidate: str, found: Replicability | str) -> str
     if isinstance(found, str):
         answer = f"{UNKNOWN}: {found}."
     else:
-        cautions = {0: "", 1: " The report tells a caution."}.get(len(found.cautions), " The report tells cautions.")
-        answer = found.sentence + cautions
+        number = len(found.cautions)
+        cautions = "a caution" if number == 1 else f"{number} cautions"
+        answer = found.sentence + (f" The report has {cautions}." if number else "")
     return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"

@@ -231,20 +231,17 @@ class Replicability(ResultMixin):
         """The answer in words."""
         if self.agreement != self.agreement:
             return f"{UNKNOWN}: {self.reason}."
-        low, high = self.expected_interval
-        if self.n_selected == 1:
-            what, span = "your feature", f"{low:.2f} to {high:.2f}"
-            likely = f"would select {what} with a probability of {self.expected:.2f} ({span})"
-            unlikely = f"would select {what} again beyond chance was not shown (probability {span})"
-        else:
-            what, span = f"your {self.n_selected} features", f"{low:.0f} to {high:.0f}"
-            likely = f"would be expected to select {self.expected:.0f} of {what} ({span})"
-            unlikely = f"would select any of {what} again beyond chance was not shown ({span} of them)"
-        return (
-            f"A new study of this size {likely}."
-            if self.beyond_chance
-            else f"That a new study of this size {unlikely}."
-        )
+        one = self.n_selected == 1
+        span = _format_span(*self.expected_interval, ".2f" if one else ",.0f")
+        new_study = "a new study of this size would"
+        if not self.beyond_chance:
+            more = "your feature more often" if one else f"more of your {self.n_selected:,} features"
+            found = f"probability {span}" if one else f"{span} of them"
+            return f"It was not shown that {new_study} select {more} than by chance ({found})."
+        if one:
+            return f"{new_study.capitalize()} select your feature with a probability of {self.expected:.2f} ({span})."
+        number = "fewer than 1" if round(self.expected) == 0 else f"{self.expected:,.0f}"
+        return f"{new_study.capitalize()} be expected to select {number} of your {self.n_selected:,} features ({span})."
 
     @property
     def rows_sentence(self) -> str:
@@ -254,8 +251,8 @@ class Replicability(ResultMixin):
         least, most = math.ceil(self.n_rows / 2), int(MOST_ROWS * self.n_rows)
         if self.rows_for_half is None:
             return (
-                f"Half of them would be expected again with more than {most:,} rows only; how many is not known: "
-                "extrapolations beyond twice the rows were not tested."
+                f"Half of them would be expected again only with more than {most:,} rows; how many more is not known, "
+                "as extrapolations beyond twice the rows were not tested."
             )
         already = f"{least:,} rows already" if self.rows_for_half <= least else f"about {self.rows_for_half:,} rows"
         return f"Half of them would be expected again with {already}."
@@ -336,14 +333,21 @@ class Replicability(ResultMixin):
 
     def _card(self) -> Card:
         bars = [
-            make_bar("this size, extrapolated", self.agreement, *self.interval, strong=True),
+            make_bar("this size", self.agreement, *self.interval, strong=True),
             make_bar("half the size", self.half_agreement, *self.half_interval),
         ]
-        note = f"Agreement of independent studies; 0 as by chance, 1 the same features. {self.n_pairs} halvings."
+        note = (
+            f"Agreement of independent studies, from {self.n_pairs} halvings and extrapolated to this size; 0 as by "
+            f"chance, 1 the same features. {self.level:.0%} intervals for new data sets."
+        )
+        if self.reason:
+            note = f"{self.n_pairs} halvings of the rows."
         return Card(title="Would a new study find the same features?", verdict=self.sentence, frame=self.frame,
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
     def __repr__(self) -> str:
+        if self.reason:
+            return "\n".join([self.sentence, *self.cautions])
         lines = [
             self.sentence,
             f"agreement {self.agreement:.3f} [{self.interval.low:.3f}, {self.interval.high:.3f}] (extrapolated); "
@@ -354,6 +358,12 @@ class Replicability(ResultMixin):
             *self.cautions,
         ]
         return "\n".join(lines)
+
+
+def _format_span(low: float, high: float, form: str) -> str:
+    """An interval in words; one number if its ends are the same."""
+    ends = f"{low:{form}}", f"{high:{form}}"
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _number(value: float | None) -> float:

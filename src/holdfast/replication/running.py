@@ -8,20 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
 from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_kept, keep_replicability, tell
+from holdfast.replication.kept import find_kept, find_known, has_halvings, keep_replicability, tell
 from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.resampling import Halvings
-from holdfast.resampling.halvings import ALL_ROWS
+from holdfast.resampling.halvings import ALL_ROWS, find_copies
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
-from holdfast.study import Study, StudyError, StudyResult
-from holdfast.study.data import prepare_data, take_data
+from holdfast.study import Study, StudyError, StudyResult, UnansweredError
+from holdfast.study.data import StudyData, prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
 from holdfast.tradeoff.reported import default_candidate, features_that_count
@@ -42,7 +43,7 @@ def replicability(
     groups: Any = None,
     level: float = 0.95,
     top: int | None = None,
-    measures: Sequence[str | Measure] = (),
+    measures: str | Measure | Sequence[str | Measure] = (),
     random_state: int | None = None,
     control: bool = True,
     thorough: bool = False,
@@ -72,8 +73,9 @@ def replicability(
     level : float
         Level of the intervals.
     top : int, optional
-        How many of the best features count, for selectors that give rankings or weights.
-    measures : sequence of str or Measure
+        How many of the best features count, for selectors that give rankings or weights; by default as many as a report
+        would take, which a caution tells.
+    measures : str, Measure or sequence of them
         Other measures of which the value at half the size is wanted, such as ``"yu"``, which counts near-copies as the
         same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
@@ -120,6 +122,10 @@ def replicability(
     A new study of this size would be expected to select 5 of your 5 features (3 to 5).
     """
     check_count("n_halvings", n_halvings, FEWEST_PAIRS)
+    check_level(level)
+    if top is not None:
+        check_count("top", top, 1)
+    asked = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
     halvings = Halvings(n_halvings)
     plan = _find_plan(what)
     if isinstance(what, StudyResult):
@@ -129,10 +135,12 @@ def replicability(
     plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
     plan = replace(plan, estimator=None, scoring=None, random_state=seed)
-    if any(find_measure(measure).kind != "subset" for measure in measures):
+    if any(measure.kind != "subset" for measure in asked):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
+    cut = None if top is not None else features_that_count(result, result.candidates[0])
+    top = cut or top
     given, task = take_data(X, y, groups), result.plan["task"]
     data = prepare_data(given.X, given.y, given.groups, plan.keep, task, None)
     jackknife = 0.0
@@ -141,12 +149,13 @@ def replicability(
         without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
         again = without_groups.run(X, y, groups=groups, progress=progress, **running)
         jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
-    found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
+    found = study_replicability(result, level=level, top=top, X=data.X, measures=asked, jackknife=jackknife)
+    found = replace(found, cautions=(*_warn_of_cut(result, cut), *_warn_of_dependent_rows(data), *found.cautions))
     if control:
         shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
         cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
         found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
-    if isinstance(what, StudyResult) and what.path is not None:
+    if isinstance(what, StudyResult) and what.path is not None and what.plan["data"] == result.plan["data"]:
         keep_replicability(what.path, found)
     return found
 
@@ -190,7 +199,7 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         The answer in a line, with the candidate's name if there are others; or why there is none.
     """
     candidate = default_candidate(result)
-    kept = find_kept(result, candidate)
+    kept = find_known(result, candidate)
     if kept is None:
         top = features_that_count(result, candidate)
         try:
@@ -249,7 +258,7 @@ def study_replicability(
     ValueError
         If the study has another design, or the candidate gives rankings or weights and ``top`` is missing.
     """
-    if result.perturbation.get("perturbation") != "Halvings":
+    if not has_halvings(result):
         kept = find_kept(result, _only_candidate(result.candidates, candidate))
         if kept is not None:
             return kept.at_level(level)
@@ -268,9 +277,10 @@ def study_replicability(
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
     ]
+    others, unanswered = _measure_halves(result, candidate, measures, top, X)
+    cautions += unanswered
     found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
-    other = _measure_halves(result, candidate, measures, top, X)
-    return replace(found, candidate=candidate, other_measures=other)
+    return replace(found, candidate=candidate, other_measures=others)
 
 
 def _check_fits(result: StudyResult, candidate: str) -> None:
@@ -285,14 +295,17 @@ def _check_fits(result: StudyResult, candidate: str) -> None:
 
 def _measure_halves(
     result: StudyResult, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
-) -> dict[str, float]:
-    """The mean agreement of the two halves by other measures; by those of rankings or weights, of all features."""
-    found = {}
+) -> tuple[dict[str, float], list[str]]:
+    """The mean agreement of the two halves by other measures, and why some have none; rankings are of all features."""
+    found, unanswered = dict[str, float](), list[str]()
     for measure in map(find_measure, measures):
         cut = top if measure.kind == "subset" else None
         needed = X if measure.similarity else None
-        found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
-    return found
+        try:
+            found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
+        except UnansweredError as error:
+            unanswered.append(f"Agreement by {measure.label} is not known: {error.plain}.")
+    return found, unanswered
 
 
 # What the data say against the numbers
@@ -307,6 +320,14 @@ def _warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> l
     return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
 
 
+def _warn_of_cut(result: StudyResult, cut: int | None) -> list[str]:
+    """Say how many features count where nobody did."""
+    if cut is None:
+        return []
+    candidate = result.candidates[0]
+    return [f"{candidate} gives a {result.kinds[candidate]} of all features: the best {cut} count as selected (top)."]
+
+
 def _warn_of_classes(result: StudyResult) -> list[str]:
     counts = dict(result.data.classes)
     few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
@@ -317,8 +338,27 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
     return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
+def _warn_of_dependent_rows(data: StudyData) -> list[str]:
+    """Say how many rows are copies of others, or of which class there are few groups."""
+    n = len(data.y)
+    if data.groups is None:
+        copies = find_copies(data.X)
+        n_copies = 0 if copies is None else n - len(np.unique(copies))
+        some = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
+        text = f"{some}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
+        return [text] if n_copies else []
+    if data.classes is None:
+        return []
+    counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
+    label, count = min(counts.items(), key=lambda item: item[1])
+    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # few rows are told anyway
+        return []
+    groups = f"{count} group{'' if count == 1 else 's'}"
+    return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
-    if 2 * n_selected <= n_features:
+    if 2 * n_selected <= n_features or n_selected == n_features:
         return []
     return ["More than half of all features are selected: the interval may be too narrow."]
 

@@ -1,25 +1,23 @@
 """Whether a new study would select the same features, as a report says it."""
 
 from holdfast.plots.text import clean_text
-from holdfast.replication import Replicability, find_kept
+from holdfast.replication import Replicability, find_known
 from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Replication
 from holdfast.study import StudyResult
 
 
 def find_replicability(result: StudyResult, candidate: str | None, options: ReportOptions) -> Replicability | None:
-    """Return what is known of a candidate in new studies: as it was given, kept in the store, or told by halvings."""
-    if options.replicability is not None and options.replicability.candidate != candidate:
+    """Return what is known of a candidate in new studies: as it was given, or else what its study knows."""
+    given = options.replicability
+    if given is None:
+        return find_known(result, candidate, options.level)
+    if given.candidate != candidate:
         raise ValueError(
-            f"Expected the replicability of {candidate}, which the report shows, got that of "
-            f"{options.replicability.candidate}; choose what is shown with candidate=."
+            f"Expected the replicability of {candidate}, which the report shows, got that of {given.candidate}; choose "
+            "what is shown with candidate=."
         )
-    if candidate is None:
-        return None
-    if result.perturbation.get("perturbation") == "Halvings" and result.kinds.get(candidate) == "subset":
-        return result.replicability(candidate, level=options.level, X=options.X)
-    found = options.replicability or find_kept(result, candidate)
-    return None if found is None else found.at_level(options.level)
+    return given.at_level(options.level)
 
 
 def describe_replication(found: Replicability | None) -> Replication | None:
