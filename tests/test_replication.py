@@ -67,9 +67,10 @@ def test_halves_of_one_halving_are_apart_from_those_of_others():
     assert_allclose(agreements.spread, max(np.var(means, ddof=1) - added, 0))
 
 
-@pytest.mark.parametrize("value", [-0.2, 0.0, 0.3, 0.95, 1.0])
-def test_a_score_interval_holds_every_value_that_is_not_too_far(value):
-    rate, z = 0.02, 1.959964
+@pytest.mark.parametrize("value", [-0.5, -0.2, -0.05, 0.0, 0.3, 0.95, 1.0])
+@pytest.mark.parametrize("rate", [0.001, 0.02, 0.13, 0.5, 1.0])
+def test_a_score_interval_holds_every_value_that_is_not_too_far(value, rate):
+    z = 1.959964
     low, high = score_interval(value, rate, 0.95)
     inside = [t for t in np.linspace(-1.5, 1, 5001) if (value - t) ** 2 <= z**2 * rate * soft_variance(t)]
     assert_allclose([low, high], [inside[0], inside[-1]], atol=2e-3)
@@ -147,6 +148,7 @@ def test_empty_halves_are_left_out_and_counted():
     [
         (slice(0, 60), range(8), "in 30 of 40 halvings a half selected nothing, or everything"),
         (slice(0, 0), [], "nothing was selected on all rows"),
+        (slice(0, 0), range(100), "every feature was selected on all rows"),
     ],
 )
 def test_what_is_not_known_has_a_reason(empty, selected, reason):

@@ -47,7 +47,7 @@ def estimate_replicability(
     Returns
     -------
     Replicability
-        Undefined with a reason, if in most halvings a half selected nothing or everything.
+        Undefined with a reason, if in most halvings a half selected nothing or everything, or the fit to all rows did.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def estimate_replicability(
         raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
     mine, speaking = np.sort(np.asarray(selected, dtype=np.int64)), _speaking(halves)
     n_pairs, n_empty = speaking.size, int((~speaking).sum())
-    reason = _why_undefined(n_pairs, n_empty, mine.size)
+    reason = _why_undefined(n_pairs, n_empty, mine.size, halves.n_features)
     about: dict[str, Any] = {
         "n_rows": n_rows, "n_features": halves.n_features, "n_pairs": n_pairs, "n_empty": n_empty, "reason": reason,
         "cautions": tuple(cautions), "level": level,
@@ -103,7 +103,7 @@ class _Found(NamedTuple):
 
 def _find(runs: Preferences, mine: Ints, jackknife: float) -> _Found:
     """What halves that all select something say."""
-    d, size, size_now = runs.n_features, float(runs.sizes.mean()), min(max(mine.size, 1), runs.n_features - 1)
+    d, size, size_now = runs.n_features, float(runs.sizes.mean()), mine.size
     members = runs.to_sparse().astype(np.float64)
     agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
     profile = FrequencyProfile(runs.counts, runs.n_runs)
@@ -124,12 +124,13 @@ def _speaking(halves: Preferences) -> NDArray[np.bool_]:
     return some[::2] & some[1::2]
 
 
-def _why_undefined(n_pairs: int, n_empty: int, n_selected: int) -> str | None:
+def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, n_features: int) -> str | None:
     if n_pairs < FEWEST_PAIRS:
         return f"{n_pairs} halvings are too few, {FEWEST_PAIRS} are needed"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
         return f"in {n_empty} of {n_pairs} halvings a half selected nothing, or everything"
-    return None if n_selected else "nothing was selected on all rows"
+    ends = {0: "nothing was selected on all rows", n_features: "every feature was selected on all rows"}
+    return ends.get(n_selected)
 
 
 def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:

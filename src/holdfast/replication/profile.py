@@ -83,16 +83,15 @@ class FrequencyProfile:
 
     def shrink(self, selected: Ints, share: float, size: float) -> Floats:
         """Return each feature's probability such that so large a share of the selected ones is expected again."""
-        mine = np.bincount(self.place[selected], minlength=self.weight.size) if selected.size else self.weight
+        mine = np.bincount(self.place[selected], minlength=self.weight.size)
 
-        def expected(c: float) -> float:
-            return float(mine @ self.probabilities(c, size) / mine.sum()) - share
+        def missing(c: float) -> float:
+            return share - float(mine @ self.probabilities(c, size) / selected.size)
 
-        c = (
-            0.0
-            if expected(0.0) >= 0
-            else STEEPEST
-            if expected(STEEPEST) <= 0
-            else float(brentq(expected, 0.0, STEEPEST))
-        )
+        if missing(0.0) <= 0:
+            c = 0.0
+        elif missing(STEEPEST) >= 0:
+            c = STEEPEST
+        else:
+            c = float(brentq(missing, 0.0, STEEPEST))
         return self.probabilities(c, size)[self.place]
