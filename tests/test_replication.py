@@ -4,10 +4,14 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import holdfast as hf
 from holdfast.replication import Replicability, count_fits, estimate_replicability, find_kept, keep_replicability
@@ -200,6 +204,22 @@ def test_equal_rows_are_found_in_dense_and_sparse_tables():
     assert find_copies(X[:2]) is find_copies(sp.csr_matrix(X[:2])) is None
 
 
+def test_equal_rows_are_found_in_tables_with_texts_and_missing_values():
+    frame = pd.DataFrame({"a": ["x", "y", "x", None, None], "b": [1.0, 1.0, 1.0, np.nan, np.nan]})
+    assert find_copies(frame).tolist() == find_copies(frame.to_numpy()).tolist() == [0, 1, 0, 2, 2]
+    assert find_copies(frame.astype({"a": "category"})).tolist() == [0, 1, 0, 2, 2]
+
+
+def test_selectors_that_encode_texts_or_fill_in_values_are_asked_too():
+    X, y = draw(60, 1.0, 5, d=6)
+    X[0, 0] = np.nan
+    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_halvings=10)
+    frame = pd.DataFrame(X[:, 1:]).assign(text=np.where(y, "a", "b"))
+    encoding = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_halvings=10)
+    assert filled.reason is encoded.reason is None
+
+
 def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
     X, y = draw(40, 1.0, 0)
     study = hf.Study(selectors=[SELECTOR], perturbation=Halvings(10))
@@ -293,7 +313,35 @@ def test_a_jackknife_is_that_of_the_means_of_groups():
     runs = rng.random((10 * 2 * 6, 40)) < 0.3
     runs[:, 0] = True
     means = [np.mean([np.corrcoef(*pair)[0, 1] for pair in group]) for group in runs.reshape(10, 6, 2, 40)]
-    assert_allclose(jackknife_halves(hf.Preferences.from_matrix(runs)), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    halves, splits = hf.Preferences.from_matrix(runs), np.arange(120)
+    assert_allclose(jackknife_halves(halves, splits, 120), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    means[0] = np.mean([np.corrcoef(*pair)[0, 1] for pair in runs.reshape(10, 6, 2, 40)[0, 1:]])
+    without_one = halves.take(range(119, 0, -1))
+    assert_allclose(jackknife_halves(without_one, splits[:0:-1], 120), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    assert math.isnan(jackknife_halves(halves.take(range(12, 120)), splits[12:], 120))
+
+
+@pytest.mark.filterwarnings("ignore:.* fits failed")
+def test_a_thorough_look_leaves_out_pairs_of_which_a_fit_failed():
+    X, y = draw(80, 1.0, 5)
+    usual = hf.replicability(FailsOn(), X, y, n_halvings=20, control=False)
+    some, none = (
+        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_halvings=20, thorough=True, control=False)
+        for share in (0.1, 0.97)
+    )
+    assert some.half_interval.low <= usual.half_interval.low
+    assert some.cautions == ()
+    assert none.half_interval == usual.half_interval
+    assert none.cautions[-1].startswith("Without some group of rows no pair of halves could be compared")
+
+
+def test_copies_of_a_row_are_left_out_together():
+    X, y = draw(60, 1.0, 5)
+    X[40:] = X[:20]
+    splits = splits_without_groups(Halvings(3).bind(X, y, None, 0), Samples.of(60, y), 0)
+    for (first, _), (second, _) in zip(splits[::2], splits[1::2], strict=True):
+        rows = np.concatenate([first, second])
+        assert (np.isin(np.arange(20), rows) == np.isin(np.arange(40, 60), rows)).all()
 
 
 def test_groups_are_left_out_of_every_half():

@@ -38,9 +38,9 @@ FEWEST_PAIRS = 10
 
 def pearson(overlaps: Floats, sizes: Ints, other_sizes: Ints, n_features: int) -> Floats:
     """Pearson's correlation of selections, from how many features they share; ``nan`` if one is empty or full."""
-    variance, other_variance = (each * (1 - each / n_features) for each in (sizes, other_sizes))
+    deviation, other_deviation = (np.sqrt(size * (1 - size / n_features)) for size in (sizes, other_sizes))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (overlaps - sizes * other_sizes / n_features) / np.sqrt(variance * other_variance)
+        return (overlaps - sizes * other_sizes / n_features) / (deviation * other_deviation)
 
 
 def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:

@@ -1,5 +1,6 @@
 """Whether a new study would select the same features: halvings of one candidate, and what they say."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,8 @@ from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 ALIKE = 0.7
 """Correlation from which features of a list count as near-copies."""
+MOST_COMPARED = 2**23
+"""Pairs of features that are compared at a time."""
 FEWEST_OF_CLASS = 10
 """Rows of each class in a half, below which halves say little."""
 
@@ -137,7 +140,8 @@ def replicability(
         bound = halvings.bind(data.X, data.y, data.groups, int(seed))
         without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
         again = without_groups.run(X, y, groups=groups, progress=progress, **running)
-        jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
+        halves = read_runs(again, result.candidates[0], top, measured=True)
+        jackknife = jackknife_halves(halves, again.split_numbers(halves), again.n_splits)
     found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
     if not control:
         return found
@@ -250,7 +254,9 @@ def study_replicability(
         *_warn_of_classes(result),
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
+        *_warn_of_jackknife(jackknife),
     ]
+    jackknife = float(np.nan_to_num(jackknife))
     found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
     return replace(found, other_measures=_measure_halves(result, candidate, measures, top, X))
 
@@ -305,12 +311,23 @@ def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
     return ["More than half of all features are selected: the interval may be too narrow."]
 
 
+def _warn_of_jackknife(jackknife: float) -> list[str]:
+    if jackknife == jackknife:
+        return []
+    return ["Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."]
+
+
 def _warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     """Whether the list swaps blocks of near-copies about as large as itself."""
     if X is None or selected.size < 2 or sp.issparse(X):
         return []
-    alike = Correlation(X).block(selected.astype(np.int64), np.arange(np.shape(X)[1])) >= ALIKE
-    largest = int(alike.sum(axis=1).max())
+    try:
+        similarity = Correlation(X)
+    except (TypeError, ValueError):  # columns that are no numbers, or miss some
+        return []
+    everything = np.arange(similarity.n_features)
+    parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
+    largest = max(int((similarity.block(part, everything) >= ALIKE).sum(axis=1).max()) for part in parts if part.size)
     if 2 * largest < selected.size or largest < 3:
         return []
     return [
