@@ -8,14 +8,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import holdfast as hf
-from holdfast.replication import Replicability, count_fits, estimate_replicability, find_kept, keep_replicability
+from holdfast.replication import Replicability, count_fits, estimate_replicability, find_answer, keep_replicability
 from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
+from holdfast.replication.kept import find_kept
 from holdfast.replication.profile import GROWTH, FrequencyProfile
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
@@ -23,6 +25,7 @@ from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.halvings import find_copies
 from holdfast.study import load_study
 from holdfast.study.store import open_to_write, verify
+from holdfast.tradeoff.reported import features_that_count
 
 RNG = np.random.default_rng(0)
 SELECTOR = hf.selectors.AnovaF(10)
@@ -388,6 +391,26 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     for form in ("html", "md"):
         assert found.sentence in render(summary, form)
     assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
+
+
+@pytest.mark.parametrize("selector", [SELECTOR, hf.Candidates(RandomForestClassifier(5))])
+def test_a_study_of_halvings_answers_by_itself(selector):
+    X, y = draw(60, 0.8, 7, d=30)
+    result = hf.Study(selectors={"any": selector}, perturbation=Halvings(12)).run(X, y)
+    top = features_that_count(result, "any")
+    found = result.replicability(top=top)
+    assert find_answer(result) == found.sentence
+    assert summarize(result).replication.sentence == found.sentence
+
+
+@pytest.mark.filterwarnings("ignore:.* fits failed")
+@pytest.mark.parametrize("rows", [60, 30])
+def test_a_report_does_without_an_answer_where_fits_failed(rows):
+    X, y = draw(60, 0.8, 7, d=30)
+    selectors = {"failing": FailsOn([rows], share=0.9), "anova": SELECTOR}
+    result = hf.Study(selectors=selectors, perturbation=Halvings(12)).run(X, y)
+    assert summarize(result, candidate="failing").replication is None
+    assert summarize(result, candidate="anova").replication is not None
 
 
 def test_it_depends_on_data_plan_and_seed_only():

@@ -79,11 +79,13 @@ def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool
 def _replicate(
     study: "Study", result: "StudyResult", data: "Table", options: dict[str, Any], quiet: bool
 ) -> str | None:
-    """What a new study would find, in words; None if the study is not finished, or has halves of its own."""
-    from holdfast.replication import replicate_reported
+    """What a new study would find, in words; None if the study is not finished."""
+    from holdfast.replication import find_answer, replicate_reported
 
-    if not result.complete or result.design == "pairs":
+    if not result.complete:
         return None
+    if not needs_halvings(study):
+        return find_answer(result)
     if not quiet:
         say("Would a new study find the same features? The rows are halved, again and again (--no-replicability).")
     with notes(quiet=True), stopped_cleanly("the study itself is finished and kept"):
@@ -91,6 +93,13 @@ def _replicate(
             study, result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
             progress=not quiet,
         )  # fmt: skip
+
+
+def needs_halvings(study: "Study") -> bool:
+    """Whether the rows must be halved to tell what a new study would find: a study of halvings has done it."""
+    from holdfast.resampling import Halvings
+
+    return not isinstance(study.perturbation, Halvings)
 
 
 class Ran(NamedTuple):

@@ -10,7 +10,7 @@
 """
 
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_answer, find_kept, keep_replicability
+from holdfast.replication.kept import find_answer, find_known, keep_replicability
 from holdfast.replication.result import Replicability
 from holdfast.replication.running import count_fits, replicability, replicate_reported, study_replicability
 
@@ -19,7 +19,7 @@ __all__ = [
     "count_fits",
     "estimate_replicability",
     "find_answer",
-    "find_kept",
+    "find_known",
     "keep_replicability",
     "replicability",
     "replicate_reported",

@@ -1,11 +1,12 @@
 """What is known of new studies, kept in the store of a study beside what its resamples gave."""
 
 from pathlib import Path
+from typing import Any
 
 from holdfast.replication.result import UNKNOWN, Replicability
 from holdfast.study import StudyResult
 from holdfast.study.store import open_to_write
-from holdfast.tradeoff.reported import default_candidate
+from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 KEY = "replicability"
 
@@ -16,20 +17,33 @@ def keep_replicability(store: str | Path, candidate: str, found: Replicability) 
         opened.put(KEY, {**(opened.get(KEY) or {}), candidate: found.to_dict()})
 
 
-def find_kept(result: StudyResult, candidate: str | None) -> Replicability | None:
+def find_kept(result: StudyResult, candidate: str) -> Replicability | None:
     """Return what the store of a study says of a candidate in new studies; None if it says nothing that can be read."""
-    plain = result.kept_replicability.get(candidate or "")
+    plain = result.kept_replicability.get(candidate)
     try:
         return None if plain is None else Replicability.from_dict(plain)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None  # written by another version: it is made again
 
 
+def find_known(result: StudyResult, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
+    """Return what a study says of a candidate in new studies: by its own halvings, or kept in its store; else None."""
+    if result.perturbation.get("perturbation") != "Halvings":
+        kept = find_kept(result, candidate)
+        return None if kept is None else kept.at_level(level)
+    try:
+        return result.replicability(candidate, level=level, top=features_that_count(result, candidate), X=X)
+    except ValueError:  # fits are missing, or failed
+        return None
+
+
 def find_answer(result: StudyResult) -> str | None:
-    """Return what the store says of the candidate that a report shows, in new studies; None if it says nothing."""
-    candidate = default_candidate(result) if result.finished else None
-    found = find_kept(result, candidate)
-    return None if found is None or candidate is None else tell(result, candidate, found)
+    """Return what a study says of the candidate that a report shows, in new studies; None if it says nothing."""
+    if not result.finished:
+        return None
+    candidate = default_candidate(result)
+    found = find_known(result, candidate)
+    return None if found is None else tell(result, candidate, found)
 
 
 def tell(result: StudyResult, candidate: str, found: Replicability | str) -> str:

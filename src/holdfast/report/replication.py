@@ -1,19 +1,14 @@
 """Whether a new study would select the same features, as a report says it."""
 
 from holdfast.plots.text import clean_text
-from holdfast.replication import Replicability, find_kept
+from holdfast.replication import Replicability, find_known
 from holdfast.report.records import Replication
 from holdfast.study import StudyResult
 
 
 def find_replicability(result: StudyResult, candidate: str | None, level: float) -> Replicability | None:
     """Return what is known of a candidate in new studies: kept in the store, or told by the halvings of the study."""
-    if candidate is None:
-        return None
-    if result.perturbation.get("perturbation") == "Halvings" and result.kinds.get(candidate) == "subset":
-        return result.replicability(candidate, level=level)
-    kept = find_kept(result, candidate)
-    return None if kept is None else kept.at_level(level)
+    return None if candidate is None else find_known(result, candidate, level=level)
 
 
 def describe_replication(found: Replicability | None) -> Replication | None:
