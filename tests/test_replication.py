@@ -487,6 +487,26 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
     assert verify(result.path).state == "sound"
 
 
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("n_rows", "many"), ("n_rows", 0), ("n_rows", 10**400), ("n_features", 8), ("n_features", 10**15),
+        ("n_pairs", -1), ("level", 5), ("agreement", None), ("agreement", 9), ("interval", [0, 1, 2]),
+        ("cautions", [1]), ("cautions", "few"), ("frame", []), ("variation", None), ("profile", None),
+        ("frame", [{"feature": "a", "column": 1, "probability": 2, "frequency": 1}]),
+        ("variation", {"half_rate": -1, "rate": 1, "slow": 0, "fast": 1}),
+        ("profile", {"n_runs": 40, "counts": [3], "features": [10**15]}),
+        ("profile", {"n_runs": 40, "counts": [10**30], "features": [100]}),
+        ("profile", {"n_runs": 40, "counts": [3], "features": [7]}), ("reason", {}), ("other_measures", ["yu"]),
+    ],
+)  # fmt: skip
+def test_a_record_with_wrong_values_is_refused(entry, value):
+    plain = estimate_replicability(halves_of(20, 100, 8, 6), range(8), 60).to_dict()
+    assert Replicability.from_dict(plain).to_dict() == plain
+    with pytest.raises(ValueError, match="Expected"):
+        Replicability.from_dict({**plain, entry: value})
+
+
 def test_one_feature_has_a_probability_and_several_a_number():
     runs = np.zeros((40, 50), dtype=int)
     runs[:, 0] = 1
