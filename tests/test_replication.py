@@ -136,7 +136,11 @@ def test_what_half_of_the_features_share_is_between():
     low, high = found.expected_interval
     assert low < found.expected < high
     assert found.frame["feature"].tolist()[:5] == sorted(range(5), key=found.frame["feature"].tolist().index)
-    assert found.agreement_at(50) < found.agreement < found.agreement_at(200)
+    assert_allclose(found.agreement_at(50), found.half_agreement, atol=1e-6)
+    assert_allclose(found.agreement_at(100), found.agreement, atol=1e-6)
+    sizes = [found.agreement_at(rows) for rows in range(50, 201, 5)]
+    assert np.diff(sizes).min() > 0
+    assert np.diff(sizes).max() < 0.03
     with pytest.raises(ValueError, match="Expected a number of rows from 50 to 200"):
         found.agreement_at(201)
 

@@ -67,6 +67,11 @@ class FrequencyProfile:
         """Number of all features."""
         return int(self.weight.sum())
 
+    @property
+    def size(self) -> float:
+        """Mean number of features that a run selected."""
+        return float(self.weight @ self.values / self.n_runs)
+
     def probabilities(self, c: float, size: float) -> Floats:
         """Probability of each different count, such that so many features are expected to be selected."""
         stretched = c * self.logits
@@ -93,6 +98,11 @@ class FrequencyProfile:
         if agreement <= NO_AGREEMENT:
             return 0.0
         return self.agreement(growth ** math.log2(times) * self.stretch_for(agreement, size), size_then)
+
+    def interpolate(self, half: float, agreement: float, times: float, size: float) -> float:
+        """Return the agreement with so many times the rows, half of them to all, from that with half and with all."""
+        at_half, now = self.stretch_for(half, self.size), self.stretch_for(agreement, size)
+        return self.agreement(at_half * (now / at_half) ** (1 + math.log2(times)), size)
 
     def shrink(self, selected: Ints, share: float, size: float) -> Floats:
         """Return each feature's probability such that so large a share of the selected ones is expected again."""

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.replication.agreements import ERROR_AT_FULL_SIZE, score_interval
-from holdfast.replication.profile import MOST, FrequencyProfile
+from holdfast.replication.profile import MOST, NO_AGREEMENT, FrequencyProfile
 from holdfast.results import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 
@@ -194,7 +194,8 @@ class Replicability(ResultMixin):
         Returns
         -------
         float
-            Extrapolated; ``nan`` if there is no number for these data.
+            Extrapolated; for fewer rows than these data have, between :attr:`half_agreement` and :attr:`agreement`.
+            ``nan`` if there is no number for these data.
 
         Raises
         ------
@@ -207,8 +208,13 @@ class Replicability(ResultMixin):
                 f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half "
                 f"to twice those of the data, got {n_rows}."
             )
+        return self._agreement_at(times)
+
+    def _agreement_at(self, times: float) -> float:
         if self.profile is None or not self.agreement > 0:
             return self.agreement
+        if times < 1 and self.half_agreement > NO_AGREEMENT:
+            return self.profile.interpolate(self.half_agreement, self.agreement, times, self.n_selected)
         return self.profile.extrapolate(self.agreement, self.n_selected, times, self.n_selected)
 
     @cached_property
@@ -223,12 +229,7 @@ class Replicability(ResultMixin):
             return None
         if self.agreement_at(least) >= wanted:
             return least
-        found = brentq(lambda rows: self._smooth(rows) - wanted, least, most)
-        return math.ceil(found)
-
-    def _smooth(self, rows: float) -> float:
-        assert self.profile is not None
-        return self.profile.extrapolate(self.agreement, self.n_selected, rows / self.n_rows, self.n_selected)
+        return math.ceil(brentq(lambda rows: self._agreement_at(rows / self.n_rows) - wanted, least, most))
 
     @property
     def sentence(self) -> str:
