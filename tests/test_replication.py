@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
@@ -395,6 +396,19 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     for form in ("html", "md"):
         assert found.sentence in render(summary, form)
     assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
+
+
+def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
+    X, y = draw(60, 0.8, 7, d=30)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
+    study.run(X, y, store=tmp_path / "s.db")
+    keep_replicability(tmp_path / "s.db", "anova", hf.replicability(study, X, y, n_halvings=20))
+    lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
+    (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
+    assert "| in a new study | direction |" in lines[head]
+    assert "| in models |" in lines[head]
+    assert {line.count("|") for line in lines[head : head + 4]} == {11}
+    assert not any("\\|" in line for line in lines[head : head + 2])
 
 
 @pytest.mark.parametrize("selector", [SELECTOR, hf.Candidates(RandomForestClassifier(5))])
