@@ -291,6 +291,16 @@ def test_one_of_several_sizes_of_a_selector_is_named():
         hf.replicability(SELECTOR, X, y, candidate="mrmr", n_halvings=10)
 
 
+def test_covariates_are_kept_out_of_the_selection():
+    X, y = draw(60, 1.0, 1, d=30)
+    study = hf.Study(selectors=[hf.selectors.AnovaF(4)], keep=["f0", "f1"], estimator=LogisticRegression())
+    frame = pd.DataFrame(X).add_prefix("f")
+    found = hf.replicability(study, frame, y, n_halvings=10, thorough=True)
+    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_halvings=10)
+    assert found.half_agreement == alone.half_agreement
+    assert not {"f0", "f1"} & set(found.selected)
+
+
 def test_rankings_need_a_number_of_features():
     X, y = draw(60, 1.0, 1)
     study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(20))
@@ -306,6 +316,15 @@ def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     assert "More than half of all features are selected" in text
     assert "A selected feature has 5 near-copies" in text
     assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()
+
+
+def test_few_groups_of_rows_are_warned_of():
+    X, y = draw(80, 1.0, 1)
+    few, many = (
+        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_halvings=10, control=False) for size in (5, 4)
+    )
+    assert few.cautions == ("A half has the rows of only 8 groups: with fewer than 10, halves say little.",)
+    assert many.cautions == ()
 
 
 def test_a_thorough_look_leaves_groups_of_rows_out_and_never_narrows_the_interval():
@@ -389,6 +408,8 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     keep_replicability(tmp_path / "s.db", "anova", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
+    assert "estimated from 20 random halvings of the rows" in summary.method.paragraph
+    assert "All other figures describe the variation over resamples" in summary.method.paragraph
     probabilities = {f"feature {row.feature}": row.probability for row in found.frame.itertuples()}
     shown = {row.feature: row.new_study for row in summary.features.shown if row.new_study == row.new_study}
     assert shown == {name: probabilities[name] for name in shown}

@@ -43,10 +43,10 @@ def find_answer(result: StudyResult) -> str | None:
         return None
     candidate = default_candidate(result)
     found = find_known(result, candidate)
-    return None if found is None else tell(result, candidate, found)
+    return None if found is None else format_answer(result, candidate, found)
 
 
-def tell(result: StudyResult, candidate: str, found: Replicability | str) -> str:
+def format_answer(result: StudyResult, candidate: str, found: Replicability | str) -> str:
     """Return the answer in a line, or the reason why there is none; a candidate among others is named."""
     if isinstance(found, str):
         answer = f"{UNKNOWN}: {found}."

@@ -13,7 +13,7 @@ from holdfast.measures import Measure, find_measure
 from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_kept, keep_replicability, tell
+from holdfast.replication.kept import find_kept, format_answer, keep_replicability
 from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
@@ -32,7 +32,7 @@ ALIKE = 0.7
 MOST_COMPARED = 2**23
 """Pairs of features that are compared at a time."""
 FEWEST_OF_CLASS = 10
-"""Rows of each class in a half, below which halves say little."""
+"""Rows of each class in a half, or groups of rows, below which halves say little."""
 
 
 def replicability(
@@ -128,7 +128,10 @@ def replicability(
     names = [name for family in plan.families for name in family.names]
     plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
-    plan = replace(plan, estimator=None, scoring=None, random_state=seed)
+    models = (
+        {"estimator": plan.estimator, "scoring": plan.scoring} if plan.keep else {"estimator": None, "scoring": None}
+    )
+    plan = replace(plan, random_state=seed, **models)  # covariates need a model, else none is trained
     if any(find_measure(measure).kind != "subset" for measure in measures):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
@@ -183,10 +186,10 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         try:
             kept = replicability(study, data, candidate=candidate, n_halvings=n_halvings, top=top, **options)
         except (ValueError, StudyError) as error:
-            return tell(result, candidate, str(error).partition("\n")[0].removesuffix("."))
+            return format_answer(result, candidate, str(error).partition("\n")[0].removesuffix("."))
         if result.path is not None:
             keep_replicability(result.path, candidate, kept)
-    return tell(result, candidate, kept)
+    return format_answer(result, candidate, kept)
 
 
 def _only_candidate(names: list[str], candidate: str | None) -> str:
@@ -252,6 +255,7 @@ def study_replicability(
     cautions = [
         *_warn_of_failures(result, candidate, pairs.n_runs // 2),
         *_warn_of_classes(result),
+        *_warn_of_groups(result),
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
         *_warn_of_jackknife(jackknife),
@@ -303,6 +307,14 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
     label, count = min(few.items(), key=lambda item: item[1])
     rows = f"{count} row{'' if count == 1 else 's'}"
     return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def _warn_of_groups(result: StudyResult) -> list[str]:
+    """Rows of one group are not independent: halves are as small as their number of groups."""
+    count = None if result.data.n_groups is None else result.data.n_groups // 2
+    if count is None or count >= FEWEST_OF_CLASS:
+        return []
+    return [f"A half has the rows of only {count} groups: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
