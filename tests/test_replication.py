@@ -2,6 +2,8 @@
 
 import json
 import math
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,7 @@ from holdfast.report import Summary, render, summarize
 from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.halvings import find_copies
 from holdfast.study import load_study
-from holdfast.study.store import open_to_write, verify
+from holdfast.study.store import StoreError, open_to_write, verify
 from holdfast.tradeoff.reported import features_that_count
 
 RNG = np.random.default_rng(0)
@@ -524,6 +526,22 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
         opened.put("replicability", {"anova": {"agreement": "high"}})
     assert find_kept(load_study(result.path), "anova") is None
     assert verify(result.path).state == "sound"
+
+
+@pytest.mark.filterwarnings("ignore:The store .* was damaged")
+def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
+    X, y = draw(60, 1.0, 6)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    keep_replicability(result.path, "anova", hf.replicability(study, X, y, n_halvings=12))
+    with closing(sqlite3.connect(result.path)) as connection, connection:
+        connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
+    assert verify(result.path).state == "damaged"
+    with pytest.raises(StoreError, match="1 of 13 entries of the plan lost: replicability"):
+        load_study(result.path)
+    assert study.run(X, y, store=result.path).stability("anova") == result.stability("anova")
+    assert verify(result.path).state == "sound"
+    assert find_kept(load_study(result.path), "anova") is None
 
 
 @pytest.mark.parametrize(

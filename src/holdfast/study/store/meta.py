@@ -72,7 +72,9 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "command": lambda value, _: value is None or isinstance(value, dict),
 }
 """What a reader takes for granted."""
-NEEDED = frozenset(META_CHECKS) - {"replicability"}
+OPTIONAL = frozenset({"replicability"})
+"""What is computed again if it is lost."""
+NEEDED = frozenset(META_CHECKS) - OPTIONAL
 """What a store must not lack."""
 
 
