@@ -40,6 +40,7 @@ DEFERRED = {
     ("benchmarking/result.py", "report"),
     ("study/features.py", "tradeoff"),
     ("study/features.py", "replication"),
+    ("study/reporting.py", "replication"),
 }
 """What a module may import from above it, inside functions only: methods of a result that answer questions."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

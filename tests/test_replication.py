@@ -390,7 +390,7 @@ def test_what_is_kept_is_what_was_found(tmp_path):
     with pytest.raises(ValueError, match="Expected a study with hf"):
         result.replicability()
     found = hf.replicability(study, X, y, n_halvings=20)
-    keep_replicability(tmp_path / "s.db", "anova", found)
+    keep_replicability(tmp_path / "s.db", found)
     kept = hf.load_study(tmp_path / "s.db").replicability()
     assert kept.to_dict() == found.to_dict()
     assert kept.sentence == found.sentence
@@ -407,7 +407,7 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     assert summarize(result).replication is None
     assert "new study" not in render(summarize(result)).split("<footer")[0].split('id="words"')[0]
     found = hf.replicability(study, X, y, n_halvings=20)
-    keep_replicability(tmp_path / "s.db", "anova", found)
+    keep_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
     assert "estimated from 20 random halvings of the rows" in summary.method.paragraph
@@ -425,7 +425,7 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
     X, y = draw(60, 0.8, 7, d=30)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
     study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(tmp_path / "s.db", "anova", hf.replicability(study, X, y, n_halvings=20))
+    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_halvings=20))
     lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
     assert "| in a new study | direction |" in lines[head]
@@ -520,7 +520,7 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
     found = hf.replicability(study, X, y, n_halvings=12)
-    keep_replicability(result.path, "anova", found)
+    keep_replicability(result.path, found)
     assert find_kept(load_study(result.path), "anova").sentence == found.sentence
     with open_to_write(result.path) as opened, opened.transaction():
         opened.put("replicability", {"anova": {"agreement": "high"}})
@@ -533,7 +533,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(result.path, "anova", hf.replicability(study, X, y, n_halvings=12))
+    keep_replicability(result.path, hf.replicability(study, X, y, n_halvings=12))
     with closing(sqlite3.connect(result.path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
     assert verify(result.path).state == "damaged"
@@ -646,3 +646,23 @@ def test_the_rows_for_half_of_the_list_are_told_within_twice_those_of_the_data()
     unknown = estimate_replicability(hf.Preferences.from_matrix(np.zeros((40, 9), int)), [], 50)
     assert unknown.rows_sentence == ""
     assert unknown.to_dict()["rows_for_half"] is None
+
+
+def test_what_a_study_found_is_asked_about_and_reported(tmp_path):
+    X, y = draw(60, 1.0, 11)
+    selectors = {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[4, 8])}
+    study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(10))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    found = hf.replicability(result, X, y, n_halvings=12)
+    assert found.candidate in result.candidates
+    assert find_kept(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence
+    in_memory = study.run(X, y)
+    summary = summarize(in_memory, replicability=found)
+    assert summary.candidate == found.candidate
+    assert summary.replication.sentence == found.sentence
+    assert summarize(in_memory, replicability=found, level=0.5).replication.low > summary.replication.low
+    other = next(name for name in result.candidates if name != found.candidate)
+    with pytest.raises(ValueError, match=r"Expected the replicability of .*, which the report shows, got that of"):
+        in_memory.report(tmp_path / "r.html", candidate=other, replicability=found)
+    with pytest.raises(ValueError, match="got results that were read from a store"):
+        hf.replicability(load_study(tmp_path / "s.db"), X, y)

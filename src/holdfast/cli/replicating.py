@@ -109,7 +109,7 @@ def replicate(
             level=level, n_jobs=chosen["jobs"], progress=not quiet,
         )  # fmt: skip
     if as_json:
-        print_json("replicability", {"candidate": name, **found.to_dict()})
+        print_json("replicability", found.to_dict())
     else:
         _print(found)
 

@@ -11,10 +11,10 @@ from holdfast.tradeoff.reported import default_candidate, features_that_count
 KEY = "replicability"
 
 
-def keep_replicability(store: str | Path, candidate: str, found: Replicability) -> None:
+def keep_replicability(store: str | Path, found: Replicability) -> None:
     """Write what is known of a candidate in new studies into the store of its study."""
     with open_to_write(store) as opened, opened.transaction():
-        opened.put(KEY, {**(opened.get(KEY) or {}), candidate: found.to_dict()})
+        opened.put(KEY, {**(opened.get(KEY) or {}), found.candidate: found.to_dict()})
 
 
 def find_kept(result: StudyResult, candidate: str) -> Replicability | None:

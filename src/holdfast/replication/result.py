@@ -85,6 +85,8 @@ class Replicability(ResultMixin):
         Expected agreement of two studies of half the size: the mean agreement of halves that share no row, unbiased.
     half_interval : Interval
         Of :attr:`half_agreement`, over data sets.
+    candidate : str
+        What selected the features, as a study calls it; empty if it has no name.
     n_rows, n_features : int
         Size of the data.
     frame : DataFrame
@@ -126,6 +128,7 @@ class Replicability(ResultMixin):
     frame: pd.DataFrame
     n_pairs: int
     n_empty: int = 0
+    candidate: str = ""
     reason: str | None = None
     cautions: tuple[str, ...] = ()
     level: float = 0.95

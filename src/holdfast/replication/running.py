@@ -124,7 +124,10 @@ def replicability(
     """
     check_count("n_halvings", n_halvings, FEWEST_PAIRS)
     halvings = Halvings(n_halvings)
-    plan = what if isinstance(what, Study) else Study(selectors=[what])
+    plan = _find_plan(what)
+    if isinstance(what, StudyResult):
+        candidate = candidate or default_candidate(what)
+        top = features_that_count(what, candidate) if top is None else top
     names = [name for family in plan.families for name in family.names]
     plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
     seed = plan.random_state if random_state is None else random_state
@@ -146,11 +149,25 @@ def replicability(
         halves = read_runs(again, result.candidates[0], top, measured=True)
         jackknife = jackknife_halves(halves, again.split_numbers(halves), again.n_splits)
     found = study_replicability(result, level=level, top=top, X=data.X, measures=measures, jackknife=jackknife)
-    if not control:
-        return found
-    shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
-    cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
-    return replace(found, shuffled_agreement=shuffled, cautions=cautions)
+    if control:
+        shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
+        cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
+        found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
+    if isinstance(what, StudyResult) and what.path is not None:
+        keep_replicability(what.path, found)
+    return found
+
+
+def _find_plan(what: Any) -> Study:
+    """The study of a selector, of itself, or behind what was found."""
+    if not isinstance(what, StudyResult):
+        return what if isinstance(what, Study) else Study(selectors=[what])
+    if what.study is None:
+        raise ValueError(
+            "Expected results together with their study, got results that were read from a store, which holds neither "
+            "data nor selectors; make the same hf.Study again, and pass it or what its run() returns."
+        )
+    return what.study
 
 
 def count_fits(n_halvings: int) -> int:
@@ -188,7 +205,7 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         except (ValueError, StudyError) as error:
             return format_answer(result, candidate, str(error).partition("\n")[0].removesuffix("."))
         if result.path is not None:
-            keep_replicability(result.path, candidate, kept)
+            keep_replicability(result.path, kept)
     return format_answer(result, candidate, kept)
 
 
@@ -262,7 +279,8 @@ def study_replicability(
     ]
     jackknife = float(np.nan_to_num(jackknife))
     found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
-    return replace(found, other_measures=_measure_halves(result, candidate, measures, top, X))
+    other = _measure_halves(result, candidate, measures, top, X)
+    return replace(found, candidate=candidate, other_measures=other)
 
 
 def _check_fits(result: StudyResult, candidate: str) -> None:

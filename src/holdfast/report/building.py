@@ -9,6 +9,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
 from holdfast.plots.text import clean_text
+from holdfast.replication import Replicability
 from holdfast.report.candidates import Estimates, describe_stability, estimate_stability, make_candidates, make_tradeoff
 from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
@@ -39,6 +40,7 @@ def summarize(
     threshold: float = 0.5,
     X: Any = None,
     y: Any = None,
+    replicability: Replicability | None = None,
     title: str = "Do the selected features hold?",
     **rule_options: Any,
 ) -> Summary:
@@ -64,6 +66,8 @@ def summarize(
         The features of the study; stand-ins must then be correlated too.
     y : array, optional
         The target beside X: single rows are then drawn in the box plots, and can be seen by whoever reads the report.
+    replicability : Replicability, optional
+        What :func:`holdfast.replicability` found for the reported candidate; without it, what the store says.
     title : str
         Heading of the report.
     **rule_options
@@ -95,6 +99,7 @@ def summarize(
         _check_measure(find_measure(measure), X)
     options = ReportOptions(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X, y=y,
+        replicability=replicability,
     )  # fmt: skip
     if candidate is not None:
         result.family(candidate)  # raises a message that lists the candidates
@@ -130,7 +135,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
     stability = describe_stability(result, candidate, estimates, options.level)
     information = _test_information(result, candidate, options)
     listed = _list_probabilities(result, options, rule_options, candidate, choice)
-    replicability = find_replicability(result, candidate, options.level)
+    replicability = find_replicability(result, candidate, options)
     features = None if candidate is None else make_features(result, candidate, common, options, listed, replicability)
     estimate = estimates.get(candidate or "")
     return Findings(

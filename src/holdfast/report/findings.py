@@ -25,6 +25,7 @@ class ReportOptions:
     threshold: float
     X: Any
     y: Any = None
+    replicability: Replicability | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

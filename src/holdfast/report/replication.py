@@ -2,13 +2,22 @@
 
 from holdfast.plots.text import clean_text
 from holdfast.replication import Replicability, find_known
+from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Replication
 from holdfast.study import StudyResult
 
 
-def find_replicability(result: StudyResult, candidate: str | None, level: float) -> Replicability | None:
-    """Return what is known of a candidate in new studies: kept in the store, or told by the halvings of the study."""
-    return None if candidate is None else find_known(result, candidate, level=level)
+def find_replicability(result: StudyResult, candidate: str | None, options: ReportOptions) -> Replicability | None:
+    """Return what is known of a candidate in new studies: as it was given, or as the study has it."""
+    given = options.replicability
+    if given is not None and given.candidate != candidate:
+        raise ValueError(
+            f"Expected the replicability of {candidate}, which the report shows, got that of {given.candidate}; "
+            "choose what is shown with candidate=."
+        )
+    if given is not None:
+        return given.at_level(options.level)
+    return None if candidate is None else find_known(result, candidate, level=options.level, X=options.X)
 
 
 def describe_replication(found: Replicability | None) -> Replication | None:

@@ -7,6 +7,7 @@ from holdfast.measures import Measure
 from holdfast.study.features import StudyFeatures
 
 if TYPE_CHECKING:
+    from holdfast.replication import Replicability
     from holdfast.report.inline import InlineReport
     from holdfast.report.render import Format
     from holdfast.study.result import StudyResult
@@ -29,6 +30,7 @@ class StudyReporting(StudyFeatures):
         threshold: float = 0.5,
         X: Any = None,
         y: Any = None,
+        replicability: "Replicability | None" = None,
         title: str | None = None,
         **parameters: Any,
     ) -> "InlineReport": ...
@@ -47,6 +49,7 @@ class StudyReporting(StudyFeatures):
         threshold: float = 0.5,
         X: Any = None,
         y: Any = None,
+        replicability: "Replicability | None" = None,
         title: str | None = None,
         **parameters: Any,
     ) -> Path: ...
@@ -64,6 +67,7 @@ class StudyReporting(StudyFeatures):
         threshold: float = 0.5,
         X: Any = None,
         y: Any = None,
+        replicability: "Replicability | None" = None,
         title: str | None = None,
         **parameters: Any,
     ) -> "Path | InlineReport":
@@ -85,6 +89,8 @@ class StudyReporting(StudyFeatures):
             The features that the study ran on; then features that stand in for each other must be correlated too.
         y : array, optional
             The target beside X: single rows are then drawn in the box plots, visible to whoever reads the report.
+        replicability : Replicability, optional
+            What :func:`holdfast.replicability` found for the reported candidate; without it, what the store says.
         title : str, optional
             Heading of the report.
         **parameters
@@ -113,6 +119,6 @@ class StudyReporting(StudyFeatures):
         heading = {} if title is None else {"title": title}
         summary = report.summarize(
             cast("StudyResult", self), candidate=candidate, rule=rule, metric=metric, measure=measure, level=level,
-            threshold=threshold, X=X, y=y, **heading, **parameters,
+            threshold=threshold, X=X, y=y, replicability=replicability, **heading, **parameters,
         )  # fmt: skip
         return report.InlineReport(summary) if path is None else report.write_report(summary, path, format=format)
