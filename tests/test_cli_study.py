@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app, run
 from holdfast.cli.printing import notes
+from holdfast.replication import count_fits
 from holdfast.study.store import open_to_write
 from holdfast.study.store.schema import OUTCOMES
 
@@ -324,3 +325,37 @@ def test_notes_on_the_command_line_name_nothing_of_python(capsys):
     with notes():
         warnings.warn("1 of 2 fits failed. The table .failures holds their tracebacks.", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "holdfast: note: 1 of 2 fits failed.\n"
+
+
+# What a new study would find
+
+
+def test_a_study_says_what_a_new_one_would_find_and_what_that_costs(folder):
+    found = told(*STUDY, "-s", "anova:k=3", "-n", 5)
+    assert found["new_study"].startswith("A new study of this size would be expected to select ")
+    assert told("show", "patients-study.db")["new_study"] == found["new_study"]
+    assert told(*STUDY, "-s", "anova:k=3", "-n", 5, "--no-replicability", "--no-store")["new_study"] is None
+    cost = told(*STUDY, "-s", "anova:k=3", "-n", 5, "--dry-run")["replicability"]
+    assert cost["fits"] == count_fits(50)
+    assert told(*STUDY, "-s", "anova:k=3", "--dry-run", "--no-replicability")["replicability"]["fits"] == 0
+
+
+@pytest.mark.parametrize(("perturb", "more"), [("halvings:n_halvings=12", 0), ("pairs:n_pairs=5", count_fits(50))])
+def test_rows_are_halved_for_new_studies_unless_the_study_does_it(folder, perturb, more):
+    arguments = [*STUDY, "-s", "anova:k=3", "--perturb", perturb]
+    assert told(*arguments, "--dry-run")["replicability"]["fits"] == more
+    found = told(*arguments, "--store", "s.db")
+    assert found["new_study"].startswith("A new study of this size would be expected to select ")
+    assert told("show", "s.db")["new_study"] == found["new_study"]
+
+
+def test_replicate_asks_of_data_and_of_a_store(folder):
+    of_data = told("replicate", *STUDY[1:], "-s", "anova:k=3", "-n", 12)
+    table = hf.read_table("patients.csv", "diagnosis", ignore=["patient"])
+    assert of_data["agreement"] == hf.replicability(hf.selectors.AnovaF(3), table, n_halvings=12).agreement
+    call(*STUDY, "-s", "anova:k=3|4", "-n", 5, "--no-replicability", "--store", "s.db")
+    of_store = told("replicate", "s.db", "--candidate", "anova(n_features=3)", "-n", 12, "--quiet")
+    assert of_store["agreement"] == of_data["agreement"]
+    printed = call("replicate", *STUDY[1:], "-s", "anova:k=3", "-n", 12).stdout
+    assert of_data["sentence"] in printed
+    assert all(row["feature"] in printed for row in of_data["frame"])

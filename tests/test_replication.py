@@ -2,23 +2,33 @@
 
 import json
 import math
+import sqlite3
+from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import holdfast as hf
-from holdfast.replication import Replicability, count_fits, estimate_replicability, find_kept, keep_replicability
+from holdfast.replication import Replicability, count_fits, estimate_replicability, find_answer, keep_replicability
 from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
+from holdfast.replication.kept import find_kept
 from holdfast.replication.profile import GROWTH, FrequencyProfile
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
 from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.halvings import find_copies
 from holdfast.study import load_study
-from holdfast.study.store import open_to_write, verify
+from holdfast.study.store import StoreError, open_to_write, verify
+from holdfast.tradeoff.reported import features_that_count
 
 RNG = np.random.default_rng(0)
 SELECTOR = hf.selectors.AnovaF(10)
@@ -67,9 +77,10 @@ def test_halves_of_one_halving_are_apart_from_those_of_others():
     assert_allclose(agreements.spread, max(np.var(means, ddof=1) - added, 0))
 
 
-@pytest.mark.parametrize("value", [-0.2, 0.0, 0.3, 0.95, 1.0])
-def test_a_score_interval_holds_every_value_that_is_not_too_far(value):
-    rate, z = 0.02, 1.959964
+@pytest.mark.parametrize("value", [-0.5, -0.2, -0.05, 0.0, 0.3, 0.95, 1.0])
+@pytest.mark.parametrize("rate", [0.001, 0.02, 0.13, 0.5, 1.0])
+def test_a_score_interval_holds_every_value_that_is_not_too_far(value, rate):
+    z = 1.959964
     low, high = score_interval(value, rate, 0.95)
     inside = [t for t in np.linspace(-1.5, 1, 5001) if (value - t) ** 2 <= z**2 * rate * soft_variance(t)]
     assert_allclose([low, high], [inside[0], inside[-1]], atol=2e-3)
@@ -130,7 +141,11 @@ def test_what_half_of_the_features_share_is_between():
     low, high = found.expected_interval
     assert low < found.expected < high
     assert found.frame["feature"].tolist()[:5] == sorted(range(5), key=found.frame["feature"].tolist().index)
-    assert found.agreement_at(50) < found.agreement < found.agreement_at(200)
+    assert_allclose(found.agreement_at(50), found.half_agreement, atol=1e-6)
+    assert_allclose(found.agreement_at(100), found.agreement, atol=1e-6)
+    sizes = [found.agreement_at(rows) for rows in range(50, 201, 5)]
+    assert np.diff(sizes).min() > 0
+    assert np.diff(sizes).max() < 0.03
     with pytest.raises(ValueError, match="Expected a number of rows from 50 to 200"):
         found.agreement_at(201)
 
@@ -149,6 +164,7 @@ def test_empty_halves_are_left_out_and_counted():
     [
         (slice(0, 60), range(8), "in 30 of 40 halvings a half selected nothing"),
         (slice(0, 0), [], "nothing was selected on all rows"),
+        (slice(0, 0), range(100), "every feature was selected on all rows"),
     ],
 )
 def test_what_is_not_known_has_a_reason(empty, selected, reason):
@@ -198,6 +214,22 @@ def test_equal_rows_are_found_in_dense_and_sparse_tables():
     X = np.array([[0.0, 1.0], [2.0, 0.0], [-0.0, 1.0]])
     assert find_copies(X).tolist() == find_copies(sp.csr_matrix(X)).tolist() == [0, 1, 0]
     assert find_copies(X[:2]) is find_copies(sp.csr_matrix(X[:2])) is None
+
+
+def test_equal_rows_are_found_in_tables_with_texts_and_missing_values():
+    frame = pd.DataFrame({"a": ["x", "y", "x", None, None], "b": [1.0, 1.0, 1.0, np.nan, np.nan]})
+    assert find_copies(frame).tolist() == find_copies(frame.to_numpy()).tolist() == [0, 1, 0, 2, 2]
+    assert find_copies(frame.astype({"a": "category"})).tolist() == [0, 1, 0, 2, 2]
+
+
+def test_selectors_that_encode_texts_or_fill_in_values_are_asked_too():
+    X, y = draw(60, 1.0, 5, d=6)
+    X[0, 0] = np.nan
+    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_halvings=10)
+    frame = pd.DataFrame(X[:, 1:]).assign(text=np.where(y, "a", "b"))
+    encoding = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_halvings=10)
+    assert filled.reason is encoded.reason is None
 
 
 def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
@@ -263,6 +295,16 @@ def test_one_of_several_sizes_of_a_selector_is_named():
         hf.replicability(SELECTOR, X, y, candidate="mrmr", n_halvings=10)
 
 
+def test_covariates_are_kept_out_of_the_selection():
+    X, y = draw(60, 1.0, 1, d=30)
+    study = hf.Study(selectors=[hf.selectors.AnovaF(4)], keep=["f0", "f1"], estimator=LogisticRegression())
+    frame = pd.DataFrame(X).add_prefix("f")
+    found = hf.replicability(study, frame, y, n_halvings=10, thorough=True)
+    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_halvings=10)
+    assert found.half_agreement == alone.half_agreement
+    assert not {"f0", "f1"} & set(found.selected)
+
+
 def test_rankings_need_a_number_of_features():
     X, y = draw(60, 1.0, 1)
     study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(20))
@@ -280,6 +322,15 @@ def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()
 
 
+def test_few_groups_of_rows_are_warned_of():
+    X, y = draw(80, 1.0, 1)
+    few, many = (
+        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_halvings=10, control=False) for size in (5, 4)
+    )
+    assert few.cautions == ("A half has the rows of only 8 groups: with fewer than 10, halves say little.",)
+    assert many.cautions == ()
+
+
 def test_a_thorough_look_leaves_groups_of_rows_out_and_never_narrows_the_interval():
     X, y = draw(60, 0.8, 7)
     quick, thorough = (hf.replicability(SELECTOR, X, y, n_halvings=20, thorough=more) for more in (False, True))
@@ -293,7 +344,35 @@ def test_a_jackknife_is_that_of_the_means_of_groups():
     runs = rng.random((10 * 2 * 6, 40)) < 0.3
     runs[:, 0] = True
     means = [np.mean([np.corrcoef(*pair)[0, 1] for pair in group]) for group in runs.reshape(10, 6, 2, 40)]
-    assert_allclose(jackknife_halves(hf.Preferences.from_matrix(runs)), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    halves, splits = hf.Preferences.from_matrix(runs), np.arange(120)
+    assert_allclose(jackknife_halves(halves, splits, 120), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    means[0] = np.mean([np.corrcoef(*pair)[0, 1] for pair in runs.reshape(10, 6, 2, 40)[0, 1:]])
+    without_one = halves.take(range(119, 0, -1))
+    assert_allclose(jackknife_halves(without_one, splits[:0:-1], 120), 0.9 * np.sum((means - np.mean(means)) ** 2))
+    assert math.isnan(jackknife_halves(halves.take(range(12, 120)), splits[12:], 120))
+
+
+@pytest.mark.filterwarnings("ignore:.* fits failed")
+def test_a_thorough_look_leaves_out_pairs_of_which_a_fit_failed():
+    X, y = draw(80, 1.0, 5)
+    usual = hf.replicability(FailsOn(), X, y, n_halvings=20, control=False)
+    some, none = (
+        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_halvings=20, thorough=True, control=False)
+        for share in (0.1, 0.97)
+    )
+    assert some.half_interval.low <= usual.half_interval.low
+    assert some.cautions == ()
+    assert none.half_interval == usual.half_interval
+    assert none.cautions[-1].startswith("Without some group of rows no pair of halves could be compared")
+
+
+def test_copies_of_a_row_are_left_out_together():
+    X, y = draw(60, 1.0, 5)
+    X[40:] = X[:20]
+    splits = splits_without_groups(Halvings(3).bind(X, y, None, 0), Samples.of(60, y), 0)
+    for (first, _), (second, _) in zip(splits[::2], splits[1::2], strict=True):
+        rows = np.concatenate([first, second])
+        assert (np.isin(np.arange(20), rows) == np.isin(np.arange(40, 60), rows)).all()
 
 
 def test_groups_are_left_out_of_every_half():
@@ -333,6 +412,8 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     keep_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
+    assert "estimated from 20 random halvings of the rows" in summary.method.paragraph
+    assert "All other figures describe the variation over resamples" in summary.method.paragraph
     probabilities = {f"feature {row.feature}": row.probability for row in found.frame.itertuples()}
     shown = {row.feature: row.new_study for row in summary.features.shown if row.new_study == row.new_study}
     assert shown == {name: probabilities[name] for name in shown}
@@ -340,6 +421,39 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     for form in ("html", "md"):
         assert found.sentence in render(summary, form)
     assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
+
+
+def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
+    X, y = draw(60, 0.8, 7, d=30)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
+    study.run(X, y, store=tmp_path / "s.db")
+    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_halvings=20))
+    lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
+    (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
+    assert "| in a new study | direction |" in lines[head]
+    assert "| in models |" in lines[head]
+    assert {line.count("|") for line in lines[head : head + 4]} == {11}
+    assert not any("\\|" in line for line in lines[head : head + 2])
+
+
+@pytest.mark.parametrize("selector", [SELECTOR, hf.Candidates(RandomForestClassifier(5))])
+def test_a_study_of_halvings_answers_by_itself(selector):
+    X, y = draw(60, 0.8, 7, d=30)
+    result = hf.Study(selectors={"any": selector}, perturbation=Halvings(12)).run(X, y)
+    top = features_that_count(result, "any")
+    found = result.replicability(top=top)
+    assert find_answer(result) == found.sentence
+    assert summarize(result).replication.sentence == found.sentence
+
+
+@pytest.mark.filterwarnings("ignore:.* fits failed")
+@pytest.mark.parametrize("rows", [60, 30])
+def test_a_report_does_without_an_answer_where_fits_failed(rows):
+    X, y = draw(60, 0.8, 7, d=30)
+    selectors = {"failing": FailsOn([rows], share=0.9), "anova": SELECTOR}
+    result = hf.Study(selectors=selectors, perturbation=Halvings(12)).run(X, y)
+    assert summarize(result, candidate="failing").replication is None
+    assert summarize(result, candidate="anova").replication is not None
 
 
 def test_it_depends_on_data_plan_and_seed_only():
@@ -414,6 +528,42 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
         opened.put("replicability", {"anova": {"agreement": "high"}})
     assert find_kept(load_study(result.path), "anova") is None
     assert verify(result.path).state == "sound"
+
+
+@pytest.mark.filterwarnings("ignore:The store .* was damaged")
+def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
+    X, y = draw(60, 1.0, 6)
+    study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
+    result = study.run(X, y, store=tmp_path / "s.db")
+    keep_replicability(result.path, hf.replicability(study, X, y, n_halvings=12))
+    with closing(sqlite3.connect(result.path)) as connection, connection:
+        connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
+    assert verify(result.path).state == "damaged"
+    with pytest.raises(StoreError, match="1 of 13 entries of the plan lost: replicability"):
+        load_study(result.path)
+    assert study.run(X, y, store=result.path).stability("anova") == result.stability("anova")
+    assert verify(result.path).state == "sound"
+    assert find_kept(load_study(result.path), "anova") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("n_rows", "many"), ("n_rows", 0), ("n_rows", 10**400), ("n_features", 8), ("n_features", 10**15),
+        ("n_pairs", -1), ("level", 5), ("agreement", None), ("agreement", 9), ("interval", [0, 1, 2]),
+        ("cautions", [1]), ("cautions", "few"), ("frame", []), ("variation", None), ("profile", None),
+        ("frame", [{"feature": "a", "column": 1, "probability": 2, "frequency": 1}]),
+        ("variation", {"half_rate": -1, "rate": 1, "slow": 0, "fast": 1}),
+        ("profile", {"n_runs": 40, "counts": [3], "features": [10**15]}),
+        ("profile", {"n_runs": 40, "counts": [10**30], "features": [100]}),
+        ("profile", {"n_runs": 40, "counts": [3], "features": [7]}), ("reason", {}), ("other_measures", ["yu"]),
+    ],
+)  # fmt: skip
+def test_a_record_with_wrong_values_is_refused(entry, value):
+    plain = estimate_replicability(halves_of(20, 100, 8, 6), range(8), 60).to_dict()
+    assert Replicability.from_dict(plain).to_dict() == plain
+    with pytest.raises(ValueError, match="Expected"):
+        Replicability.from_dict({**plain, entry: value})
 
 
 def test_one_feature_has_a_probability_and_several_a_number():

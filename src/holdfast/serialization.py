@@ -97,24 +97,25 @@ def from_plain(kind: type[Record], value: Any) -> Record:
     value : dict, list, str, number or None
         What a JSON reader returned.
     """
-    return _read(kind, value, kind.__name__)
+    return read_plain(kind, value, kind.__name__)
 
 
-def _read(kind: Any, value: Any, where: str) -> Any:
+def read_plain(kind: Any, value: Any, where: str) -> Any:
+    """Return a value of this type, which may be a union with None or a type of tuples, from plain values."""
     if kind is Any:
         return value
     if is_dataclass(kind):
         return _read_record(kind, value, where)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return None if value is None else _read(_without_none(arguments), value, where)
+        return None if value is None else read_plain(_without_none(arguments), value, where)
     if origin is tuple:
         return _read_tuple(arguments, value, where)
     if origin is Literal:
         return _expect(value in arguments, value, f"one of {', '.join(map(repr, arguments))}", where)
     if origin is not None:  # Mapping[str, …]
         items = _expect(isinstance(value, dict), value, "an object", where)
-        return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in items.items()}
+        return {key: read_plain(arguments[1], item, f"{where}.{key}") for key, item in items.items()}
     if kind is float:
         return math.nan if value is None else _read_number(value, where)
     return _expect(type(value) is kind, value, f"a JSON {TYPES[kind]}", where)
@@ -145,7 +146,7 @@ def _read_record(kind: Any, value: Any, where: str) -> Any:
     if unknown or missing:
         problem = f"lacks {', '.join(missing)}" if missing else f"has unknown entries: {', '.join(unknown)}"
         raise ValueError(f"{where} {problem}.")
-    return kind(**{name: _read(hints[name], item, f"{where}.{name}") for name, item in value.items()})
+    return kind(**{name: read_plain(hints[name], item, f"{where}.{name}") for name, item in value.items()})
 
 
 def _read_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
@@ -154,7 +155,7 @@ def _read_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ..
         kinds = (kinds[0],) * len(value)
     _expect(len(kinds) == len(value), value, f"an array of {len(kinds)}", where)
     return tuple(
-        _read(kind, item, f"{where}[{place}]") for place, (kind, item) in enumerate(zip(kinds, value, strict=True))
+        read_plain(kind, item, f"{where}[{place}]") for place, (kind, item) in enumerate(zip(kinds, value, strict=True))
     )
 
 

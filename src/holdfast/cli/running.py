@@ -94,6 +94,13 @@ def _replicate(
         )  # fmt: skip
 
 
+def needs_halvings(study: "Study") -> bool:
+    """Whether the rows must be halved to tell what a new study would find: a study of halvings has done it."""
+    from holdfast.resampling import Halvings
+
+    return not isinstance(study.perturbation, Halvings)
+
+
 class Ran(NamedTuple):
     """A study that has run, what a new one would find, and what to say at the end: where it is, and what is next."""
 

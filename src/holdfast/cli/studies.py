@@ -11,7 +11,7 @@ from holdfast.cli.configuration import check_trust, file_options, trust_by_optio
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import counted, interval_text, notes, number, print_data, print_json
 from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, HALVINGS, planned, run_study, stored_command, typed_options
+from holdfast.cli.running import DEFAULTS, HALVINGS, needs_halvings, planned, run_study, stored_command, typed_options
 from holdfast.cli.terminal import console, table
 from holdfast.serialization import to_plain
 
@@ -94,7 +94,8 @@ def study(
     if dry_run:
         check_trust(chosen, trust)
         data_read = read(chosen, quiet)
-        _print_plan(planned(chosen, data_read.task, trust), data_read, as_json, halved=chosen["replicability"])
+        plan = planned(chosen, data_read.task, trust)
+        _print_plan(plan, data_read, as_json, halved=chosen["replicability"] and needs_halvings(plan))
     else:
         ran = run_study(chosen, trust, quiet)
         _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)

@@ -36,11 +36,16 @@ FACTOR_AT_FULL_SIZE, ERROR_AT_FULL_SIZE = 1.75, 0.028
 FEWEST_PAIRS = 10
 
 
-def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:
-    """Pearson's correlation of all runs with all, from how many features they share; ``nan`` for empty or full ones."""
-    spread = np.sqrt(sizes * (1 - sizes / n_features))
+def pearson(overlaps: Floats, sizes: Ints, other_sizes: Ints, n_features: int) -> Floats:
+    """Pearson's correlation of selections, from how many features they share; ``nan`` if one is empty or full."""
+    deviation, other_deviation = (np.sqrt(size * (1 - size / n_features)) for size in (sizes, other_sizes))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (overlaps - np.outer(sizes, sizes) / n_features) / np.outer(spread, spread)
+        return (overlaps - sizes * other_sizes / n_features) / (deviation * other_deviation)
+
+
+def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:
+    """Pearson's correlation of all runs with all."""
+    return pearson(overlaps, sizes[:, None], sizes[None, :], n_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +110,13 @@ def soft_variance(agreement: float) -> float:
 def score_interval(value: float, rate: float, level: float) -> Interval:
     r"""Return every :math:`t` with :math:`(\text{value} - t)^2 \le z^2 \cdot \text{rate} \cdot h(t)`, as Wilson's.
 
-    :math:`h` is :func:`soft_variance`: below 0 it is that at 0, so the lower end is solved apart there.
+    :math:`h` is :func:`soft_variance`: below 0 it is that at 0, so ends below 0 are solved apart.
     """
     r = float(ndtri((1 + level) / 2)) ** 2 * rate
+    reach = math.sqrt(r * soft_variance(0.0))
     middle = value + r / 2
-    root = math.sqrt(max(middle**2 - (1 + r) * (value**2 - r * SOFTNESS * (1 + SOFTNESS)), 0.0))
-    low, high = (middle - root) / (1 + r), (middle + root) / (1 + r)
-    if low < 0:
-        low = value - math.sqrt(r * soft_variance(0.0))
-    if high < 0:
-        high = value + math.sqrt(r * soft_variance(0.0))
+    square = middle**2 - (1 + r) * (value**2 - reach**2)
+    root = math.sqrt(max(square, 0.0))
+    low = value - reach if value < reach else (middle - root) / (1 + r)
+    high = (middle + root) / (1 + r) if square >= 0 and middle + root > 0 else value + reach
     return Interval(low, min(high, 1.0))

@@ -26,9 +26,10 @@ SHUFFLE = 7
 """Stream of random numbers for the order of the target."""
 
 
-def shuffled_agreement(plan: Study, given: GivenData, top: int | None, seed: int, **running: Any) -> float:
+def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running: Any) -> float:
     """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
-    target, study = np.asarray(given.y), replace(plan, perturbation=Halvings(N_HALVINGS), random_state=seed)
+    target, seed = np.asarray(given.y), int(plan.random_state)
+    study = replace(plan, perturbation=Halvings(N_HALVINGS))
     orders = [rng_of(seed, place, SHUFFLE).permutation(len(target)) for place in range(N_ORDERS)]
     within = [_agreements(study, given._replace(y=target[order]), top, running) for order in orders]
     known = np.concatenate(within)

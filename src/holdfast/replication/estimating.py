@@ -47,7 +47,7 @@ def estimate_replicability(
     Returns
     -------
     Replicability
-        Undefined with a reason, if in most halvings a half selected nothing or everything.
+        Undefined with a reason, if in most halvings a half selected nothing or everything, or the fit to all rows did.
 
     Raises
     ------
@@ -71,9 +71,9 @@ def estimate_replicability(
     check_level(level)
     if halves.kind != "subset" or halves.n_runs % 2:
         raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
-    mine, speaking = np.sort(np.asarray(selected, dtype=np.int64)), _speaking(halves)
-    n_pairs, n_empty = speaking.size, int((~speaking).sum())
-    reason = _why_undefined(n_pairs, n_empty, mine.size, _silence(halves))
+    mine, usable = np.sort(np.asarray(selected, dtype=np.int64)), _find_usable(halves)
+    n_pairs, n_empty = usable.size, int((~usable).sum())
+    reason = _why_undefined(n_pairs, n_empty, mine.size, halves)
     about: dict[str, Any] = {
         "n_rows": n_rows, "n_features": halves.n_features, "n_pairs": n_pairs, "n_empty": n_empty, "reason": reason,
         "cautions": tuple(cautions), "level": level,
@@ -83,7 +83,7 @@ def estimate_replicability(
         unknown = np.full(halves.n_features, math.nan)
         return Replicability(agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
                              frame=_frame(halves, mine, unknown), **about)  # fmt: skip
-    found = _find(halves.take(np.flatnonzero(np.repeat(speaking, 2)).tolist()), mine, jackknife)
+    found = _estimate(halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist()), mine, jackknife)
     interval, half_interval = found.variation.intervals(found.agreement, found.half_agreement, level)
     return Replicability(
         agreement=found.agreement, interval=interval, half_agreement=found.half_agreement, half_interval=half_interval,
@@ -91,7 +91,7 @@ def estimate_replicability(
     )  # fmt: skip
 
 
-class _Found(NamedTuple):
+class _Estimates(NamedTuple):
     """The numbers of a :class:`Replicability`."""
 
     agreement: float
@@ -101,9 +101,9 @@ class _Found(NamedTuple):
     profile: FrequencyProfile
 
 
-def _find(runs: Preferences, mine: Ints, jackknife: float) -> _Found:
-    """What halves that all select something say."""
-    d, size, size_now = runs.n_features, float(runs.sizes.mean()), min(max(mine.size, 1), runs.n_features - 1)
+def _estimate(runs: Preferences, mine: Ints, jackknife: float) -> _Estimates:
+    """Estimate agreements and probabilities from halves that all select something."""
+    d, size, size_now = runs.n_features, float(runs.sizes.mean()), mine.size
     members = runs.to_sparse().astype(np.float64)
     agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
     profile = FrequencyProfile(runs.counts, runs.n_runs)
@@ -115,11 +115,11 @@ def _find(runs: Preferences, mine: Ints, jackknife: float) -> _Found:
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
     share = agreement * (1 - size_now / d) + size_now / d
     probability = profile.shrink(mine, share, size_now)
-    return _Found(agreement, agreements.half, variation, probability, profile)
+    return _Estimates(agreement, agreements.half, variation, probability, profile)
 
 
-def _speaking(halves: Preferences) -> NDArray[np.bool_]:
-    """Which halvings say something: both halves select some features, and neither all."""
+def _find_usable(halves: Preferences) -> NDArray[np.bool_]:
+    """Return which halvings have an agreement: both halves select some features, and neither all."""
     some = (halves.sizes > 0) & (halves.sizes < halves.n_features)
     return some[::2] & some[1::2]
 
@@ -130,15 +130,15 @@ def _silence(halves: Preferences) -> str:
     return "nothing, or everything" if nothing and everything else "everything" if everything else "nothing"
 
 
-def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, silence: str) -> str | None:
+def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, halves: Preferences) -> str | None:
     if n_pairs < FEWEST_PAIRS:
         pairs = "1 halving is" if n_pairs == 1 else f"{n_pairs} halvings are"
         return f"{pairs} too few, {FEWEST_PAIRS} are needed"
     if not n_selected:
         return "nothing was selected on all rows"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
-        return f"in {n_empty} of {n_pairs} halvings a half selected {silence}"
-    return None
+        return f"in {n_empty} of {n_pairs} halvings a half selected {_silence(halves)}"
+    return "every feature was selected on all rows" if n_selected == halves.n_features else None
 
 
 def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,10 @@ from scipy.optimize import brentq
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.replication.agreements import (
-    ERROR_AT_FULL_SIZE,
-    score_interval,
-)
-from holdfast.replication.profile import FrequencyProfile
+from holdfast.replication.agreements import ERROR_AT_FULL_SIZE, score_interval
+from holdfast.replication.profile import MOST, NO_AGREEMENT, FrequencyProfile
 from holdfast.results import ResultMixin
-from holdfast.serialization import to_plain
+from holdfast.serialization import read_plain, to_plain
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -60,6 +57,16 @@ class Variation:
         slow, fast = (score_interval(bound, self.rate, level) for bound in (self.slow, self.fast))
         low = min(middle.low, slow.low) if half.low > 0 else min(middle.low, slow.low, half.low)
         return Interval(low, max(middle.high, fast.high)), half
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A row of the frame of features."""
+
+    feature: Any
+    column: int
+    probability: float
+    frequency: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,7 +197,8 @@ class Replicability(ResultMixin):
         Returns
         -------
         float
-            Extrapolated; ``nan`` if there is no number for these data.
+            Extrapolated; for fewer rows than these data have, between :attr:`half_agreement` and :attr:`agreement`.
+            ``nan`` if there is no number for these data.
 
         Raises
         ------
@@ -203,8 +211,13 @@ class Replicability(ResultMixin):
                 f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half "
                 f"to twice those of the data, got {n_rows}."
             )
+        return self._agreement_at(times)
+
+    def _agreement_at(self, times: float) -> float:
         if self.profile is None or not self.agreement > 0:
             return self.agreement
+        if times < 1 and self.half_agreement > NO_AGREEMENT:
+            return self.profile.interpolate(self.half_agreement, self.agreement, times, self.n_selected)
         return self.profile.extrapolate(self.agreement, self.n_selected, times, self.n_selected)
 
     @cached_property
@@ -219,12 +232,7 @@ class Replicability(ResultMixin):
             return None
         if self.agreement_at(least) >= wanted:
             return least
-        found = brentq(lambda rows: self._smooth(rows) - wanted, least, most)
-        return math.ceil(found)
-
-    def _smooth(self, rows: float) -> float:
-        assert self.profile is not None
-        return self.profile.extrapolate(self.agreement, self.n_selected, rows / self.n_rows, self.n_selected)
+        return math.ceil(brentq(lambda rows: self._agreement_at(rows / self.n_rows) - wanted, least, most))
 
     @property
     def sentence(self) -> str:
@@ -297,22 +305,45 @@ class Replicability(ResultMixin):
         -------
         Replicability
             With the same numbers and words.
+
+        Raises
+        ------
+        ValueError
+            If a value is not of the type it should have, or numbers do not fit each other.
         """
-        known = {item.name: plain[item.name] for item in fields(cls)}
-        numbers = {name: _number(known[name]) for name in ("agreement", "half_agreement", "shuffled_agreement")}
-        intervals = {name: Interval(*map(_number, known[name])) for name in ("interval", "half_interval")}
-        frame = pd.DataFrame(known["frame"], columns=["feature", "column", "probability", "frequency"])
+        hints = get_type_hints(cls) | {"interval": tuple[float, float], "half_interval": tuple[float, float]}
+        hints |= {"frame": tuple[_Row, ...], "profile": Any}
+        known = {item.name: read_plain(hints[item.name], plain[item.name], item.name) for item in fields(cls)}
+        known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
-        other = {name: _number(value) for name, value in known["other_measures"].items()}
-        variation = known["variation"] and Variation(**{name: float(x) for name, x in known["variation"].items()})
-        more = {
-            "frame": frame,
-            "profile": profile,
-            "variation": variation,
-            "cautions": tuple(known["cautions"]),
-            "other_measures": other,
-        }
-        return cls(**{**known, **numbers, **intervals, **more})
+        frame = pd.DataFrame(known["frame"], columns=[column.name for column in fields(_Row)])
+        found = cls(**{**known, "frame": frame, "profile": profile})
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Raise if numbers that were read do not fit each other."""
+        check_level(self.level)
+        if not (
+            0 < self.n_rows < MOST
+            and 0 <= self.n_empty <= self.n_pairs < MOST
+            and self.frame["column"].between(0, self.n_features - 1).all()
+            and (self.reason is not None or self._is_known())
+        ):
+            raise ValueError("Expected numbers of a replicability that fit each other, got others.")
+
+    def _is_known(self) -> bool:
+        """Whether all is there that an answer with numbers needs."""
+        numbers = [self.agreement, self.half_agreement, *self.interval, *self.half_interval]
+        return (
+            0 < self.n_selected < self.n_features
+            and bool(self.frame["probability"].between(0, 1).all())
+            and self.profile is not None
+            and self.profile.n_features == self.n_features
+            and self.variation is not None
+            and min(self.variation.half_rate, self.variation.rate) >= 0
+            and all(-2 <= number <= 1 for number in numbers)
+        )
 
     def plot(self, *, most: int = 30) -> "AnyChart":
         """Draw the probability that a new study selects each feature, beside the share of halves that did.
@@ -364,7 +395,3 @@ def _format_span(low: float, high: float, form: str) -> str:
     """An interval in words; one number if its ends are the same."""
     ends = f"{low:{form}}", f"{high:{form}}"
     return " to ".join(dict.fromkeys(ends))
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)

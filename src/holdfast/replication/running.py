@@ -1,5 +1,6 @@
 """Whether a new study would select the same features: halvings of one candidate, and what they say."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from holdfast.measures import Measure, find_measure
 from holdfast.replication.agreements import FEWEST_PAIRS
 from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_kept, find_known, has_halvings, keep_replicability, tell
+from holdfast.replication.kept import find_kept, find_known, format_answer, has_halvings, keep_replicability
 from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.replication.result import Replicability
 from holdfast.replication.thorough import jackknife_halves, splits_without_groups
@@ -22,15 +23,17 @@ from holdfast.resampling.halvings import ALL_ROWS, find_copies
 from holdfast.resampling.perturbation import check_count
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, StudyResult, UnansweredError
-from holdfast.study.data import StudyData, prepare_data, take_data
+from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
 from holdfast.study.progress import Report
 from holdfast.tradeoff.refit import study_of_candidate
 from holdfast.tradeoff.reported import default_candidate, features_that_count
 
 ALIKE = 0.7
 """Correlation from which features of a list count as near-copies."""
+MOST_COMPARED = 2**23
+"""Pairs of features that are compared at a time."""
 FEWEST_OF_CLASS = 10
-"""Rows of each class in a half, below which halves say little."""
+"""Rows of each class in a half, or groups of rows, below which halves say little."""
 
 
 def replicability(
@@ -126,33 +129,21 @@ def replicability(
     if top is not None:
         check_count("top", top, 1)
     asked = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
-    halvings = Halvings(n_halvings)
-    plan = _find_plan(what)
     if isinstance(what, StudyResult):
         candidate = candidate or default_candidate(what)
         top = features_that_count(what, candidate) if top is None else top
-    names = [name for family in plan.families for name in family.names]
-    plan = study_of_candidate(plan, _only_candidate(names, candidate), halvings)
-    seed = plan.random_state if random_state is None else random_state
-    plan = replace(plan, estimator=None, scoring=None, random_state=seed)
-    if any(measure.kind != "subset" for measure in asked):
-        plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
+    plan = _plan_halvings(_find_study(what), candidate, Halvings(n_halvings), random_state, asked)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
     top = cut or top
-    given, task = take_data(X, y, groups), result.plan["task"]
-    data = prepare_data(given.X, given.y, given.groups, plan.keep, task, None)
-    jackknife = 0.0
-    if thorough:
-        bound = halvings.bind(data.X, data.y, data.groups, int(seed))
-        without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, int(seed)))
-        again = without_groups.run(X, y, groups=groups, progress=progress, **running)
-        jackknife = jackknife_halves(read_runs(again, result.candidates[0], top, measured=True))
+    given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
+    data = prepare_data(given.X, given.y, given.groups, plan.keep, plan.task, None)
+    jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
     found = study_replicability(result, level=level, top=top, X=data.X, measures=asked, jackknife=jackknife)
     found = replace(found, cautions=(*_warn_of_cut(result, cut), *_warn_of_dependent_rows(data), *found.cautions))
     if control:
-        shuffled = shuffled_agreement(replace(plan, task=task), given, top, int(seed), **running)
+        shuffled = shuffled_agreement(plan, given, top, **running)
         cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
         found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
     if isinstance(what, StudyResult) and what.path is not None and what.plan["data"] == result.plan["data"]:
@@ -160,7 +151,32 @@ def replicability(
     return found
 
 
-def _find_plan(what: Any) -> Study:
+def _plan_halvings(
+    study: Study, candidate: str | None, halvings: Halvings, seed: int | None, measures: Sequence[Measure]
+) -> Study:
+    """The study of one candidate on halves; without a model, unless covariates need one."""
+    names = [name for family in study.families for name in family.names]
+    plan = study_of_candidate(study, _only_candidate(names, candidate), halvings)
+    if seed is not None:
+        plan = replace(plan, random_state=seed)
+    if not plan.keep:
+        plan = replace(plan, estimator=None, scoring=None)
+    if any(measure.kind != "subset" for measure in measures):
+        plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})
+    return plan
+
+
+def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int | None, **running: Any) -> float:
+    """Variance over data sets of the mean agreement, by the same halvings without each of some groups of rows."""
+    seed = int(plan.random_state)
+    bound = plan.perturbation.bind(data.X, data.y, data.groups, seed)
+    without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, seed))
+    again = without_groups.run(given.X, given.y, groups=given.groups, **running)
+    halves = read_runs(again, again.candidates[0], top, measured=True)
+    return jackknife_halves(halves, again.split_numbers(halves), again.n_splits)
+
+
+def _find_study(what: Any) -> Study:
     """The study of a selector, of itself, or behind what was found."""
     if not isinstance(what, StudyResult):
         return what if isinstance(what, Study) else Study(selectors=[what])
@@ -205,10 +221,10 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         try:
             kept = replicability(study, data, candidate=candidate, n_halvings=n_halvings, top=top, **options)
         except (ValueError, StudyError) as error:
-            return tell(result, candidate, str(error).partition("\n")[0].removesuffix("."))
+            return format_answer(result, candidate, str(error).partition("\n")[0].removesuffix("."))
         if result.path is not None:
             keep_replicability(result.path, kept)
-    return tell(result, candidate, kept)
+    return format_answer(result, candidate, kept)
 
 
 def _only_candidate(names: list[str], candidate: str | None) -> str:
@@ -274,11 +290,14 @@ def study_replicability(
     cautions = [
         *_warn_of_failures(result, candidate, pairs.n_runs // 2),
         *_warn_of_classes(result),
+        *_warn_of_groups(result),
         *_warn_of_size(selected.size, whole.n_features),
         *_warn_of_copies(X, selected),
+        *_warn_of_jackknife(jackknife),
     ]
     others, unanswered = _measure_halves(result, candidate, measures, top, X)
     cautions += unanswered
+    jackknife = float(np.nan_to_num(jackknife))
     found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
     return replace(found, candidate=candidate, other_measures=others)
 
@@ -339,7 +358,7 @@ def _warn_of_classes(result: StudyResult) -> list[str]:
 
 
 def _warn_of_dependent_rows(data: StudyData) -> list[str]:
-    """Say how many rows are copies of others, or of which class there are few groups."""
+    """Say how many rows are copies of others; with groups, of which class there are few."""
     n = len(data.y)
     if data.groups is None:
         copies = find_copies(data.X)
@@ -347,7 +366,7 @@ def _warn_of_dependent_rows(data: StudyData) -> list[str]:
         some = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
         text = f"{some}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
         return [text] if n_copies else []
-    if data.classes is None:
+    if data.classes is None or len(np.unique(data.groups)) // 2 < FEWEST_OF_CLASS:  # few groups are told anyway
         return []
     counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
     label, count = min(counts.items(), key=lambda item: item[1])
@@ -357,18 +376,37 @@ def _warn_of_dependent_rows(data: StudyData) -> list[str]:
     return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
+def _warn_of_groups(result: StudyResult) -> list[str]:
+    """Rows of one group are not independent: halves are as small as their number of groups."""
+    count = None if result.data.n_groups is None else result.data.n_groups // 2
+    if count is None or count >= FEWEST_OF_CLASS:
+        return []
+    return [f"A half has the rows of only {count} groups: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
 def _warn_of_size(n_selected: int, n_features: int) -> list[str]:
     if 2 * n_selected <= n_features or n_selected == n_features:
         return []
     return ["More than half of all features are selected: the interval may be too narrow."]
 
 
+def _warn_of_jackknife(jackknife: float) -> list[str]:
+    if jackknife == jackknife:
+        return []
+    return ["Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."]
+
+
 def _warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     """Whether the list swaps blocks of near-copies about as large as itself."""
     if X is None or selected.size < 2 or sp.issparse(X):
         return []
-    alike = Correlation(X).block(selected.astype(np.int64), np.arange(np.shape(X)[1])) >= ALIKE
-    largest = int(alike.sum(axis=1).max())
+    try:
+        similarity = Correlation(X)
+    except (TypeError, ValueError):  # columns that are no numbers, or miss some
+        return []
+    everything = np.arange(similarity.n_features)
+    parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
+    largest = max(int((similarity.block(part, everything) >= ALIKE).sum(axis=1).max()) for part in parts if part.size)
     if 2 * largest < selected.size or largest < 3:
         return []
     return [

@@ -103,8 +103,20 @@ def _sentences(findings: Findings) -> list[str]:
             f"{format_percent(features.threshold)}; it holds if, in addition, the candidate predicts better than "
             "guessing."
         )
-    sentences.append("All figures describe the variation over resamples of this data set, not over new samples.")
+    sentences.extend(_on_new_studies(findings))
     return sentences
+
+
+def _on_new_studies(findings: Findings) -> list[str]:
+    found = findings.replicability
+    if found is None or found.reason is not None:
+        return ["All figures describe the variation over resamples of this data set, not over new samples."]
+    return [
+        f"Agreement with a new study was estimated from {found.n_pairs} random halvings of the rows: that of two "
+        "studies of half the size as the mean Pearson correlation of what the two halves selected, which share no row; "
+        "that of studies of this size by extrapolation. Its intervals describe the variation over data sets.",
+        "All other figures describe the variation over resamples of this data set, not over new samples.",
+    ]
 
 
 def _on_prediction(findings: Findings) -> list[str]:

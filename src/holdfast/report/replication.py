@@ -8,16 +8,16 @@ from holdfast.study import StudyResult
 
 
 def find_replicability(result: StudyResult, candidate: str | None, options: ReportOptions) -> Replicability | None:
-    """Return what is known of a candidate in new studies: as it was given, or else what its study knows."""
+    """Return what is known of a candidate in new studies: as it was given, or as the study has it."""
     given = options.replicability
-    if given is None:
-        return find_known(result, candidate, options.level)
-    if given.candidate != candidate:
+    if given is not None and given.candidate != candidate:
         raise ValueError(
-            f"Expected the replicability of {candidate}, which the report shows, got that of {given.candidate}; choose "
-            "what is shown with candidate=."
+            f"Expected the replicability of {candidate}, which the report shows, got that of {given.candidate}; "
+            "choose what is shown with candidate=."
         )
-    return given.at_level(options.level)
+    if given is not None:
+        return given.at_level(options.level)
+    return None if candidate is None else find_known(result, candidate, level=options.level, X=options.X)
 
 
 def describe_replication(found: Replicability | None) -> Replication | None:

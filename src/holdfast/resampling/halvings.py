@@ -4,8 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from holdfast.declared import About
 from holdfast.resampling.perturbation import PERTURBATIONS, Perturbation, check_count
@@ -82,7 +83,12 @@ class Halvings(Perturbation):
         copies = None if groups is not None else find_copies(X)
         return self if copies is None else _HalvingsOfCopies(self.n_halvings, self.stratify, self.random_state, copies)
 
+    def units(self, samples: Samples) -> Samples:
+        """Return the rows with those that stay together as groups."""
+        return samples
+
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
+        samples = self.units(samples)
         if index == 0:
             return split_of_rows(ALL_ROWS, 0, samples, seed, np.arange(samples.n), no_rows(), measured=False)
         halving, half = divmod(index - 1, 2)
@@ -103,11 +109,11 @@ class _HalvingsOfCopies(Halvings):
     def identity(self) -> dict[str, Any]:
         return Halvings(self.n_halvings, self.stratify).identity()
 
-    def check(self, samples: Samples) -> None:
-        super().check(replace(samples, groups=self.copies))
+    def units(self, samples: Samples) -> Samples:
+        return replace(samples, groups=self.copies)
 
-    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
-        return super().make_split(index, replace(samples, groups=self.copies), seed)
+    def check(self, samples: Samples) -> None:
+        super().check(self.units(samples))
 
 
 def find_copies(X: ArrayLike | Any) -> Places | None:
@@ -119,8 +125,16 @@ def find_copies(X: ArrayLike | Any) -> Places | None:
         ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
         keys = [table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in ends]
     else:
-        values = np.ascontiguousarray(np.asarray(X, dtype=np.float64)) + 0.0  # -0 is 0
-        keys = [row.tobytes() for row in values]
+        keys = [row.tobytes() for row in _comparable(X)]
     numbers: dict[bytes, int] = {}
     places = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
     return places if len(numbers) < len(places) else None
+
+
+def _comparable(X: Any) -> NDArray[Any]:
+    """Values whose bytes are equal if they are: numbers, or the number of each different value of a column."""
+    try:
+        return np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0 is 0
+    except (TypeError, ValueError):  # texts, categories, dates
+        frame = pd.DataFrame(X)
+        return np.column_stack([pd.factorize(frame.iloc[:, place])[0] for place in range(frame.shape[1])])

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.study.effects import QUANTILES, THIRDS
-from holdfast.study.store.meta import NEEDED, faulty_meta, is_json, parse_meta
+from holdfast.study.store.meta import NEEDED, OPTIONAL, faulty_meta, is_json, parse_meta
 from holdfast.study.store.packing import unpack_rows, unpack_weights
-from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, Table, wrap_sum
+from holdfast.study.store.schema import FORMAT, META, TABLES, TOTALS, Row, Table, wrap_sum
 from holdfast.study.store.store import StoreError
 
 MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -370,7 +370,7 @@ def refuse_unusable(checks: Checks, path: Any) -> None:
     lost = [
         _describe(check, checks)
         for check in checks.values()
-        if not check.table.recomputable and (check.damaged or check.stale or check.missing)
+        if not check.table.recomputable and (_cannot_recompute(check) or check.stale or check.missing)
     ]
     if lost:
         raise StoreError(
@@ -383,6 +383,11 @@ def refuse_unusable(checks: Checks, path: Any) -> None:
     lacking = sorted(NEEDED - set(meta))
     if meta and lacking:
         raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
+
+
+def _cannot_recompute(check: TableCheck) -> bool:
+    """Whether a damaged row of a table that holds the plan is more than an answer that can be computed again."""
+    return any(check.table is not META or row[0] not in OPTIONAL for row in check.damaged)
 
 
 def wrong_format(version: Any, path: Any) -> StoreError:

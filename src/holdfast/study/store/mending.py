@@ -15,7 +15,7 @@ from holdfast.study.store.checking import (
 )  # fmt: skip
 from holdfast.study.store.opening import explain_errors, open_to_read
 from holdfast.study.store.reading import read_tables
-from holdfast.study.store.schema import BASELINES, Row, Table
+from holdfast.study.store.schema import BASELINES, META, Row, Table
 from holdfast.study.store.store import Store, StoreError
 
 State = Literal["sound", "damaged", "unusable"]
@@ -39,7 +39,7 @@ def mend(store: Store) -> bool:
 
 
 def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
-    """What is left of the tables that can be recomputed: a fit is whole, or it is run again."""
+    """What is left of the tables that can be recomputed, and of the plan: a fit is whole, or it is run again."""
     fit_checks = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
     lost = {row[:2] for check in fit_checks for row in check.damaged}
     failed = {row[:2] for row in checks["failures"].rows}
@@ -51,6 +51,7 @@ def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
         for check in checks.values()
         if check.table.recomputable and check.table not in remaining
     }
+    others[META] = checks["meta"].rows
     if not checks["baselines"].is_sound:  # all of them: a split that has some counts as done
         others[BASELINES] = []
     return {**others, **remaining}

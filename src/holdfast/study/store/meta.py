@@ -66,11 +66,15 @@ META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "data_record": lambda value, _: _is_data_record(value),
     "no_effects": lambda value, _: value is None or isinstance(value, str),
     "prefilter": lambda value, _: value is None or isinstance(value, str),
-    "replicability": lambda value, _: isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()),
+    "replicability": lambda value, _: (
+        isinstance(value, dict) and all(isinstance(answer, dict) for answer in value.values())
+    ),
     "command": lambda value, _: value is None or isinstance(value, dict),
 }
 """What a reader takes for granted."""
-NEEDED = frozenset(META_CHECKS) - {"replicability"}
+OPTIONAL = frozenset({"replicability"})
+"""What is computed again if it is lost."""
+NEEDED = frozenset(META_CHECKS) - OPTIONAL
 """What a store must not lack."""
 
 
