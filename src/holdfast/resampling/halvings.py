@@ -84,7 +84,18 @@ class Halvings(Perturbation):
         return self if copies is None else _HalvingsOfCopies(self.n_halvings, self.stratify, self.random_state, copies)
 
     def units(self, samples: Samples) -> Samples:
-        """Return the rows with those that stay together as groups."""
+        """Return the rows with those that stay together as groups.
+
+        Parameters
+        ----------
+        samples : Samples
+            The rows.
+
+        Returns
+        -------
+        Samples
+            The same; groups are equal rows, where there are any and no others.
+        """
         return samples
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
