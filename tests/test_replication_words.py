@@ -211,3 +211,15 @@ def test_few_patients_are_told_however_many_rows_they_have(rows_per_patient, tol
     cautions = hf.replicability(SELECTOR, X, y, groups=patients, n_halvings=10, control=False).cautions
     said = [caution for caution in cautions if "groups" in caution]
     assert said == ([f"A half has {told}: with fewer than 10, halves say little."] if told else [])
+
+
+def test_correlations_of_few_rows_are_no_near_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((14, 3000)), np.arange(14) % 2
+    assert (np.abs(np.corrcoef(X.T)[0]) > 0.7).sum() > 5  # by chance
+    cautions = hf.replicability(SELECTOR, X, y, n_halvings=10, control=False).cautions
+    assert not any("near-copies" in caution for caution in cautions)
+    X[:, 1:8] = X[:, [0]] + 0.01 * X[:, 1:8] + 0.5 * y[:, None]
+    X[:, 0] += 3 * y
+    X[:, 1:8] += 3 * y[:, None]
+    assert any("near-copies" in c for c in hf.replicability(SELECTOR, X, y, n_halvings=10, control=False).cautions)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
@@ -406,11 +407,18 @@ def _warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
         return []
     everything = np.arange(similarity.n_features)
     parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
-    largest = max(int((similarity.block(part, everything) >= ALIKE).sum(axis=1).max()) for part in parts if part.size)
+    alike = _least_correlation(len(X), everything.size)
+    largest = max(int((similarity.block(part, everything) >= alike).sum(axis=1).max()) for part in parts if part.size)
     if 2 * largest < selected.size or largest < 3:
         return []
     return [
-        f"A selected feature has {largest - 1} near-copies (correlation of {ALIKE:g} or more), and the list "
+        f"A selected feature has {largest - 1} near-copies (correlation of {alike:.2g} or more), and the list "
         f"{selected.size} features: studies may swap copies, and the intervals may be too narrow; yu is a measure that "
         "counts copies as the same."
     ]
+
+
+def _least_correlation(n_rows: int, n_features: int) -> float:
+    """Correlation from which features count as near-copies: with few rows, more than chance gives among so many."""
+    by_chance = math.tanh(float(ndtri(1 - 0.025 / n_features)) / math.sqrt(max(n_rows - 3, 1)))
+    return max(ALIKE, by_chance)
