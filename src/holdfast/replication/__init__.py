@@ -1,6 +1,7 @@
 """What a new study would find: how many of the selected features it would select too, and how sure that is.
 
-- ``running``: halves of the rows are fitted, and asked; what the data say against the numbers
+- ``running``: halves of the rows are fitted, and asked
+- ``cautions``: what the data say against the numbers
 - ``estimating``: from what halves selected to a result; ``agreements`` and ``profile`` have the statistics
 - ``control``: how far halves agree if the target is shuffled
 - ``reading``: what a study selected on all rows and on its halves
