@@ -243,7 +243,9 @@ R_OBJECTS = {
 @pytest.mark.parametrize("content", R_OBJECTS.values(), ids=R_OBJECTS)
 def test_objects_of_r_that_are_not_there(tmp_path, content):
     (tmp_path / "d.rds").write_bytes(R_HEADER + content)
-    assert "d.rds" in message(tmp_path / "d.rds")
+    told = message(tmp_path / "d.rds")
+    assert "d.rds" in told
+    assert "recursion" not in told
 
 
 # Parquet and Feather

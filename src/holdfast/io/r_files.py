@@ -66,6 +66,8 @@ def _parse(path: Path) -> Any:
         raise
     except Exception as error:  # of any kind, as a damaged file can be
         why = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        if isinstance(error, RecursionError):
+            why = "lists in lists, too deep"  # what Python says depends on where it was noticed
         raise ValueError(
             f"Expected a file that R saved, as {path} ends in {path.suffix}, got another, half of one, or one with "
             f"objects that cannot be read ({why}); {HOW_TO_EXPORT}."
