@@ -159,7 +159,7 @@ def test_a_study_of_halvings_says_its_answer_wherever_others_do(tmp_path):
     result = study.run(X, y, store=tmp_path / "s.db")
     assert find_answer(result).startswith(result.replicability().sentence)
     assert find_answer(result, 0.5).startswith(result.replicability(level=0.5).sentence)
-    assert replicate_reported(study, result, None) == find_answer(result)
+    assert replicate_reported(result, None) == find_answer(result)
     assert find_known(result, "anova").to_dict() == result.replicability().to_dict()
 
 

@@ -72,13 +72,11 @@ def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool
         most_common = result.failures["error"].value_counts().index[0]
         raise ValueError(f"Every fit failed; the most common error was: {most_common}")
     resume = resume_command({**options, "store": str(result.path)})
-    new_study = _replicate(study, result, data, options, quiet) if options["replicability"] else None
+    new_study = _replicate(result, data, options, quiet) if options["replicability"] else None
     return Ran(result, [] if quiet else [*lines, *list_next(result, resume)], new_study)
 
 
-def _replicate(
-    study: "Study", result: "StudyResult", data: "Table", options: dict[str, Any], quiet: bool
-) -> str | None:
+def _replicate(result: "StudyResult", data: "Table", options: dict[str, Any], quiet: bool) -> str | None:
     """What a new study would find, in words; None if the study is not finished."""
     from holdfast.replication import find_answer, replicate_reported
 
@@ -89,7 +87,7 @@ def _replicate(
         say("Would a new study find the same features? The rows are halved, again and again (--no-replicability).")
     with notes(quiet=True), stopped_cleanly("the study itself is finished and kept"):
         return replicate_reported(
-            study, result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
+            result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
             progress=not quiet,
         )  # fmt: skip
 

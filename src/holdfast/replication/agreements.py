@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import Interval
+from holdfast.measures import subset
+from holdfast.preferences import Preferences
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,9 +40,8 @@ FEWEST_PAIRS = 10
 
 def pearson(overlaps: Floats, sizes: Ints, other_sizes: Ints, n_features: int) -> Floats:
     """Pearson's correlation of selections, from how many features they share; ``nan`` if one is empty or full."""
-    deviation, other_deviation = (np.sqrt(size * (1 - size / n_features)) for size in (sizes, other_sizes))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (overlaps - sizes * other_sizes / n_features) / (deviation * other_deviation)
+    usable, other_usable = ((size > 0) & (size < n_features) for size in (sizes, other_sizes))
+    return np.where(usable & other_usable, subset.pearson(overlaps, sizes, other_sizes, n_features), np.nan)
 
 
 def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:
@@ -70,6 +71,12 @@ class HalvingAgreements:
         between = table.copy()
         between[places, places] = between[places, places ^ 1] = np.nan
         return cls(within=table[places[::2], places[1::2]], between=between)
+
+    @classmethod
+    def from_runs(cls, runs: Preferences) -> "HalvingAgreements":
+        """Compare what halves 1a, 1b, 2a, 2b, … selected."""
+        members = runs.to_sparse().astype(np.float64)
+        return cls.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, runs.n_features))
 
     @property
     def half(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.replication.agreements import Floats, HalvingAgreements, pearson_table
+from holdfast.replication.agreements import Floats, HalvingAgreements
 from holdfast.replication.reading import complete_pairs, read_runs
 from holdfast.resampling import Halvings
 from holdfast.resampling.split import rng_of
@@ -45,9 +45,7 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
             halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
         except (ValueError, StudyError):
             return np.empty(0)
-    members = halves.to_sparse().astype(np.float64)
-    table = pearson_table((members @ members.T).toarray(), halves.sizes, halves.n_features)
-    within = HalvingAgreements.from_table(table).within
+    within = HalvingAgreements.from_runs(halves).within
     return within[~np.isnan(within)]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
-from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements, pearson_table
+from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements
 from holdfast.replication.profile import FASTEST, GROWTH, SLOWEST, FrequencyProfile
 from holdfast.replication.result import Replicability, Variation
 
@@ -104,8 +104,7 @@ class _Estimates(NamedTuple):
 def _estimate(runs: Preferences, mine: Ints, jackknife: float) -> _Estimates:
     """Estimate agreements and probabilities from halves that all select something."""
     d, size, size_now = runs.n_features, float(runs.sizes.mean()), mine.size
-    members = runs.to_sparse().astype(np.float64)
-    agreements = HalvingAgreements.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, d))
+    agreements = HalvingAgreements.from_runs(runs)
     profile = FrequencyProfile(runs.counts, runs.n_runs)
     slow, usual, fast = (
         profile.extrapolate(agreements.half, size, 2, size_now, growth) for growth in (SLOWEST, GROWTH, FASTEST)

@@ -192,15 +192,13 @@ def count_fits(n_halvings: int) -> int:
     return 1 + 2 * n_halvings + N_ORDERS * (1 + 2 * N_HALVINGS)
 
 
-def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
-    """Estimate the replicability of the candidate that a report shows, and keep it in the study's store.
+def replicate_reported(result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
+    """Estimate the replicability of the candidate that a report shows, unless it is known already.
 
     Parameters
     ----------
-    study : Study
-        The plan.
     result : StudyResult
-        What it found.
+        What a study found.
     data : Table
         The data.
     n_halvings : int
@@ -214,16 +212,13 @@ def replicate_reported(study: Study, result: StudyResult, data: Any, *, n_halvin
         The answer in a line, with the candidate's name if there are others; or why there is none.
     """
     candidate = default_candidate(result)
-    kept = find_known(result, candidate)
-    if kept is None:
-        top = features_that_count(result, candidate)
+    known = find_known(result, candidate)
+    if known is None:
         try:
-            kept = replicability(study, data, candidate=candidate, n_halvings=n_halvings, top=top, **options)
+            known = replicability(result, data, candidate=candidate, n_halvings=n_halvings, **options)
         except (ValueError, StudyError) as error:
             return format_answer(result, candidate, str(error).partition("\n")[0].removesuffix("."))
-        if result.path is not None:
-            keep_replicability(result.path, kept)
-    return format_answer(result, candidate, kept)
+    return format_answer(result, candidate, known)
 
 
 def _only_candidate(names: list[str], candidate: str | None) -> str:
