@@ -7,11 +7,9 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
-from holdfast.cli.configuration import check_trust, trust_by_option
 from holdfast.cli.parsing import parse_named
 from holdfast.cli.printing import interval_text, notes, number, print_json
-from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, planned, stopped_cleanly, stored_command, typed_options
+from holdfast.cli.running import plan_for, stopped_cleanly, typed_options
 from holdfast.cli.terminal import console, say, table
 from holdfast.cli.tradeoffs import STUDY, USUAL, Decision, parse_decision
 
@@ -78,19 +76,8 @@ def nested(
 
     `holdfast nested study.db --rule accuracy --outer folds:n_splits=10`
     """
-    from holdfast.study.store import is_database
-
     decision = parse_decision(rule, metric, measure, level)
-    typed = typed_options(ctx, STUDY)
-    if data is not None and is_database(data):
-        del typed["data"]
-        chosen, source = {**DEFAULTS, **stored_command(data), **typed}, str(data)
-    else:
-        chosen, source = {**DEFAULTS, **USUAL, **typed}, "the defaults"
-    trust = trust_by_option(typed, allow, source)
-    check_trust(chosen, trust)
-    table_read = read(chosen, quiet)
-    study = planned(chosen, table_read.task, trust)
+    _, chosen, table_read, study = plan_for(data, typed_options(ctx, STUDY), allow, quiet, usual=USUAL)
     with notes(quiet), stopped_cleanly():
         found = _choose(study, table_read, decision, outer, chosen["jobs"], quiet)
     if as_json:

@@ -7,11 +7,9 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
-from holdfast.cli.configuration import check_trust, trust_by_option
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.printing import interval_text, notes, number, print_json
-from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, planned, stopped_cleanly, stored_command, typed_options
+from holdfast.cli.running import plan_for, stopped_cleanly, typed_options
 from holdfast.cli.terminal import console, say, table
 from holdfast.cli.tradeoffs import STUDY
 
@@ -93,19 +91,7 @@ def replicate(
 
     The answer about a stored study is kept in its store, for its report.
     """
-    from holdfast.study.store import is_database
-
-    typed = typed_options(ctx, STUDY)
-    store = data if data is not None and is_database(data) else None
-    if store is not None:
-        del typed["data"]
-        chosen, source = {**DEFAULTS, **stored_command(store), **typed}, str(store)
-    else:
-        chosen, source = {**DEFAULTS, **typed}, "the defaults"
-    trust = trust_by_option(typed, allow, source)
-    check_trust(chosen, trust)
-    read_data = read(chosen, quiet)
-    study = planned(chosen, read_data.task, trust)
+    store, chosen, read_data, study = plan_for(data, typed_options(ctx, STUDY), allow, quiet)
     name = candidate or (None if store is None else _choose_stored(store, quiet))
     with notes(quiet), stopped_cleanly():
         found = _replicate(

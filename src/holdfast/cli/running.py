@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from holdfast.cli.configuration import check_trust, checked_options, resume_command
+from holdfast.cli.configuration import check_trust, checked_options, resume_command, trust_by_option
 from holdfast.cli.parsing import parse_named
 from holdfast.cli.printing import notes
 from holdfast.cli.reading import read
@@ -49,6 +49,37 @@ def stored_command(store: Path) -> dict[str, Any]:
             f"Expected a study that holdfast study began, got one begun in Python in {store}; run that program again."
         )
     return checked_options(command, study, str(store))
+
+
+class Planned(NamedTuple):
+    """A study that is planned for data, or again as its store says; with the options behind it."""
+
+    store: Path | None
+    options: dict[str, Any]
+    data: "Table"
+    study: "Study"
+
+
+def plan_for(
+    data: Path | None,
+    typed: dict[str, Any],
+    allow: list[str] | None,
+    quiet: bool,
+    usual: "Mapping[str, Any] | None" = None,
+) -> Planned:
+    """Read the data and plan their study: as options say, or where the data are a study's store, as that says."""
+    from holdfast.study.store import is_database
+
+    store = data if data is not None and is_database(data) else None
+    if store is None:
+        chosen, source = {**DEFAULTS, **(usual or {}), **typed}, "the defaults"
+    else:
+        own = {name: value for name, value in typed.items() if name != "data"}
+        chosen, source = {**DEFAULTS, **stored_command(store), **own}, str(store)
+    trust = trust_by_option(typed, allow, source)
+    check_trust(chosen, trust)
+    read_data = read(chosen, quiet)
+    return Planned(store, chosen, read_data, planned(chosen, read_data.task, trust))
 
 
 def run_study(options: dict[str, Any], trust: "Mapping[str, Trust]", quiet: bool) -> "Ran":
