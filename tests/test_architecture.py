@@ -1,4 +1,4 @@
-"""The shape of the code base: imports go one way, public names are documented, modules stay small."""
+"""The shape of the code base: imports go one way, public names are documented, packages keep to a budget."""
 
 import ast
 import importlib.util
@@ -6,11 +6,13 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import holdfast
+from weight import SCRIPTS, TEMPLATES, weigh, weigh_beside
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
@@ -220,12 +222,70 @@ def test_the_check_of_docstrings_finds_what_is_missing():
     assert checker.problems("stability", holdfast.stability, checker.IN_FULL) == []
 
 
-def test_modules_stay_small_and_have_a_docstring():
+def test_modules_have_a_docstring_and_a_subject():
     for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        assert ast.get_docstring(ast.parse(text)), f"{path.name} has no docstring"
-        assert text.count("\n") <= 450, f"{path.name} has grown too long"
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{path.name} has no docstring"
         assert path.stem not in ("utils", "helpers", "common")
+
+
+BUDGET = tomllib.loads((Path(__file__).parent / "budget.toml").read_text(encoding="utf-8"))
+
+
+def weights_now():
+    """What the package weighs, by the names of the budget."""
+    found = weigh(SOURCE)
+    scatter = {
+        "modules": len(found.modules),
+        "short_functions_called_once": len(found.short_once),
+        "modules_with_one_importer": len(found.lonely),
+    }
+    beside = {"templates": weigh_beside(SOURCE, TEMPLATES), "scripts": weigh_beside(SOURCE, SCRIPTS)}
+    return {"code": found.packages, **beside, "scatter": scatter}
+
+
+def over_budget(weights, budget):
+    """A sentence for each figure that is larger than its budget, or has none, and for each budget of nothing."""
+    for table in sorted(weights.keys() | budget.keys()):
+        now, allowed = weights.get(table, {}), budget.get(table, {})
+        for name in sorted(now.keys() | allowed.keys()):
+            if name not in allowed:
+                yield f"{table}, {name}: {now[name]:,} now, not in the budget; add it to tests/budget.toml"
+            elif name not in now:
+                yield f"{table}, {name}: in the budget, but there is none; take it out of tests/budget.toml"
+            elif now[name] > allowed[name]:
+                yield (
+                    f"{table}, {name}: {now[name]:,} now, the budget is {allowed[name]:,}; make it lighter, or raise "
+                    "it in tests/budget.toml with a reason in the commit"
+                )
+
+
+def test_no_package_outgrows_its_budget():
+    assert not list(over_budget(weights_now(), BUDGET))
+
+
+def test_the_budget_notices_growth_and_what_is_not_in_it():
+    weights = {"code": {"io": 11, "web": 5, "new": 1}, "scatter": {"modules": 2}}
+    found = list(over_budget(weights, {"code": {"io": 10, "web": 5, "old": 3}, "scatter": {"modules": 2}}))
+    assert [text.partition(";")[0] for text in found] == [
+        "code, io: 11 now, the budget is 10",
+        "code, new: 1 now, not in the budget",
+        "code, old: in the budget, but there is none",
+    ]
+
+
+def test_the_weight_counts_code_and_jumps(tmp_path):
+    (tmp_path / "io").mkdir()
+    (tmp_path / "__init__.py").write_text('"""Doc.\n\nMore."""\n\nfrom tree.io import table  # a note\n')
+    (tmp_path / "io" / "table.py").write_text(
+        '"""Doc."""\n\ndef read():\n    """Doc."""\n    return (\n        parse()\n    )\n\n\ndef parse():\n    ...\n'
+    )
+    root = tmp_path.rename(tmp_path.with_name("tree"))
+    (root / "page.html.j2").write_text("<p>\n\n</p>\n")
+    found = weigh(root)
+    assert found.packages == {"(top)": 1, "io": 6}
+    assert (found.modules, found.lonely) == (["tree", "tree.io.table"], ["tree.io.table"])
+    assert (found.bodies, found.short_once) == ([1, 3], ["parse"])
+    assert weigh_beside(root, TEMPLATES) == {"(top)": 2}
 
 
 def test_public_names_are_those_of_the_stub_and_few():
