@@ -114,12 +114,16 @@ def test_effects_do_not_depend_on_who_came_first(tmp_path):
     pd.testing.assert_frame_equal(parts.stored.effects, whole.stored.effects)
 
 
+OVERLAPPING = [(np.arange(start, start + 40), np.arange(start + 30, start + 50)) for start in (0, 5, 10)]
+
+
 @pytest.mark.parametrize(
     ("data", "perturbation", "reason"),
     [
         (sp.csr_matrix(X.to_numpy()), hf.Bootstrap(3), "the data are a sparse matrix"),
         (X, hf.NewSeeds(3), "no rows were held out"),
         (X, hf.Noise(3), "no rows were held out"),
+        (X, OVERLAPPING, "the rows that were held out were also trained on"),
     ],
 )
 def test_where_there_are_no_effects_a_reason_is_given(data, perturbation, reason):

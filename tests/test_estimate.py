@@ -112,6 +112,14 @@ def test_undefined_pairs_are_named_counted_and_left_to_the_caller(name, pairs):
     assert filled == pytest.approx((skipped * (12 - pairs) + 0.5 * pairs) / 12)
 
 
+@pytest.mark.parametrize("name", [name for name, pairs in UNDEFINED_PAIRS.items() if pairs])
+def test_a_run_is_left_out_of_the_undefined_pairs_too(name):
+    estimate = hf.stability(WITH_EMPTY, name, undefined=0.5)
+    others = [[other for other in range(4) if other != run] for run in range(4)]
+    without = np.array([hf.stability(WITH_EMPTY.take(runs), name, undefined=0.5).value for runs in others])
+    assert estimate.pseudo_values == pytest.approx(4 * estimate.value - 3 * without)
+
+
 @pytest.mark.parametrize("name", ["nogueira", "novovicova", "guzman", "lausser", "kuncheva", "davis", "cw_rel"])
 def test_nothing_selected_at_all_is_undefined(name):
     empty = hf.Preferences.from_sets([set()] * 3, n_features=4)

@@ -192,6 +192,13 @@ def test_scores_of_numbers_are_those_of_scikit_learn(name, tables):
     check_score(name, tables)
 
 
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_a_class_that_a_cell_knows_nothing_of_does_not_count(name):
+    tables = ordinary_tables(k=3, n_cells=4)
+    without = Predictions(tables.predictions.starts, tables.predictions.predict % 2, None, np.eye(3)[tables.truth % 2])
+    check_score(name, Tables(tables.classes, tables.truth % 2, without))
+
+
 @pytest.mark.parametrize("name", SCORES)
 def test_every_record_says_what_scikit_learn_s_scorer_asks(name):
     method = get_scorer(SCORES[name].scorer)._response_method

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
 from holdfast.io.loading import read_frame
+from holdfast.io.questions import ReadingError
 from holdfast.io.selections import read_names, read_preferences, write_preferences
 
 ENDINGS = (".csv", ".tsv", ".json", ".parquet")
@@ -228,6 +229,15 @@ def test_lists_in_text(tmp_path, name, text, runs):
     preferences = read_preferences(written(tmp_path / name, text), n_features=5)
     assert selections(preferences) == runs
     assert preferences.n_features == 5
+
+
+@pytest.mark.parametrize(("text", "fewest"), [("0 3\n2\n", 4), ("age sex\nage\n", 2)])
+def test_lists_offer_the_fewest_features_there_can_have_been(tmp_path, text, fewest):
+    path = written(tmp_path / "runs.txt", text)
+    with pytest.raises(ReadingError) as refused:
+        read_preferences(path)
+    ((answer, _),) = refused.value.question.choices
+    assert read_preferences(path, **refused.value.question.answer(answer)).n_features == fewest
 
 
 @pytest.mark.parametrize("name", ["runs.json", "runs.json.gz"])

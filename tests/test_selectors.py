@@ -109,6 +109,13 @@ def test_a_study_is_the_same_batched_or_not(selector):
             assert result.preferences(candidate).selected(run) == one_by_one(selector, setting, split, X, y)
 
 
+@pytest.mark.parametrize("selector", [of.MRMR(3), of.SVMRFE(3), of.HybridRFE(3)], ids=lambda one: type(one).__name__)
+def test_ranks_count_from_one(selector):
+    fitted = clone(selector).fit(*data())
+    assert sorted(fitted.ranking_[fitted.get_support()]) == [1, 2, 3]
+    assert fitted.ranking_.max() <= 12
+
+
 def test_top_is_served_by_one_fit():
     X, y = data(1)
     tops, sizes = (
