@@ -42,12 +42,13 @@ def count_from_tables(path):
 
 
 def test_counts_are_those_of_the_tables(tmp_path):
-    store = tmp_path / "s.db"
+    store, told = tmp_path / "s.db", []
     study = hf.Study(
         selectors={"anova": anova(), "raising": Raising()}, perturbation=hf.Bootstrap(12), estimator=ModelThatFails(3)
     )
-    result = quietly(study, X.to_numpy(), Y, store=store)
+    result = quietly(study, X.to_numpy(), Y, store=store, progress=told.append)
     assert set(result.failures["stage"]) == {"select", "score"}
+    assert (told[0].failures, told[-1].failures) == (0, len(result.failures))
     progress = read_progress(store)
     assert progress == count_from_tables(store)
     assert progress.done == progress.total == 24
