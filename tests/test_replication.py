@@ -650,6 +650,14 @@ def test_the_rows_for_half_of_the_list_are_told_within_twice_those_of_the_data()
     assert unknown.to_dict()["rows_for_half"] is None
 
 
+def test_the_rows_for_half_are_the_fewest_with_which_half_is_expected():
+    found = estimate_replicability(halves_of(25, 40, 10, 4), range(10), 60)
+    enough, too_few = (
+        10 * (0.75 * found.agreement_at(rows) + 0.25) for rows in (found.rows_for_half, found.rows_for_half - 1)
+    )  # of 10 selected features a quarter is expected again by chance
+    assert too_few < 5 <= enough
+
+
 def test_what_a_study_found_is_asked_about_and_reported(tmp_path):
     X, y = draw(60, 1.0, 11)
     selectors = {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[4, 8])}

@@ -248,6 +248,13 @@ def test_the_store_of_a_killed_study_can_be_read_where_nothing_can_be_written(fi
     assert hf.load_study(read_only / "killed.db").scores.empty
 
 
+def test_a_study_never_shrinks(tmp_path):
+    study_of({"anova": anova()}).run(X, Y, store=tmp_path / "s.db")
+    grown = study_of({"anova": anova(), "two": anova(2)}, n=2).run(X, Y, store=tmp_path / "s.db")
+    assert grown.summary()["runs"].tolist() == [5, 5]
+    assert grown.complete
+
+
 def test_failures_are_tried_again_when_asked_and_those_of_others_stay(tmp_path):
     path = tmp_path / "s.db"
     both = {"raising": Raising(), "other": Raising(0.1)}
