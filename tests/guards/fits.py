@@ -258,8 +258,7 @@ def model_scores(kind):
 
 
 def scores_of(model, X, y, kind):
-    fits = hasattr(model, "predict_proba")
-    names = [name for name in fitting(SCORES, kind) if fits or "probabilities" not in SCORES[name].about.needs]
+    names = [name for name in fitting(SCORES, kind) if any(hasattr(model, one) for one in SCORES[name].answers)]
     study = hf.Study(
         selectors={"lasso": hf.Candidates(of.ElasticNetPath(), sizes=[1, 5])},
         perturbation=hf.Bootstrap(3),
