@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -459,13 +460,15 @@ def test_names_of_a_critical_difference_diagram_never_overlap():
     rng = np.random.default_rng(0)
     names = [f"{HOSTILE} {place}" for place in range(20)]
     values = pd.DataFrame(rng.normal(size=(14, 20)) + np.linspace(0, 2, 20), columns=names)
-    data = critical_difference_data(compare_ranks(values, "nemenyi"))
+    comparisons = compare_ranks(values, "nemenyi")
+    data, different = critical_difference_data(comparisons), {frozenset(pair) for pair in comparisons.different}
     assert not data.candidates.duplicated(["side", "row"]).any()
+    assert len(data.bars) > 1
     assert data.candidates["rank"].is_monotonic_increasing
     for bar in data.bars.itertuples():
         inside = data.candidates.query("@bar.low <= rank <= @bar.high")["name"].tolist()
         assert (inside[0], inside[-1], len(inside)) == (bar.first, bar.last, bar.size)
-        assert inside[-1] == bar.last
+        assert different.isdisjoint(map(frozenset, itertools.combinations(inside, 2)))
     same_row = data.bars.sort_values(["row", "low"]).groupby("row")
     assert all((rows["low"].iloc[1:].to_numpy() > rows["high"].iloc[:-1].to_numpy()).all() for _, rows in same_row)
     chart = plot_critical_difference(compare_ranks(values, "nemenyi")).to_dict()

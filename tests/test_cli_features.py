@@ -1,6 +1,7 @@
 """The commands about single features: features, check."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def test_features_are_listed_with_direction_and_effect(folder):
     assert shown.exit_code == 0
     first = next(line for line in shown.stdout.splitlines() if line.strip().startswith("f0"))
     assert "higher in relapse" in first
-    assert "100 %" in first
+    assert re.search(r"\s100 %\s.*\sto 100 %\s", first)  # how often it was selected, and the interval
     assert "Effects are means over the held-out rows" in shown.stdout
     told = json.loads(run("features", folder / "s.db", "--json").stdout)
     assert told["schema"] == "holdfast.features/1"
