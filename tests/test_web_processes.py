@@ -17,7 +17,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from holdfast.study.store.locking import only_writer
+from holdfast.study.store.opening import only_writer
 from holdfast.web import folder as folders
 from holdfast.web import launcher as launching
 from holdfast.web.events import Watch

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from holdfast.measures import publications, ranking, redundancy, subset, weighting
+from holdfast.measures import ranking, redundancy, subset, weighting
 from holdfast.measures.chance import DRAWS
 from holdfast.measures.pairs import OverlapPairs
 from holdfast.measures.record import REQUIRED, Measure, Properties
 from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandInCovariance, StandInPairs
 from holdfast.measures.rows import RowPairs
 from holdfast.measures.whole import FeatureSum, Whole
-
-__all__ = ["ROWS", "publications"]  # importing the publications adds them to what can be cited
 
 _INF = np.inf
 _THRESHOLDED = {"similarity": REQUIRED, "threshold": 0.9}

@@ -9,8 +9,7 @@ import numpy as np
 from holdfast.study.collecting import without_collecting
 from holdfast.study.families import Family
 from holdfast.study.progress import Progress
-from holdfast.study.store import Store
-from holdfast.study.store.schema import Row
+from holdfast.study.store import Row, Store
 from holdfast.study.work import Finished, Task
 
 BLOCK_SECONDS = 0.25

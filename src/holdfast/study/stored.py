@@ -19,7 +19,7 @@ from holdfast.study.effects import best_features
 from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
-from holdfast.study.store import Checks, Store, read_own_tables, read_sound_tables, unpack_rows
+from holdfast.study.store import Checks, Store, read_tables, unpack_rows
 
 MOST_BYTES = 64 << 20
 """How much a result remembers of what was computed from it."""
@@ -372,7 +372,7 @@ def _count_bytes(designed: DesignedRuns) -> int:
 
 def read_stored(store: Store, *, own: bool = False) -> Stored:
     """Read everything in one moment; raise if anything is damaged, unless it is this process' own work."""
-    checks, meta = read_own_tables(store) if own else read_sound_tables(store)
+    checks, meta = read_tables(store, own=own)
     as_frames = (
         "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "sessions",
     )  # fmt: skip

@@ -20,8 +20,7 @@ import anyio
 import anyio.to_thread
 
 from holdfast.serialization import from_plain, to_plain
-from holdfast.study.store import StoreError, find_writer, read_progress
-from holdfast.study.store.locking import holds_lock
+from holdfast.study.store import StoreError, find_writer, holds_lock, read_progress
 from holdfast.web.folder import Folder, Stamp, read_record, stamp_file, write_private, write_record
 from holdfast.web.guard import RefusedError
 

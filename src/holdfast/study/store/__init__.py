@@ -1,54 +1,35 @@
 """The SQLite file of a study: the only place with SQL, and the only user of sqlite3.
 
-``schema`` declares the tables, ``packing`` makes rows, ``store`` writes them, ``checking`` and ``meta`` tell sound rows
-from damaged ones, ``locking`` says who may write, ``opening`` opens, ``reading`` reads all of one moment, ``mending``
-drops what is damaged so that it is recomputed.
+``schema`` declares the tables and makes rows, ``store`` writes them, ``checking`` tells sound rows from damaged ones
+and drops these so that they are recomputed, ``opening`` says who may write, ``reading`` reads all of one moment.
 """
 
-from holdfast.study.store.checking import Checks, TableCheck
-from holdfast.study.store.mending import Verification, mend, verify
-from holdfast.study.store.opening import copy_store, find_writer, is_database, open_to_read, open_to_write
-from holdfast.study.store.packing import estimate_bytes, pack_rows, unpack_rows, unpack_weights
-from holdfast.study.store.reading import (
-    Overview,
-    Progress,
-    StoredPlan,
-    read_meta,
-    read_overview,
-    read_own_tables,
-    read_plan,
-    read_progress,
-    read_sound_tables,
-)
-from holdfast.study.store.store import LockedStoreError, OtherStudyError, Store, StoreError, UnwritableStoreError
-
-__all__ = [
-    "Checks",
-    "LockedStoreError",
-    "OtherStudyError",
-    "Overview",
-    "Progress",
-    "Store",
-    "StoreError",
-    "StoredPlan",
-    "TableCheck",
-    "UnwritableStoreError",
-    "Verification",
-    "copy_store",
-    "estimate_bytes",
-    "find_writer",
-    "is_database",
-    "mend",
-    "open_to_read",
-    "open_to_write",
-    "pack_rows",
-    "read_meta",
-    "read_overview",
-    "read_own_tables",
-    "read_plan",
-    "read_progress",
-    "read_sound_tables",
-    "unpack_rows",
-    "unpack_weights",
-    "verify",
-]
+from holdfast.study.store.checking import Checks as Checks
+from holdfast.study.store.checking import TableCheck as TableCheck
+from holdfast.study.store.checking import mend as mend
+from holdfast.study.store.opening import copy_store as copy_store
+from holdfast.study.store.opening import find_writer as find_writer
+from holdfast.study.store.opening import holds_lock as holds_lock
+from holdfast.study.store.opening import is_database as is_database
+from holdfast.study.store.opening import open_to_read as open_to_read
+from holdfast.study.store.opening import open_to_write as open_to_write
+from holdfast.study.store.reading import Overview as Overview
+from holdfast.study.store.reading import Progress as Progress
+from holdfast.study.store.reading import StoredPlan as StoredPlan
+from holdfast.study.store.reading import Verification as Verification
+from holdfast.study.store.reading import read_meta as read_meta
+from holdfast.study.store.reading import read_overview as read_overview
+from holdfast.study.store.reading import read_plan as read_plan
+from holdfast.study.store.reading import read_progress as read_progress
+from holdfast.study.store.reading import read_tables as read_tables
+from holdfast.study.store.reading import verify as verify
+from holdfast.study.store.schema import Row as Row
+from holdfast.study.store.schema import estimate_bytes as estimate_bytes
+from holdfast.study.store.schema import pack_rows as pack_rows
+from holdfast.study.store.schema import unpack_rows as unpack_rows
+from holdfast.study.store.schema import unpack_weights as unpack_weights
+from holdfast.study.store.store import LockedStoreError as LockedStoreError
+from holdfast.study.store.store import OtherStudyError as OtherStudyError
+from holdfast.study.store.store import Store as Store
+from holdfast.study.store.store import StoreError as StoreError
+from holdfast.study.store.store import UnwritableStoreError as UnwritableStoreError

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -10,12 +11,13 @@ from pathlib import Path
 
 from holdfast.io.files import as_path
 from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
-from holdfast.study.store.locking import find_holder, only_writer
-from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, Row, expected_schema, make_tables, read_schema
-from holdfast.study.store.store import Store, StoreError
+from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
+from holdfast.study.store.store import LockedStoreError, Store, StoreError, UnwritableStoreError
 
-Identity = tuple[int, int] | None
-
+A_MOMENT = 0.001
+LOOKS = 100
+LOCKED_BYTE = 4096
+FIRST_BYTES = b"SQLite format 3\0"
 
 # To write
 
@@ -35,14 +37,18 @@ def open_to_write(path: str | Path | None) -> Iterator[Store]:
     with only_writer(real, path), explain_errors(path):
         _refuse_hard_links(path)
         connection = sqlite3.connect(real, isolation_level=None, timeout=30)
-        guard = _Guard(connection, path)
+        opened: os.stat_result | None = None  # until it is known to be a store
         try:
             _prepare(connection, path)
-            guard.identity = _identity(path)
-            yield Store(connection, path, guard.check)
-            guard.check()
+            opened = path.stat()
+            yield Store(connection, path, lambda: _check_that_it_is_there(connection, path, opened))
+            _check_that_it_is_there(connection, path, opened)
         finally:
-            _close(connection, single_file=guard.identity is not None and guard.identity == _identity(path))
+            if opened and _is_file(path, opened) and not connection.in_transaction:
+                with suppress(sqlite3.Error):  # one file, without a journal, if nobody reads it at this moment
+                    connection.execute("PRAGMA busy_timeout = 0")
+                    connection.execute("PRAGMA journal_mode = DELETE")
+            connection.close()
 
 
 def check_path(path: str | Path) -> Path:
@@ -63,20 +69,19 @@ def check_path(path: str | Path) -> Path:
 
 
 def _refuse_hard_links(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        names = path.stat().st_nlink
-        if names > 1:
-            raise StoreError(
-                f"Expected a store with one name, got {path} with {names} (hard links), each of which would have its "
-                "own journal; make a copy and use that, or remove the other names."
-            )
+    names = path.stat().st_nlink if path.exists() else 1
+    if names > 1:
+        raise StoreError(
+            f"Expected a store with one name, got {path} with {names} (hard links), each of which would have its "
+            "own journal; make a copy and use that, or remove the other names."
+        )
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.text_factory = _decode_text
-    new = not read_schema(connection) and _is_blank(connection, path)
+    new = _is_new(connection, path)
     if not new:
-        fault = _check(connection, path)  # before anything is written: it may be another program's file
+        fault = _find_fault(connection, path)  # before anything is written: it may be another program's file
         refuse_unusable(check_tables(connection, ("meta", "families", "candidates")), path)
         if fault:
             _rebuild(connection)
@@ -92,62 +97,42 @@ def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _is_blank(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether a file without tables is empty, or a database that was only begun."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    return pages > 0 or path.stat().st_size == 0  # SQLite sees no page in a short file of another kind
-
-
-def _close(connection: sqlite3.Connection, *, single_file: bool) -> None:
-    """Leave one file behind, without a journal beside it, if nobody reads it at this moment."""
-    if single_file and not connection.in_transaction:
-        with suppress(sqlite3.Error):
-            connection.execute("PRAGMA busy_timeout = 0")
-            connection.execute("PRAGMA journal_mode = DELETE")
-    connection.close()
+def _rebuild(connection: sqlite3.Connection) -> None:
+    """Write all sound rows into the file anew, at once; the totals stay, so that lost rows are missed."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        make_tables(memory)
+        for table in (*TABLES.values(), TOTALS):
+            memory.execute(f"DELETE FROM {table.name}")
+            insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
+            memory.executemany(insert, [row for row in scan(connection, table) if table.is_sound(row)])
+        memory.backup(connection)
 
 
 # A file that is taken away
 
 
-def _identity(path: Path) -> Identity:
-    """Which file a path leads to; never by opening it, as closing it again would release SQLite's locks."""
+def _is_file(path: Path, status: os.stat_result) -> bool:
+    """Whether a path leads to this file; never by opening it, as closing it again would release SQLite's locks."""
     try:
-        status = path.stat()
+        return os.path.samestat(path.stat(), status)
     except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return False
 
 
-class _Guard:
-    """Notices that a store was deleted, moved or replaced while it is written, and saves what it holds."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self.connection, self.path = connection, path
-        self.identity: Identity = None  # until it is known to be a store
-
-    def check(self) -> None:
-        """Raise if the file is not the one that was opened."""
-        now = _identity(self.path)
-        if now == self.identity:
-            return
-        what = "deleted or moved" if now is None else "replaced by another file"
-        saved = self._save_copy()
-        if saved is None:
-            raise StoreError(f"The store {self.path} was {what} while it was written, and there is no room to save it.")
-        raise StoreError(
-            f"The store {self.path} was {what} while it was written, so the study was stopped; all that was finished "
-            f"is saved in {saved}: run the study again with that store to resume."
-        )
-
-    def _save_copy(self) -> Path | None:
-        """Copy all rows to a file beside the store, or where temporary files go; return its path."""
-        for folder in (self.path.parent, Path(tempfile.gettempdir())):
-            with suppress(OSError, sqlite3.Error):
-                place = _free_name(folder, self.path)
-                _back_up(self.connection, place)
-                return place
-        return None
+def _check_that_it_is_there(connection: sqlite3.Connection, path: Path, opened: os.stat_result | None) -> None:
+    """Raise if a store was deleted, moved or replaced while it is written, and save what it holds beside it."""
+    if opened is None or _is_file(path, opened):
+        return
+    what = f"The store {path} was {'replaced by another file' if path.exists() else 'deleted or moved'} while it was"
+    for folder in (path.parent, Path(tempfile.gettempdir())):
+        with suppress(OSError, sqlite3.Error):
+            saved = _free_name(folder, path)
+            _back_up(connection, saved)
+            raise StoreError(
+                f"{what} written, so the study was stopped; all that was finished is saved in {saved}: run the study "
+                "again with that store to resume."
+            )
+    raise StoreError(f"{what} written, and there is no room to save it.")
 
 
 def _back_up(connection: sqlite3.Connection, place: Path) -> None:
@@ -163,7 +148,7 @@ def _free_name(folder: Path, path: Path) -> Path:
     while True:
         place = folder / f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix}"
         try:
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o644))
+            place.touch(0o644, exist_ok=False)
         except FileExistsError:
             number += 1
         else:
@@ -171,8 +156,6 @@ def _free_name(folder: Path, path: Path) -> Path:
 
 
 # To read
-
-FIRST_BYTES = b"SQLite format 3\0"
 
 
 def is_database(path: Path) -> bool:
@@ -187,36 +170,31 @@ def is_database(path: Path) -> bool:
 @contextmanager
 def open_to_read(path: str | Path) -> Iterator[Store]:
     """Open a store to read, also while a study writes it, or where nothing may be written."""
-    path = check_path(path)
     with _connected(path) as connection:
-        with explain_errors(path):
-            fault = _check(connection, path)
-        yield Store(connection, path, fault=fault)
+        yield Store(connection, check_path(path), fault=_find_fault(connection, check_path(path)))
 
 
 @contextmanager
 def open_to_count(path: str | Path) -> Iterator[Store | None]:
     """Open a store to count its rows, without looking for damage; None while a study only begins to make it."""
-    path = check_path(path)
     with _connected(path) as connection:
-        with explain_errors(path):
-            schema = read_schema(connection)
-            new = not schema and _is_blank(connection, path)
-            if not new:
-                _check_tables(connection, path, schema)
-        yield None if new else Store(connection, path)
+        if _is_new(connection, check_path(path)):
+            yield None
+        else:
+            _refuse_other_tables(connection, check_path(path))
+            yield Store(connection, check_path(path))
 
 
 def copy_store(path: str | Path, place: str | Path) -> None:
     """Copy a store as it is at one moment, also while a study writes it."""
-    path = check_path(path)
-    with _connected(path) as connection, explain_errors(path):
+    with _connected(path) as connection:
         _back_up(connection, Path(place))
 
 
 @contextmanager
-def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+def _connected(path: str | Path) -> Iterator[sqlite3.Connection]:
     """A connection that only reads."""
+    path = check_path(path)
     if not path.is_file():
         raise StoreError(f"Expected a study's store, got no file at {path}.")
     _refuse_hard_links(path)
@@ -227,8 +205,8 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
             if "locked" in str(error):
                 raise
             connection = _connect(path, "immutable=1")  # a folder that cannot be written has no room for -shm
-    with closing(connection):
-        yield connection
+        with closing(connection):
+            yield connection
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
@@ -242,27 +220,20 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> str:
+def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether a file is empty, or a database that was only begun; in a short file of another kind is no page."""
+    if read_schema(connection):
+        return False
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    return pages > 0 or path.stat().st_size == 0
+
+
+def _find_fault(connection: sqlite3.Connection, path: Path) -> str:
     """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
-    _check_tables(connection, path, read_schema(connection))
+    _refuse_other_tables(connection, path)
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     if path.stat().st_size % page:
         raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
-    return _structural_fault(connection)
-
-
-def _check_tables(connection: sqlite3.Connection, path: Path, schema: set[Row]) -> None:
-    """Raise if the tables of a file are not those of a store."""
-    if not any(name == "candidates" for _, name, *_ in schema):
-        raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
-    if schema != expected_schema():
-        version = _read_format(connection)
-        if version not in (None, str(FORMAT)):
-            raise wrong_format(version, path)
-        raise sqlite3.DatabaseError("its tables are not those of a study")
-
-
-def _structural_fault(connection: sqlite3.Connection) -> str:
     try:
         (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
@@ -272,25 +243,17 @@ def _structural_fault(connection: sqlite3.Connection) -> str:
     return "" if fault == "ok" else " ".join(fault.replace("*** in database main ***", "").split())
 
 
-def _rebuild(connection: sqlite3.Connection) -> None:
-    """Write all sound rows into the file anew, at once; the totals stay, so that lost rows are missed."""
-    memory = sqlite3.connect(":memory:", isolation_level=None)
-    make_tables(memory)
-    for table in (*TABLES.values(), TOTALS):
-        memory.execute(f"DELETE FROM {table.name}")
-        insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
-        memory.executemany(insert, [row for row in scan(connection, table) if table.is_sound(row)])
-    memory.backup(connection)
-    memory.close()
-
-
-def _read_format(connection: sqlite3.Connection) -> str | None:
-    """The format that a store of other tables says it has."""
-    try:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    except sqlite3.Error:
-        return None
-    return None if row is None or not str(row[0]).isdecimal() else str(row[0])
+def _refuse_other_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise if the tables of a file are not those of a store."""
+    schema = read_schema(connection)
+    if not any(name == "candidates" for _, name, *_ in schema):
+        raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
+    if schema != expected_schema():
+        with suppress(sqlite3.Error):
+            (version,) = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or (FORMAT,)
+            if str(version).isdecimal() and str(version) != str(FORMAT):
+                raise wrong_format(version, path)
+        raise sqlite3.DatabaseError("its tables are not those of a study")
 
 
 @contextmanager
@@ -311,9 +274,131 @@ def explain_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"Expected a study's store that can be used, got {path}: {reason}.") from error
 
 
-# Who writes
+# Who writes: a lock in a file beside the store, which ends with the process that holds it
 
 
 def find_writer(path: str | Path) -> int | None:
-    """Return the number of the process that is writing a store; None if nobody is. A writer is never hindered."""
-    return find_holder(check_path(path).resolve())
+    """Return the number of the process that is writing a store; None if nobody is. A writer is never hindered.
+
+    This only looks: the lock is shared for a moment, and a writer that starts just then waits for that moment.
+    """
+    place, number = _lock_file(check_path(path).resolve()), None
+    for _ in range(LOOKS):
+        try:
+            handle = os.open(place, os.O_RDONLY)
+        except OSError:
+            return None
+        try:
+            locked, is_there = not _can_lock(handle, only_look=True), _is_file(place, os.fstat(handle))
+            number = _read_number(handle) if locked else None
+        finally:
+            os.close(handle)
+        if (is_there and not locked) or (number is not None and _is_alive(number)):
+            break
+        time.sleep(A_MOMENT)  # a new writer has not left its number yet
+    return number
+
+
+@contextmanager
+def only_writer(real: Path, path: Path) -> Iterator[None]:
+    """Hold the right to write."""
+    place = _lock_file(real)
+    handle = _take_lock(place, path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            place.unlink()
+        os.close(handle)
+
+
+def _lock_file(real: Path) -> Path:
+    return real.with_name(real.name + ".holdfast-lock")
+
+
+def _take_lock(place: Path, path: Path) -> int:
+    while True:
+        try:
+            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UnwritableStoreError(
+                f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
+                "that can be written."
+            ) from None
+        if _can_lock(handle):
+            if _is_file(place, os.fstat(handle)):
+                with suppress(OSError):  # the number only serves those who ask who writes
+                    os.truncate(handle, 0)
+                    os.write(handle, f"{os.getpid()}\n".encode())
+                return handle
+        elif not _can_lock(handle, only_look=True):
+            holder = _read_number(handle)
+            os.close(handle)
+            raise LockedStoreError(
+                f"Another process ({holder or 'number unknown'}) is writing {path}, and a store has one writer at a "
+                "time; wait for it, or read with hf.load_study() (holdfast show) meanwhile."
+            )
+        os.close(handle)  # its last holder took the file away, or somebody looked at the lock: try again
+        time.sleep(A_MOMENT)
+
+
+def holds_lock(real: Path, process: int) -> bool:
+    """Whether it is a process of this machine, and of this user, that holds the right to write.
+
+    A folder may be shared by machines: then the number in the lock file is that of a process elsewhere.
+    """
+    if not Path("/proc/self/fd").is_dir():
+        return _is_alive(process)
+    try:
+        lock = _lock_file(real).stat()
+        return any(_is_file(handle, lock) for handle in Path(f"/proc/{process}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def _read_number(handle: int) -> int | None:
+    """The number of the process that left it in a lock file."""
+    text = os.read(handle, 20).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process runs, here; a lock file of one that was killed keeps its number until another takes it."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
+
+
+def _can_lock(handle: int, *, only_look: bool = False) -> bool:
+    """Take the lock if it is free; or see whether a writer holds it, unseen by others who look."""
+    try:
+        if os.name == "nt":
+            _lock_byte(handle)
+            if only_look:
+                _lock_byte(handle, unlock=True)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, (fcntl.LOCK_SH if only_look else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            if only_look:
+                fcntl.flock(handle, fcntl.LOCK_UN)
+    except OSError:
+        return False
+    return True
+
+
+def _lock_byte(handle: int, *, unlock: bool = False) -> None:
+    """Windows locks bytes, and nobody else can read them: one behind the number."""
+    import msvcrt
+
+    os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(handle, msvcrt.LK_UNLCK if unlock else msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    finally:
+        os.lseek(handle, 0, os.SEEK_SET)

@@ -1,9 +1,11 @@
-"""Reading a store: all tables of one moment, with what is damaged in them."""
+"""Reading a store: all tables of one moment, or a few facts of a study that is being written."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from holdfast.declared import About
 from holdfast.io.record import DataRecord
@@ -11,19 +13,17 @@ from holdfast.serialization import from_plain
 from holdfast.study.store.checking import (
     Checks,
     check_tables,
+    faulty_meta,
+    parse_meta,
     refuse_damage,
     refuse_unusable,
     take_tables,
 )  # fmt: skip
-from holdfast.study.store.meta import parse_meta
 from holdfast.study.store.opening import explain_errors, open_to_count, open_to_read
+from holdfast.study.store.schema import META
 from holdfast.study.store.store import Store, StoreError
 
-
-def read_tables(store: Store) -> Checks:
-    """Read all tables of one moment, with what is damaged in them."""
-    with one_moment(store):
-        return check_tables(store.connection)
+State = Literal["sound", "damaged", "unusable"]
 
 
 @contextmanager
@@ -37,23 +37,30 @@ def one_moment(store: Store) -> Iterator[None]:
             store.connection.execute("ROLLBACK")  # nothing was written, and a damaged file cannot commit even that
 
 
-def read_sound_tables(store: Store) -> tuple[Checks, dict[str, Any]]:
-    """Read all tables of one moment, and the facts kept by name; raise if anything is damaged."""
-    with explain_errors(store.path or Path(":memory:")):
-        checks = read_tables(store)
-    refuse_damage(checks, store.path, store.fault)
+def read_tables(store: Store, *, own: bool) -> tuple[Checks, dict[str, Any]]:
+    """Read all tables of one moment, and the facts kept by name; raise if anything is damaged.
+
+    What this process has opened, checked and written as its own is not checked again.
+    """
+    if own:
+        checks = take_tables(store.connection)
+    else:
+        with explain_errors(store.path or Path(":memory:")), one_moment(store):
+            checks = check_tables(store.connection)
+        refuse_damage(checks, store.path, store.fault)
     return checks, _meta_of_study(checks, store.path)
 
 
-def read_own_tables(store: Store) -> tuple[Checks, dict[str, Any]]:
-    """Read all tables of a store that this process has opened, checked and written, without checking them again."""
-    checks = take_tables(store.connection)
-    return checks, _meta_of_study(checks, store.path)
+def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:
+    meta = parse_meta(checks["meta"])
+    if "plan" not in meta:
+        raise StoreError(f"Expected a study in {path}, got a store that was never begun.")
+    return meta
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
     """Read what a store says of its study, whatever happened to the outcomes."""
-    with open_to_read(path) as store, explain_errors(Path(path)):
+    with open_to_read(path) as store:
         checks = check_tables(store.connection, ("meta", "families", "candidates"))
         refuse_unusable(checks, path)
         return {**_meta_of_study(checks, store.path), "n_splits": store.n_splits}
@@ -76,7 +83,7 @@ def read_plan(path: str | Path) -> StoredPlan | None:
     """Read the plan of a store, also while it is written; None for a file that a study only began to make."""
     if Path(path).is_file() and not Path(path).stat().st_size:
         return None
-    with open_to_read(path) as store, explain_errors(Path(path)):
+    with open_to_read(path) as store:
         checks = check_tables(store.connection, ("meta", "families", "candidates"))
         if not checks["meta"].rows:
             return None
@@ -96,13 +103,13 @@ class Progress(NamedTuple):
     end.
     """
 
-    done: int
-    failed: int
-    total: int
-    n_splits: int
-    n_candidates: int
-    started: str | None
-    ended: str | None
+    done: int = 0
+    failed: int = 0
+    total: int = 0
+    n_splits: int = 0
+    n_candidates: int = 0
+    started: str | None = None
+    ended: str | None = None
 
 
 def read_progress(path: str | Path) -> Progress:
@@ -110,14 +117,13 @@ def read_progress(path: str | Path) -> Progress:
 
     All numbers are of one moment. A file that a study only began to make has none of anything.
     """
-    with open_to_count(path) as store, explain_errors(Path(path)):
+    with open_to_count(path) as store:
         if store is None:
-            return Progress(0, 0, 0, 0, 0, None, None)
+            return Progress()
         with one_moment(store):
             counts, (done, total) = store.counts(), store.progress()
-            return Progress(
-                done, counts["failures"], total, counts["splits"], counts["candidates"], *store.last_session()
-            )
+            last = store.connection.execute("SELECT started, ended FROM sessions ORDER BY session DESC").fetchone()
+            return Progress(done, counts["failures"], total, counts["splits"], counts["candidates"], *(last or ()))
 
 
 class Overview(NamedTuple):
@@ -133,20 +139,59 @@ class Overview(NamedTuple):
 
 def read_overview(path: str | Path) -> Overview | None:
     """Read what a study is about, in a millisecond and also while it is written; None if that is not there yet."""
-    with open_to_count(path) as store, explain_errors(Path(path)):
+    with open_to_count(path) as store:
         if store is None:
             return None
         with one_moment(store):
-            facts, families = store.facts("data_record", "declared", "command"), store.families()
-    if not {"data_record", "declared"} <= set(facts):
+            wanted = "SELECT * FROM meta WHERE key IN ('plan', 'data_record', 'declared', 'command')"
+            rows = [row[:2] for row in store.connection.execute(wanted) if META.is_sound(row)]
+            by_number = "SELECT family FROM candidates GROUP BY family ORDER BY min(candidate)"
+            families = [family for (family,) in store.connection.execute(by_number)]
+    facts = {key: json.loads(value) for (key, value), bad in zip(rows, faulty_meta(rows), strict=True) if not bad}
+    if not {"plan", "data_record", "declared"} <= set(facts):
         return None
     told = {name: About.from_dict(values) for name, values in facts["declared"]["selectors"].items()}
     data = from_plain(DataRecord, facts["data_record"])
     return Overview(data, {name: told.get(name) for name in families}, facts.get("command"))
 
 
-def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:
-    meta = parse_meta(checks["meta"])
-    if "plan" not in meta:
-        raise StoreError(f"Expected a study in {path}, got a store that was never begun.")
-    return meta
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What is sound in a store, and what is lost.
+
+    Attributes
+    ----------
+    path : Path
+        The store.
+    state : {"sound", "damaged", "unusable"}
+        Whether all is as it was written; if not, whether resuming the study recomputes what is lost.
+    tables : mapping from str to mapping
+        For each table, how many rows are ``sound``, ``damaged`` and ``missing``.
+    message : str
+        What is lost and what to do, in one sentence; empty for a sound store.
+    """
+
+    path: Path
+    state: State
+    tables: Mapping[str, Mapping[str, int]]
+    message: str
+
+
+def verify(path: str | Path) -> Verification:
+    """Read all of a store and report which rows are sound, also while a study writes it."""
+    with open_to_read(path) as store, one_moment(store):
+        checks = check_tables(store.connection)
+    state: State = "unusable"
+    message = ""
+    try:
+        refuse_unusable(checks, path)
+        state = "damaged"
+        refuse_damage(checks, path, store.fault)
+        state = "sound"
+    except StoreError as error:
+        message = str(error)
+    tables = {
+        name: {"sound": len(check.rows), "damaged": len(check.damaged), "missing": max(check.missing, 0)}
+        for name, check in checks.items()
+    }
+    return Verification(path=Path(path), state=state, tables=tables, message=message)

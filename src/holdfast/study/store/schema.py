@@ -1,4 +1,4 @@
-"""The tables of a store, each declared once: how it is made, written, and read back with a checksum for every row.
+"""The tables of a store, each declared once, and splits, outcomes and orders as rows of them.
 
 A checksum covers all columns of a row and the name of its table, so a changed value, a changed key and a row in the
 wrong table are noticed. ``totals`` counts the rows of every other table and adds up their checksums, so vanished rows
@@ -6,15 +6,26 @@ are noticed too.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.resampling import Split
+from holdfast.study.effects import pack_effects
+from holdfast.study.work import Finished, Outcome, SplitOrder
+
 FORMAT = 4
 Row = tuple[Any, ...]
+Ids = tuple[int, int | None]
+"""The number of a candidate, and that of the order which it is a cut of."""
 PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str, "BLOB": bytes}
+FEW_BYTES = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +39,7 @@ class Table:
     columns : mapping from str to str
         The type of each column: INTEGER, REAL, TEXT or BLOB.
     key : tuple of str
-        The columns that tell its rows apart.
+        The first columns, which identify a row.
     optional : tuple of str
         The columns that may be empty: NULL, as which SQLite also keeps nan.
     recomputable : bool
@@ -45,8 +56,7 @@ class Table:
     def create(self) -> str:
         """The statement that makes the table."""
         columns = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-        numbered = [self.columns[name] for name in self.key] == ["INTEGER"]
-        form = "" if numbered else " WITHOUT ROWID"
+        form = "" if [self.columns[name] for name in self.key] == ["INTEGER"] else " WITHOUT ROWID"
         return f"CREATE TABLE {self.name} ({columns}, checksum INTEGER, PRIMARY KEY ({', '.join(self.key)})){form}"
 
     @cached_property
@@ -54,94 +64,42 @@ class Table:
         """The statement that writes one row."""
         return f"INSERT INTO {self.name} VALUES ({', '.join('?' * (len(self.columns) + 1))})"
 
-    @property
-    def select(self) -> str:
-        """The statement that reads all rows, with their checksums last."""
-        return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {', '.join(self.key)}"
+    def select(self, order: str = "") -> str:
+        """The statement that reads all rows by key, with their checksums last; ``" DESC"`` begins at the end."""
+        return f"SELECT * FROM {self.name} ORDER BY {', '.join(name + order for name in self.key)}"
 
-    @property
-    def select_values(self) -> str:
-        """The statement that reads all rows, without their checksums."""
-        return f"SELECT {', '.join(self.columns)} FROM {self.name} ORDER BY {', '.join(self.key)}"
+    def key_of(self, row: Row) -> Row:
+        """What identifies a row."""
+        return row[: len(self.key)]
 
-    @property
-    def select_backwards(self) -> str:
-        """The same from the end."""
-        return f"SELECT {', '.join(self.columns)}, checksum FROM {self.name} ORDER BY {' DESC, '.join(self.key)} DESC"
-
-    @property
-    def has_key(self) -> str:
-        """The condition that finds one row."""
-        return " AND ".join(f"{name} = ?" for name in self.key)
-
-    def places(self, *columns: str) -> list[int]:
-        """Where these columns stand in a row."""
-        names = list(self.columns)
-        return [names.index(name) for name in columns]
-
-    @cached_property
-    def _key_places(self) -> list[int]:
-        return self.places(*self.key)
-
-    def get_key(self, row: Row) -> Row:
-        """The values of a row that tell it apart."""
-        return tuple(row[place] for place in self._key_places)
-
-    @cached_property
-    def _converters(self) -> list[Callable[[Any], Any]]:
-        return [PYTHON[kind] for kind in self.columns.values()]
-
-    def with_checksum(self, values: Sequence[Any]) -> Row:
+    def seal(self, values: Iterable[Any]) -> Row:
         """A row as SQLite gives it back, with its checksum."""
-        row = tuple(
-            [
-                None if value is None or value != value else convert(value)
-                for convert, value in zip(self._converters, values, strict=True)
-            ]
-        )
-        if not self._may_hold(tuple(map(type, row))):
+        given = zip(values, self.columns.values(), strict=True)
+        row = tuple([None if value is None or value != value else PYTHON[kind](value) for value, kind in given])
+        if not _fits(self, tuple(map(type, row))):
             raise ValueError(
                 f"Expected a value for each of {', '.join(self.columns)} in {self.name}, got {row!r:.200}."
             )
-        return (*row, self.checksum(row))
-
-    def _may_hold(self, types: tuple[type, ...]) -> bool:
-        if types not in self._known_types:
-            self._known_types[types] = self.has_types(types)
-        return self._known_types[types]
-
-    @cached_property
-    def _known_types(self) -> dict[tuple[type, ...], bool]:
-        return {}
-
-    @cached_property
-    def _blob_places(self) -> list[int]:
-        return self.places(*(name for name, kind in self.columns.items() if kind == "BLOB"))
-
-    def checksum(self, row: Row) -> int:
-        """A number of 64 bits that changes with every value of a row, and with its type."""
-        plain, blobs = [self.name, *row], []
-        for place in self._blob_places:  # as they are: written as text they would take four times as long
-            if type(row[place]) is bytes:
-                blobs.append(row[place])
-                plain[place + 1] = (len(row[place]),)
-        raw = b"".join([ascii(plain).encode(), *blobs])
-        return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little", signed=True)
-
-    @cached_property
-    def _types(self) -> list[tuple[type, ...]]:
-        return [
-            (PYTHON[kind], type(None)) if name in self.optional else (PYTHON[kind],)
-            for name, kind in self.columns.items()
-        ]
+        return (*row, self._checksum(row))
 
     def is_sound(self, row: Row) -> bool:
-        """Whether a row that was read is the one that was written."""
-        return row[-1] == self.checksum(row[:-1])
+        """Whether a row that was read, with its checksum, is one that was written."""
+        return row[-1] == self._checksum(row[:-1]) and _fits(self, tuple(map(type, row[:-1])))
 
-    def has_types(self, types: tuple[type, ...]) -> bool:
-        """Whether values of these types may stand in a row."""
-        return all(kind in allowed for kind, allowed in zip(types, self._types, strict=True))
+    def _checksum(self, row: Row) -> int:
+        """A number of 64 bits; blobs are taken as they are, as writing them as text takes four times as long."""
+        plain = [self.name, *[(len(value),) if type(value) is bytes else value for value in row]]
+        blobs = [value for value in row if type(value) is bytes]
+        return int.from_bytes(
+            blake2b(b"".join([ascii(plain).encode(), *blobs]), digest_size=8).digest(), "little", signed=True
+        )
+
+
+@cache
+def _fits(table: Table, types: tuple[type, ...]) -> bool:
+    """Whether values of these types may stand in a row of a table."""
+    columns = zip(types, table.columns.items(), strict=True)
+    return all(own is PYTHON[kind] or (own is type(None) and name in table.optional) for own, (name, kind) in columns)
 
 
 def wrap_sum(total: int, change: int) -> int:
@@ -232,11 +190,10 @@ TOTALS = Table("totals", {"name": "TEXT", "n": "INTEGER", "total": "INTEGER"}, (
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make all tables in an empty file, at once."""
-    empty = [TOTALS.with_checksum((name, 0, 0)) for name in TABLES]
     connection.execute("BEGIN IMMEDIATE")
     for table in (*TABLES.values(), TOTALS):
         connection.execute(table.create)
-    connection.executemany(TOTALS.insert, empty)
+    connection.executemany(TOTALS.insert, [TOTALS.seal((name, 0, 0)) for name in TABLES])
     connection.execute("COMMIT")
 
 
@@ -248,7 +205,7 @@ def read_schema(connection: sqlite3.Connection) -> set[Row]:
         raise sqlite3.DatabaseError("its tables have lost their names") from None
 
 
-@lru_cache(maxsize=1)
+@cache
 def expected_schema() -> set[Row]:
     """What SQLite knows of the tables of a store."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -256,3 +213,84 @@ def expected_schema() -> set[Row]:
     schema = read_schema(connection)
     connection.close()
     return schema
+
+
+# Rows
+
+
+def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
+    """Compress row numbers; few are only wrapped, as compressing them takes longer than storing them."""
+    if rows is None:
+        return None
+    raw = rows.astype("<i4").tobytes()
+    return zlib.compress(raw, 0 if len(raw) < FEW_BYTES else 1)
+
+
+def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
+    """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
+    return _inflate(blob, n, "<i4", "row numbers").astype(np.int64)
+
+
+def pack_weights(weights: NDArray[Any]) -> bytes:
+    """Compress ranks or weights, which are kept in 32 bits."""
+    return zlib.compress(weights.astype("<f4").tobytes(), 1)
+
+
+def unpack_weights(blob: bytes, n: int) -> NDArray[np.float64]:
+    """Return ``n`` compressed ranks or weights; no more than these are ever unpacked."""
+    return _inflate(blob, n, "<f4", "ranks or weights").astype(np.float64)
+
+
+def _inflate(blob: bytes, n: int, dtype: str, what: str) -> NDArray[Any]:
+    """The ``n`` compressed numbers of 32 bits."""
+    inflate = zlib.decompressobj()
+    try:
+        raw = inflate.decompress(blob, 4 * n + 1)
+    except zlib.error as error:
+        raise ValueError(f"Expected compressed {what}, got something else: {error}.") from None
+    if len(raw) != 4 * n or not inflate.eof:
+        raise ValueError(f"Expected {n} {what}, got fewer or more.")
+    return np.frombuffer(raw, dtype=dtype)
+
+
+def split_row(split: Split) -> Row:
+    """The row of a split."""
+    return (
+        split.index, split.label, split.seed, int(split.block), split.fraction, split.measured,
+        int(split.rows.size if split.counts is None else split.counts.sum()), split.rows.size, split.test.size,
+        pack_rows(split.rows), pack_rows(split.counts), pack_rows(split.test),
+    )  # fmt: skip
+
+
+def outcome_row(outcome: Outcome) -> Row:
+    """What the row of an outcome holds after candidate and split."""
+    values = outcome.values
+    if values is not None and outcome.kind == "subset":
+        values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
+    elif values is not None:
+        values = values.astype("<f8")
+    weights = None if outcome.coefficients is None else outcome.coefficients.astype("<f4", copy=False)
+    scores = np.fromiter(outcome.scores.values(), "<f8") if outcome.scores else None
+    arrays = (values, outcome.predictions, scores, weights)
+    blobs = [None if array is None else array.tobytes() for array in arrays]
+    return outcome.kind, *blobs, outcome.seconds, outcome.score_seconds, outcome.note
+
+
+def order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
+    """The order of a split, under each number that candidates know it by."""
+    order, whole = found.order, found.order.whole
+    kept = (None, None) if whole is None else (whole.kind, pack_weights(whole.values))
+    columns = order.columns.astype("<i4", copy=False).tobytes()
+    numbers = dict.fromkeys(ids[candidate][1] for candidate in found.candidates)
+    return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]
+
+
+def estimate_bytes(finished: Iterable[Finished], splits: Sequence[Split]) -> int:
+    """About how much room outcomes, orders and splits take in a store."""
+    rows = [split_row(split) for split in splits]
+    for part in finished:
+        rows += map(outcome_row, part.outcomes)
+        rows += map(pack_effects, part.effects)
+        rows += [row for order in part.orders for row in order_rows(order, [(0, 0)] * (1 + max(order.candidates)))]
+    numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds
+    return sum(numbers + sum(len(item) for item in row if isinstance(item, bytes)) for row in rows)
