@@ -55,7 +55,7 @@ validate: .venv/dev
 
 # All experiments of the five papers, some hours; what is finished is kept in build/, so that it goes on where it was stopped.
 reproduce: .venv/dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/holdfast reproduce all --jobs 2 --out docs/reproductions --stores build/reproductions $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m reproductions all --jobs 2 --out docs/reproductions --stores build/reproductions $(ARGS)
 
 docs: .venv/dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

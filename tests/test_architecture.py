@@ -31,7 +31,6 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"plots"},
     {"benchmarking"},
     {"report"},
-    {"reproduce"},
     {"web"},
     {"cli"},
 ]

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app, run
-from holdfast.cli.printing import notes
+from holdfast.cli.terminal import notes
 from holdfast.replication import count_fits
 from holdfast.study.store import open_to_write
 from holdfast.study.store.schema import OUTCOMES

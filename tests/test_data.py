@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
-from holdfast.cli.reading import read
+from holdfast.cli.running import read
 from holdfast.io.columns import without_columns
 from holdfast.io.record import DataRecord
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import reproductions.command  # noqa: F401
+from reproductions import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
+from reproductions.kept import find_kept
+from reproductions.pages import slim_svg, summarize_verdicts
 
 import holdfast as hf
 from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
-from holdfast.reproduce import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
-from holdfast.reproduce.kept import find_kept
-from holdfast.reproduce.pages import slim_svg, summarize_verdicts
 
 ROOT = Path(__file__).parents[1]
 NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits"}
@@ -26,7 +27,7 @@ def done(monkeypatch):
     experiments.load_experiments()  # modules that pages are about would register theirs later
     monkeypatch.setattr(experiments, "EXPERIMENTS", Registry("experiment"))
     monkeypatch.setattr(experiments, "PAPERS", ())
-    monkeypatch.setattr("holdfast.reproduce.pages.PAPERS", ("kalousis2005", "nogueira2016"))
+    monkeypatch.setattr("reproductions.pages.PAPERS", ("kalousis2005", "nogueira2016"))
 
     @experiments.experiment("kalousis2005", "table9", shows="Table 9", title="A | bar", data=("alon", "breast_cancer"))
     def table(bench):

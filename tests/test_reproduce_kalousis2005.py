@@ -5,20 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from reproductions.experiments import find_experiments
+from reproductions.kalousis2005.figure1 import _across, judge_maps
+from reproductions.kalousis2005.figure2 import usual_sizes
+from reproductions.kalousis2005.nested import OVARIAN, load_data, measure_all, paired, run_methods
+from reproductions.kalousis2005.published import METHODS, TABLE_2, TABLE_3, TIES, implied, published_choice
+from reproductions.kalousis2005.table2 import judge_numbers, judge_words
+from reproductions.kalousis2005.ties import judge_printed, judge_simulated
+from reproductions.workbench import Workbench
 
 import holdfast as hf
 from holdfast.datasets.catalog import DATASETS
 from holdfast.datasets.real import Dataset
 from holdfast.inference import StabilityEstimate
 from holdfast.inference.intervals import Student
-from holdfast.reproduce.experiments import find_experiments
-from holdfast.reproduce.kalousis2005.figure1 import _across, judge_maps
-from holdfast.reproduce.kalousis2005.figure2 import usual_sizes
-from holdfast.reproduce.kalousis2005.nested import OVARIAN, load_data, measure_all, paired, run_methods
-from holdfast.reproduce.kalousis2005.published import METHODS, TABLE_2, TABLE_3, TIES, implied, published_choice
-from holdfast.reproduce.kalousis2005.table2 import judge_numbers, judge_words
-from holdfast.reproduce.kalousis2005.ties import judge_printed, judge_simulated
-from holdfast.reproduce.workbench import Workbench
 
 EXPERIMENTS = {item.short: item for item in find_experiments(["kalousis2005"])}
 

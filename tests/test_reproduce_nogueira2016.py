@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from reproductions import Workbench
+from reproductions.experiments import load_experiments
+from reproductions.nogueira2016 import lasso, measures
 
 import holdfast as hf
-from holdfast.reproduce import Workbench
-from holdfast.reproduce.experiments import load_experiments
-from holdfast.reproduce.nogueira2016 import lasso, measures
 
 EXPERIMENTS = ["examples", "figure1", "figure2", "figure4", "figure5", "table2"]
 

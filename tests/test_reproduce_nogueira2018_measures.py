@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reproductions import EXPERIMENTS, Workbench
+from reproductions.experiments import load_experiments
+from reproductions.nogueira2018 import appendix, enumeration, inference, stability_selection
 
 import holdfast as hf
 from holdfast import datasets, selectors
-from holdfast.reproduce import EXPERIMENTS, Workbench
-from holdfast.reproduce.experiments import load_experiments
-from holdfast.reproduce.nogueira2018 import appendix, enumeration, inference, stability_selection
 from holdfast.testing import mean_by_chance
 
 MINE = ("figure1", "figure2", "table2", "figure3", "coverage", "figure5", "appendix")

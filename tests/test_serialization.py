@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import holdfast
 from holdfast.cli import app
-from holdfast.cli.printing import FORMS
+from holdfast.cli.terminal import FORMS
 from holdfast.serialization import from_plain, json_schema, to_json, to_plain
 
 

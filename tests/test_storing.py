@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import holdfast as hf
-from holdfast.cli.storing import NEXT, default_name
+from holdfast.cli.running import NEXT, default_name
 from holdfast.study.store import open_to_write
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)

@@ -1,21 +1,6 @@
 """The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
 
-from holdfast.cli import (
-    benchmarks,
-    comparing,
-    demo,
-    exporting,
-    features,
-    measuring,
-    nesting,
-    records,
-    replicating,
-    reports,
-    reproducing,
-    serving,
-    studies,
-    tradeoffs,
-)
+from holdfast.cli import benchmarks, decisions, features, records, reports, selections, serving, studies
 from holdfast.cli.app import DECIDE, ELSEWHERE, PAPERS, START, STUDIES, app, run
 
 PANELS = (START, STUDIES, DECIDE, ELSEWHERE, PAPERS)
@@ -24,20 +9,6 @@ for command in app.registered_commands:
     command.cls = records.RecordsCommand
 
 __all__ = [
-    "app",
-    "benchmarks",
-    "comparing",
-    "demo",
-    "exporting",
-    "features",
-    "measuring",
-    "nesting",
-    "records",
-    "replicating",
-    "reports",
-    "reproducing",
-    "run",
-    "serving",
+    "app", "benchmarks", "decisions", "features", "records", "reports", "run", "selections", "serving",
     "studies",
-    "tradeoffs",
-]
+]  # fmt: skip

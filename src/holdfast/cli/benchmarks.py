@@ -10,25 +10,24 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.configuration import check_trust, trust_by_option
+from holdfast.cli.decisions import USUAL
 from holdfast.cli.parsing import parse_measure, parse_rule
-from holdfast.cli.printing import counted, notes, number, print_json
-from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, planned, stopped_cleanly, typed_options
-from holdfast.cli.terminal import console, table
-from holdfast.cli.tradeoffs import STUDY, USUAL
+from holdfast.cli.running import planned, read, settle, stopped_cleanly
+from holdfast.cli.terminal import console, counted, notes, number, print_json, table
 
 if TYPE_CHECKING:
     from holdfast.benchmarking import BenchmarkResult
     from holdfast.io import Table
     from holdfast.report import BenchmarkSummary
+    from holdfast.study import Study
 
 FOLDER = "benchmark-stores"
 
 
 @app.command(rich_help_panel=STUDIES)
+@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING, leave_out=("data", "store", "target_file"))
 def benchmark(
-    ctx: typer.Context,
+    typed: dict[str, Any],
     tables: Annotated[
         list[str],
         typer.Argument(metavar="TABLE…", help="Data files (FILE or FILE:TARGET), or names of known data sets."),
@@ -36,29 +35,9 @@ def benchmark(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="What is to be predicted, in files without a :TARGET.")
     ] = None,
-    select: options.Select = None,
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
-    perturb: options.Perturb = None,
-    resamples: options.Resamples = None,
-    estimator: options.Estimator = None,
-    score: options.Score = None,
-    fast_models: options.FastModels = None,
-    task: options.PredictionTask = None,
-    keep: options.Keep = None,
-    ignore: options.Ignore = None,
-    index: options.Index = None,
-    groups: options.Groups = None,
-    missing: options.Missing = None,
-    categorical: options.Categorical = None,
-    accept: options.Accept = None,
-    transpose: options.Transpose = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    sheet: options.Sheet = None,
-    device: options.Device = None,
     store_dir: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder with one store per data set; resumed if it is there.")
     ] = Path(FOLDER),
@@ -69,9 +48,6 @@ def benchmark(
     rope: Annotated[
         float, typer.Option(metavar="WIDTH", help="Differences up to WIDTH are practically none (Bayesian comparison).")
     ] = 0.01,
-    time_limit: options.TimeLimit = None,
-    seed: options.Seed = None,
-    jobs: options.Jobs = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
@@ -90,17 +66,14 @@ def benchmark(
     name, parameters = parse_rule(rule)
     if parameters:
         raise ValueError(f"Expected a rule without parameters for a benchmark, got {rule!r}.")
-    typed = typed_options(ctx, set(STUDY) - {"data", "store"})
-    chosen = {**DEFAULTS, **USUAL, **typed}
-    trust = trust_by_option(typed, None, "the defaults")
-    check_trust(chosen, trust)
+    chosen, trust = settle(typed, usual=USUAL)
     data = _read_tables(tables, chosen, quiet)
     folder = None if no_store else store_dir
     with notes(quiet), stopped_cleanly(None if folder is None else "the same command does"), _naming_the_folder():
         from holdfast.benchmarking import benchmark as run_benchmark
 
         result = run_benchmark(
-            data, planned(chosen, _common_task(data), trust), store_dir=folder, n_jobs=chosen["jobs"],
+            data, _plan(chosen, data, trust), store_dir=folder, n_jobs=chosen["jobs"],
             progress=not quiet, metric=metric, measure=None if measure is None else parse_measure(measure), level=level,
             time_limit=chosen.get("time_limit"),
         )  # fmt: skip
@@ -153,12 +126,14 @@ def _stem(data: str) -> str:
     return Path(name).stem if Path(data).exists() else data
 
 
-def _common_task(data: "dict[str, Table]") -> str:
+def _plan(chosen: dict[str, Any], data: "dict[str, Table]", trust: Any) -> "Study":
+    """Plan the one study of all data sets."""
     tasks = {name: found.task for name, found in data.items()}
     if len(set(tasks.values())) > 1:
         told = ", ".join(f"{task} ({name})" for name, task in tasks.items())
         raise ValueError(f"Expected data sets of one task, got {told}; give --task, or run two benchmarks.")
-    return next(iter(tasks.values()))
+    task = next(iter(tasks.values()))
+    return planned({**chosen, "select": chosen["select"] or chosen["usual"][task]}, task, trust)
 
 
 @contextmanager
@@ -195,31 +170,30 @@ def _print(summary: "BenchmarkSummary") -> None:
     out.print(f"{counted(len(summary.candidates), 'candidate')} on {counted(len(summary.datasets), 'data set')}")
     scored = summary.metric is not None
     ranks = ["rank of stability", *([f"rank of {summary.metric}", "on the front", "chosen"] if scored else [])]
-    rows = table("candidate", *ranks)
     stability = dict(zip(summary.stability.candidates, summary.stability.mean_ranks, strict=True))
     score = dict(zip(summary.score.candidates, summary.score.mean_ranks, strict=True))
-    for row in summary.candidates:
-        cells = [number(stability.get(row.candidate, float("nan")), ".2f")]
-        if scored:
-            cells += [number(score.get(row.candidate, float("nan")), ".2f"), str(row.on_front), str(row.chosen)]
-        rows.add_row(row.candidate, *cells)
-    out.print(rows)
+
+    def cells(row: Any) -> list[str]:
+        by_score = [number(score.get(row.candidate, float("nan")), ".2f"), str(row.on_front), str(row.chosen)]
+        return [row.candidate, number(stability.get(row.candidate, float("nan")), ".2f"), *by_score[: 3 * scored]]
+
+    out.print(table("candidate", *ranks, rows=map(cells, summary.candidates)))
     for question in (summary.stability, summary.score) if scored else (summary.stability,):
-        out.print(" ".join([question.headline, *question.sentences]), soft_wrap=True)
+        out.print(" ".join([question.headline, *question.sentences]))
     for dataset in summary.datasets:
         if dataset.failure is not None:
-            out.print(f"{dataset.name} could not be studied: {dataset.failure}", soft_wrap=True)
+            out.print(f"{dataset.name} could not be studied: {dataset.failure}")
 
 
 def _print_next(result: "BenchmarkResult", written: list[Path], folder: Path | None) -> None:
     out = console()
     for path in written:
-        out.print(f"Written: {path}", soft_wrap=True)
+        out.print(f"Written: {path}")
     if folder is None:
         return
     store = next(study.path for study in result.results.values() if study.path is not None)
-    out.print(f"Kept in {folder}; the same command resumes it, with more data sets or resamples too.", soft_wrap=True)
+    out.print(f"Kept in {folder}; the same command resumes it, with more data sets or resamples too.")
     out.print("Next:")
     if not written:
         out.print("  the same command with --report benchmark.html --latex tables.tex --csv values.csv")
-    out.print(f"  holdfast report {shlex.quote(str(store))}", soft_wrap=True)
+    out.print(f"  holdfast report {shlex.quote(str(store))}")

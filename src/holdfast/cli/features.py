@@ -9,12 +9,9 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
-from holdfast.cli.configuration import checked_options
-from holdfast.cli.printing import counted, notes, number, print_json
-from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS
+from holdfast.cli.running import DEFAULTS, checked_options, read
 from holdfast.cli.studies import study
-from holdfast.cli.terminal import console, table, write
+from holdfast.cli.terminal import console, counted, notes, number, print_json, table, write
 
 if TYPE_CHECKING:
     from holdfast.io import Table
@@ -258,27 +255,35 @@ def _print_features(found: "SelectedFeatures") -> None:
     out, rows = console(), found.frame.head(MOST_PRINTED).to_dict(orient="records")
     cut = "" if found.top is None else f" (the best {found.top} of each count)"
     size = f"{counted(len(found.frame), 'feature')} of {found.n_features:,}"
-    out.print(
-        f"{found.candidate}: {size} were ever selected in {counted(found.n_runs, 'resample')}{cut}.", soft_wrap=True
-    )
+    out.print(f"{found.candidate}: {size} were ever selected in {counted(found.n_runs, 'resample')}{cut}.")
     uses = ("in models",) if found.has_model_use else ()
-    headers = "direction", f"{found.effect or 'effect'} [interval]", *uses, "stand-ins", "verdict"
-    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", *headers)
-    for row in cast("list[dict[str, Any]]", rows):
-        printed.add_row(
-            str(row["feature"]), f"{100 * row['frequency']:.0f} %",
-            f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %", row["direction"] or "–", effect_text(row, found),
-            *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])), row["verdict"],
-        )  # fmt: skip
-    out.print(printed)
+    cells = (
+        [*_cells(row, found), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
+         row["verdict"]]
+        for row in cast("list[dict[str, Any]]", rows)
+    )  # fmt: skip
+    out.print(table(*_headers(found), *uses, "stand-ins", "verdict", rows=cells))
     if len(found.frame) > MOST_PRINTED:
         least = f"at most {100 * found.frame['frequency'].iloc[MOST_PRINTED]:.0f} % of the resamples"
         out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
-    out.print(f"No effects: {found.missing}." if found.missing else found.scope, soft_wrap=True)
+    out.print(f"No effects: {found.missing}." if found.missing else found.scope)
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE
 
-        out.print(MODEL_SCOPE, soft_wrap=True)
+        out.print(MODEL_SCOPE)
+
+
+def _headers(found: "SelectedFeatures") -> list[str]:
+    ends = f"{100 * found.level:g}% interval"
+    return ["feature", "frequency", ends, "direction", f"{found.effect or 'effect'} [interval]"]
+
+
+def _cells(row: Mapping[str, Any], found: "SelectedFeatures") -> list[str]:
+    """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
+    known = row["low"] == row["low"]
+    interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else "–"
+    frequency = f"{100 * row['frequency']:.0f} %" if row["frequency"] == row["frequency"] else "–"
+    return [str(row["feature"]), frequency, interval, row["direction"] or "–", effect_text(row, found)]
 
 
 def _print_check(
@@ -287,17 +292,11 @@ def _print_check(
     from holdfast.declared import did_you_mean
 
     out, known = console(), list(map(str, result.feature_names))
-    headers = "direction", f"{found.effect or 'effect'} [interval]", "verdict"
-    printed = table("feature", "frequency", f"{100 * found.level:g}% interval", *headers)
-    for row in rows:
+
+    def verdict(row: Mapping[str, Any]) -> str:
         hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
-        frequency = number(100 * row["frequency"], ".0f")
-        interval = "–" if row["low"] != row["low"] else f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
-        verdict = f"{row['verdict']}{hint}"
-        printed.add_row(
-            row["feature"], frequency if frequency == "–" else f"{frequency} %", interval, row["direction"] or "–",
-            effect_text(row, found), verdict,
-        )  # fmt: skip
-    out.print(f"Checked against {found.candidate}, {counted(found.n_runs, 'resample')}.", soft_wrap=True)
-    out.print(printed)
-    out.print(sentence, soft_wrap=True)
+        return f"{row['verdict']}{hint}"
+
+    out.print(f"Checked against {found.candidate}, {counted(found.n_runs, 'resample')}.")
+    out.print(table(*_headers(found), "verdict", rows=([*_cells(row, found), verdict(row)] for row in rows)))
+    out.print(sentence)

@@ -1,8 +1,9 @@
-"""Options that several commands share."""
+"""Options that several commands share, and all options of a study, which commands that run one take at once."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -165,3 +166,47 @@ Rule = Annotated[
 Metric = Annotated[
     str | None, typer.Option(metavar="NAME", help="The score to weigh against stability (default: the first one).")
 ]
+
+# All options of a study, by what they are about
+
+READING = {
+    "ignore": Ignore, "accept": Accept, "index": Index, "groups": Groups, "missing": Missing,
+    "categorical": Categorical, "task": PredictionTask, "transpose": Transpose, "target_file": TargetFile, "sep": Sep,
+    "decimal": Decimal, "encoding": Encoding, "sheet": Sheet,
+}  # fmt: skip
+"""How to read a file: parameters of :func:`holdfast.read_table`."""
+DATA = {"data": Data, "target": Target, "select": Select, "keep": Keep, **READING}
+RESAMPLING = {"perturb": Perturb, "resamples": Resamples}
+SCORING = {"estimator": Estimator, "score": Score, "fast_models": FastModels}
+KEEPING = {"store": Store, "no_store": NoStore, "time_limit": TimeLimit}
+COMPUTING = {"seed": Seed, "jobs": Jobs, "device": Device}
+OF_STUDY = {*DATA, *RESAMPLING, *SCORING, *KEEPING, *COMPUTING, "until", "cap", "replicability"}
+FIRST, LAST = ("data", "target", "select"), ("allow", "level", "quiet", "as_json")
+
+
+def takes_study(*groups: dict[str, Any], leave_out: tuple[str, ...] = ()) -> Callable[[Any], Any]:
+    """Add options of a study to a command, which is given those that were typed as ``typed``, its first argument."""
+    every = {name: option for group in (DATA, *groups, COMPUTING) for name, option in group.items()}
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        own = dict(list(inspect.signature(command).parameters.items())[1:])
+        given = {name: parameter.replace(kind=parameter.KEYWORD_ONLY) for name, parameter in own.items()}
+        for name, option in every.items():
+            if name not in own and name not in leave_out:
+                usual = False if option is NoStore else None
+                given[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=option)
+        order = sorted(given, key=lambda name: (name not in FIRST, name in LAST))
+
+        def run(**values: Any) -> None:
+            from holdfast.io.files import as_path
+
+            typed = {name: value for name, value in values.items() if name in OF_STUDY and value not in (None, [], ())}
+            paths = {name: str(as_path(value)) for name, value in typed.items() if isinstance(value, Path)}
+            command({**typed, **paths}, **{name: values[name] for name in own})
+
+        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
+        run.__signature__ = inspect.Signature([given[name] for name in order])  # type: ignore[attr-defined]
+        run.__annotations__ = {name: given[name].annotation for name in order}
+        return run
+
+    return add

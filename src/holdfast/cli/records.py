@@ -10,8 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from holdfast.cli.app import DECIDE, STUDIES, Json, app
-from holdfast.cli.printing import print_json
-from holdfast.cli.terminal import console, table
+from holdfast.cli.terminal import console, print_json, table
 
 if TYPE_CHECKING:
     from holdfast.declared import Parameter, Registry
@@ -68,34 +67,23 @@ class RecordsCommand(TyperCommand):
 Name = Annotated[str | None, typer.Argument(help="Show this one with its parameters.")]
 
 
-@app.command("selectors", rich_help_panel=STUDIES)
-def list_selectors(name: Name = None, as_json: Json = False) -> None:
-    """List the selectors for --select; classes can be given by their dotted path too."""
-    show_records("selectors", name, as_json)
+LISTS = {
+    "selectors": (STUDIES, "List the selectors for --select; classes can be given by their dotted path too."),
+    "perturbations": (STUDIES, "List the ways to make resamples, for --perturb."),
+    "models": (STUDIES, "List the models for --estimator; classes can be given by their dotted path too."),
+    "scores": (STUDIES, "List the scores for --score; all other names that scikit-learn knows work too."),
+    "rules": (DECIDE, "List the rules for --rule, by which one candidate is chosen."),
+}
 
 
-@app.command("perturbations", rich_help_panel=STUDIES)
-def list_perturbations(name: Name = None, as_json: Json = False) -> None:
-    """List the ways to make resamples, for --perturb."""
-    show_records("perturbations", name, as_json)
+def _add_list(kind: str, panel: str, text: str) -> None:
+    @app.command(kind, rich_help_panel=panel, help=text)
+    def show(name: Name = None, as_json: Json = False) -> None:
+        show_records(kind, name, as_json)
 
 
-@app.command("models", rich_help_panel=STUDIES)
-def list_models(name: Name = None, as_json: Json = False) -> None:
-    """List the models for --estimator; classes can be given by their dotted path too."""
-    show_records("models", name, as_json)
-
-
-@app.command("scores", rich_help_panel=STUDIES)
-def list_scores(name: Name = None, as_json: Json = False) -> None:
-    """List the scores for --score; all other names that scikit-learn knows work too."""
-    show_records("scores", name, as_json)
-
-
-@app.command("rules", rich_help_panel=DECIDE)
-def list_rules(name: Name = None, as_json: Json = False) -> None:
-    """List the rules for --rule, by which one candidate is chosen."""
-    show_records("rules", name, as_json)
+for kind, (panel, text) in LISTS.items():
+    _add_list(kind, panel, text)
 
 
 def show_records(kind: str, name: str | None, as_json: bool) -> None:
@@ -105,11 +93,12 @@ def show_records(kind: str, name: str | None, as_json: bool) -> None:
     if as_json:
         print_json("records", {kind: records})
     elif name is None:
-        rows = table("name", "parameters", "what it is")
-        for record in records:
-            given = ", ".join(f"{key}={facts['default']}" for key, facts in record["parameters"].items())
-            rows.add_row(record["name"], given, record["summary"])
-        console().print(rows)
+        rows = (
+            [record["name"], ", ".join(f"{key}={facts['default']}" for key, facts in record["parameters"].items()),
+             record["summary"]]
+            for record in records
+        )  # fmt: skip
+        console().print(table("name", "parameters", "what it is", rows=rows))
     else:
         _print_one(records[0])
 
@@ -136,13 +125,11 @@ def _parameters(thing: Any) -> "dict[str, Parameter]":
 
 def _print_one(record: dict[str, Any]) -> None:
     out = console()
-    out.print(f"{record['name']}: {record['summary']}", soft_wrap=True)
+    out.print(f"{record['name']}: {record['summary']}")
     for word in ("needs", "scope", "no_interval", "caution", "reference"):
         if record[word]:
             text = ", ".join(record[word]) if word == "needs" else record[word]
-            out.print(f"{word.replace('_', ' ')}: {text}", soft_wrap=True)
+            out.print(f"{word.replace('_', ' ')}: {text}")
     if record["parameters"]:
-        rows = table("parameter", "default", "meaning")
-        for key, facts in record["parameters"].items():
-            rows.add_row(key, str(facts["default"]), facts["meaning"])
-        out.print(rows)
+        rows = ([key, facts["default"], facts["meaning"]] for key, facts in record["parameters"].items())
+        out.print(table("parameter", "default", "meaning", rows=rows))

@@ -1,17 +1,21 @@
-"""The command that writes a report."""
+"""Commands that write what a study found: report, export, demo."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from holdfast.cli import options
-from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.app import DECIDE, START, Json, Level, app
 from holdfast.cli.features import matching_data
 from holdfast.cli.parsing import parse_measure, parse_rule
-from holdfast.cli.printing import notes
-from holdfast.cli.terminal import write, write_json
+from holdfast.cli.studies import print_summary
+from holdfast.cli.terminal import console, notes, print_json, write, write_json
 from holdfast.serialization import to_json
+
+if TYPE_CHECKING:
+    from holdfast.report import Summary
+    from holdfast.study import StudyResult
 
 
 def _print_schema(wanted: bool) -> None:
@@ -98,3 +102,131 @@ def report(
         written = write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))
+
+
+@app.command(rich_help_panel=DECIDE)
+def export(
+    store: options.StoreFile,
+    csv: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for CSV files.")] = None,
+    parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for Parquet files.")] = None,
+    latex: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the table of candidates in LaTeX, for a paper.")
+    ] = None,
+    measure: options.MeasureText = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a study's tables as CSV, Parquet or LaTeX, for spreadsheets, other programs, or a paper.
+
+    The tables are: summary, selections, features, scores, predictions, failures, splits. `holdfast measure` reads the
+    selections. The LaTeX table has the candidates, with a caption that says how intervals were made; --measure and
+    --level are for it.
+
+    **Examples**
+
+    `holdfast export study.db --csv tables`
+
+    `holdfast export study.db --parquet tables --latex candidates.tex`
+    """
+    from holdfast.io.files import as_path
+    from holdfast.study import load_study
+
+    if csv is None and parquet is None and latex is None:
+        raise ValueError("Expected --csv DIR, --parquet DIR or --latex FILE, got none; say what to write.")
+    result = load_study(store)
+    files: list[Path] = []
+    with notes(quiet):
+        if csv is not None:
+            files += result.export(csv, "csv")
+        if parquet is not None:
+            files += result.export(parquet, "parquet")
+        if latex is not None:
+            text = result.to_latex(None if measure is None else parse_measure(measure), level=level)
+            files.append(as_path(latex))
+            files[-1].write_text(text, encoding="utf-8")
+    if as_json:
+        print_json("files", {"files": [str(file) for file in files]})
+    else:
+        write("\n".join(map(str, files)))
+
+
+TITLE = "Breast cancer: which measurements of a biopsy hold?"
+
+
+@app.command(rich_help_panel=START)
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes.")] = Path(
+        "holdfast-demo.html"
+    ),
+    resamples: Annotated[int, typer.Option("--resamples", "-n", metavar="N", help="Number of bootstraps.")] = 100,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run a whole study on embedded data: five selectors, 100 bootstraps, accuracy and stability, a choice, a report.
+
+    The data are 569 biopsies of breast tumors with 30 measurements each.
+
+    **Examples**
+
+    `holdfast demo`
+
+    `holdfast demo --output report.html --json`
+    """
+    from holdfast.datasets import load
+    from holdfast.report import summarize, write_report
+
+    data = load("breast_cancer")
+    if not quiet:
+        console(stderr=True).print(
+            f"Do the selected features hold? Five selectors run on {resamples} bootstraps of the breast-cancer data."
+        )
+    with notes(quiet):
+        result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
+        summary = summarize(result, X=data.X, title=TITLE)
+        write_report(summary, output)
+    if as_json:
+        print_json("demo", {"report": str(output), "summary": summary.to_dict()})
+    else:
+        _print(result, summary, output)
+
+
+def _study(resamples: int) -> Any:
+    """Two settings of each of five selectors, scored by logistic regression."""
+    from holdfast.resampling import Bootstrap
+    from holdfast.selectors import MRMR, AnovaF, ElasticNetPath, HybridRFE, ReliefF
+    from holdfast.study import Candidates, Study
+    from holdfast.study.named import named_estimator
+
+    sizes = {"n_features": [5, 10]}
+    return Study(
+        selectors={
+            "anova": Candidates(AnovaF(), sizes),
+            "mrmr": Candidates(MRMR(), sizes),
+            "relieff": Candidates(ReliefF(), sizes),
+            "lasso": Candidates(ElasticNetPath(), sizes),
+            "hybrid_rfe": Candidates(HybridRFE(criterion="golub"), {"n_features": [10], "n_forced": [0, 5]}),
+        },
+        perturbation=Bootstrap(resamples),
+        estimator=named_estimator("linear", {}, "classification"),
+        random_state=0,
+    )
+
+
+def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
+    out = console()
+    out.print(summary.verdict.headline, style="bold")
+    for sentence in summary.verdict.sentences:
+        out.print(sentence)
+    out.print("")
+    print_summary(result, result.summary(), summary.level)
+    out.print("")
+    if summary.tradeoff.reason:
+        out.print(f"The choice: {summary.tradeoff.reason}")
+    if summary.features is not None:
+        out.print(f"\nHow often {summary.candidate} selected each feature", style="bold")
+        for feature in summary.features.shown:
+            bar = "█" * round(20 * feature.frequency)
+            out.print(f"{feature.feature:>24}  {bar:<20} {feature.frequency:>4.0%}  {feature.verdict}")
+    out.print(f"\nThe report is in {output}: open it in a browser.")

@@ -7,45 +7,19 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.configuration import check_trust, file_options, trust_by_option
 from holdfast.cli.parsing import parse_measure
-from holdfast.cli.printing import counted, interval_text, notes, number, print_data, print_json
-from holdfast.cli.reading import read
-from holdfast.cli.running import DEFAULTS, HALVINGS, needs_halvings, planned, run_study, stored_command, typed_options
-from holdfast.cli.terminal import console, table
+from holdfast.cli.running import HALVINGS, Planned, Settled, file_options, run_study, settle, stored_command
+from holdfast.cli.terminal import console, counted, interval_text, notes, number, print_data, print_json, table
 from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
-    from holdfast.study import Study, StudyResult
+    from holdfast.study import StudyResult
 
 
 @app.command(rich_help_panel=STUDIES)
+@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING)
 def study(
-    ctx: typer.Context,
-    data: options.Data = None,
-    target: options.Target = None,
-    select: options.Select = None,
-    perturb: options.Perturb = None,
-    resamples: options.Resamples = None,
-    estimator: options.Estimator = None,
-    score: options.Score = None,
-    fast_models: options.FastModels = None,
-    task: options.PredictionTask = None,
-    keep: options.Keep = None,
-    ignore: options.Ignore = None,
-    accept: options.Accept = None,
-    index: options.Index = None,
-    groups: options.Groups = None,
-    missing: options.Missing = None,
-    categorical: options.Categorical = None,
-    transpose: options.Transpose = None,
-    target_file: options.TargetFile = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    sheet: options.Sheet = None,
-    store: options.Store = None,
-    no_store: options.NoStore = False,
+    typed: dict[str, Any],
     until: Annotated[
         float | None,
         typer.Option(
@@ -55,11 +29,7 @@ def study(
     cap: Annotated[
         int | None, typer.Option(metavar="N", help="Maximum number of resamples for --until (default 1000).")
     ] = None,
-    time_limit: options.TimeLimit = None,
     replicability: options.Replicate = None,
-    seed: options.Seed = None,
-    jobs: options.Jobs = None,
-    device: options.Device = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
     ] = None,
@@ -88,18 +58,11 @@ def study(
 
     `holdfast study --config study.toml --dry-run`
     """
-    typed = typed_options(ctx, set(ctx.params) - {"config", "allow", "dry_run", "quiet", "as_json"})
-    chosen = {**DEFAULTS, **({} if config is None else file_options(config, study)), **typed}
-    trust = trust_by_option(typed, allow, str(config))
+    settled = settle(typed, allow, file=None if config is None else file_options(config, study), source=str(config))
     if dry_run:
-        check_trust(chosen, trust)
-        data_read = read(chosen, quiet)
-        plan = planned(chosen, data_read.task, trust)
-        _print_plan(plan, data_read, as_json, halved=chosen["replicability"] and needs_halvings(plan))
+        _print_plan(settled.plan(quiet), as_json)
     else:
-        ran = run_study(chosen, trust, quiet)
-        _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)
-        ran.say_what_is_next()
+        _run(settled, quiet, as_json)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -120,8 +83,12 @@ def resume(
 
     `holdfast resume study.db --allow mypackage.selectors`
     """
-    chosen = {**DEFAULTS, **stored_command(store), "store": str(store), "jobs": 1 if jobs is None else jobs}
-    ran = run_study(chosen, trust_by_option((), allow, str(store)), quiet)
+    begun = {**stored_command(store), "store": str(store), "jobs": 1 if jobs is None else jobs}
+    _run(settle({}, allow, file=begun, source=str(store)), quiet, as_json)
+
+
+def _run(settled: Settled, quiet: bool, as_json: bool) -> None:
+    ran = run_study(settled, quiet)
     _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)
     ran.say_what_is_next()
 
@@ -174,21 +141,20 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
             },
         )
     else:
-        rows = table("table", "sound rows", "damaged", "missing")
-        for name, counts in verification.tables.items():
-            rows.add_row(name, *(f"{counts[state]:,}" for state in ("sound", "damaged", "missing")))
-        console().print(rows)
-        console().print(verification.message or f"{store} is sound.", soft_wrap=True)
+        states = ("sound", "damaged", "missing")
+        rows = ([name, *(f"{counts[key]:,}" for key in states)] for name, counts in verification.tables.items())
+        console().print(table("table", "sound rows", "damaged", "missing", rows=rows))
+        console().print(verification.message or f"{store} is sound.")
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
 
 
-def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> None:
+def _print_plan(plan: Planned, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     from holdfast.replication import count_fits
     from holdfast.resampling import Halvings
 
-    cost = study.cost(data)
-    halved = halved and not isinstance(study.perturbation, Halvings)  # which answers by itself
+    cost = plan.study.cost(plan.data)
+    halved = plan.options["replicability"] and not isinstance(plan.study.perturbation, Halvings)  # which answer it
     fits = count_fits(HALVINGS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
@@ -204,7 +170,7 @@ def _print_plan(study: "Study", data: Any, as_json: bool, *, halved: bool) -> No
         seconds = format_duration(max(cost["replicability"]["seconds"], 1))
         console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
     for name, error in cost["failures"].items():
-        console().print(f"{name} could not be fitted: {error}", soft_wrap=True, markup=False)
+        console().print(f"{name} could not be fitted: {error}", markup=False)
 
 
 # Showing
@@ -241,7 +207,7 @@ def _print_study(
         return
     print_summary(result, summary, level, with_notes=with_notes)
     if new_study is not None:
-        console().print(new_study, soft_wrap=True)
+        console().print(new_study)
 
 
 def print_summary(result: "StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:
@@ -255,14 +221,16 @@ def print_summary(result: "StudyResult", summary: Any, level: float, *, with_not
     )
     print_data(result.data, with_notes=with_notes)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
-    rows = table("candidate", "stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed")
-    for name, row in summary.iterrows():
+
+    def cells(name: Any, row: Any) -> list[str]:
         scores = [f"{number(row[metric])} ± {number(row[f'{metric}_se'])}" for metric in metrics]
-        rows.add_row(
-            str(name), number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
-            number(row["size"], ".1f"), number(row["seconds"], ".3g"), str(row["runs"]), str(row["failures"] or ""),
-        )  # fmt: skip
-    out.print(rows)
+        return [
+            name, number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
+            number(row["size"], ".1f"), number(row["seconds"], ".3g"), row["runs"], row["failures"] or "",
+        ]  # fmt: skip
+
+    headers = ["stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed"]
+    out.print(table("candidate", *headers, rows=(cells(name, row) for name, row in summary.iterrows())))
     for k in summary["top"].dropna().unique():
         out.print(f"Of rankings and weights, the best {k:.0f} features of each run count as selected.")
     for reason, alike in summary["reason"].dropna().groupby(summary["reason"], sort=False):

@@ -1,14 +1,24 @@
-"""The door to the terminal: every character that could command it is shown, not sent."""
+"""The door to the terminal, and how results look on it and as JSON: what could command it is shown, not sent."""
 
 import re
 import shlex
 import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from holdfast.serialization import to_json
+
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from holdfast.inference.comparisons import Comparisons
+    from holdfast.inference.estimate import StabilityEstimate
+    from holdfast.io.record import DataRecord
+    from holdfast.preferences import Preferences
 
 COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but line feeds and tabs, marks that turn the direction of writing, halves of characters."""
@@ -60,17 +70,144 @@ def console(*, stderr: bool = False) -> Any:
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(visible(text), **options)
 
+        def print(self, *things: Any, **options: Any) -> None:
+            super().print(*things, **{"soft_wrap": isinstance(things[0], str), **options})
+
     alive = (sys.stderr if stderr else sys.stdout).isatty()
     return Terminal(highlight=False, markup=False, emoji=False, stderr=stderr, width=None if alive else 160)
 
 
-def table(*columns: str) -> Any:
+def table(*columns: str, rows: Iterable[Iterable[Any]] = ()) -> Any:
     """A table whose first column, a name, is never cut, and whose cells are one line each."""
     from rich.table import Column, Table
 
-    class OneLineCells(Table):
-        def add_row(self, *cells: Any, **options: Any) -> None:
-            super().add_row(*(str(cell).replace("\n", "\\n") for cell in cells), **options)
+    made = Table(Column(columns[0], no_wrap=True), *columns[1:], box=None)
+    for row in rows:
+        made.add_row(*(str(cell).replace("\n", "\\n") for cell in row))
+    return made
 
-    first, *others = columns
-    return OneLineCells(Column(first, no_wrap=True), *others, box=None)
+
+FOR_PYTHON = " The table .failures holds their tracebacks."
+"""The end of a warning that only helps in Python."""
+
+
+@contextmanager
+def notes(quiet: bool = False) -> Iterator[None]:
+    """Show warnings as notes on stderr, unless quiet."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in () if quiet else caught:
+        say(f"holdfast: note: {str(warning.message).removesuffix(FOR_PYTHON)}")
+
+
+MOST_CLASSES = 8
+
+FORMS = {
+    "benchmark": "benchmark: data sets, candidates, ranks and tests over data sets",
+    "check": "check: one row per name of the list, and the conclusion",
+    "comparison": "compare: selections or candidates with their letters, and all pairs",
+    "cost": "study --dry-run: fits, seconds and bytes",
+    "demo": "demo: the report's file and its summary",
+    "features": "features: one row per selected feature, with direction and effect",
+    "files": "export: the files that were written",
+    "measurement": "measure: the estimates; of exported selections those of each candidate, and how they compare",
+    "nested": "nested: the choice with its score on outer folds, and what each fold chose",
+    "records": "selectors, perturbations, models, scores, rules, measures, reproduce --list: what is known of each",
+    "replicability": "replicate: how far a new study would select the same features, and one row per feature",
+    "reproduction": "reproduce: the claims of each experiment with their verdicts, and what could not be done",
+    "study": "study, resume, show: the data, one row per candidate, failures, notes",
+    "tradeoff": "tradeoff, choose: the choice and the front",
+    "verification": "verify: rows that are sound, damaged or missing",
+}
+"""The forms of JSON that commands print, with what they hold; docs/json.md has the same table."""
+
+
+def print_json(form: str, record: Mapping[str, Any]) -> None:
+    """Print JSON that every reader takes: it names its form, and undefined numbers are null."""
+    assert form in FORMS
+    write_json(to_json({"schema": f"holdfast.{form}/1", **record}))
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def number(value: float, form: str = ".3f") -> str:
+    """A number, or a dash where there is none."""
+    return "–" if value != value else f"{value:{form}}"
+
+
+def interval_text(low: float, high: float) -> str:
+    """An interval, or a dash where there is none."""
+    return "–" if low != low else f"[{low:.3f}, {high:.3f}]"
+
+
+def print_estimates(
+    preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, out: Any = None
+) -> None:
+    """Print stabilities as a table, with what they describe."""
+
+    def row(estimate: "StabilityEstimate") -> list[str]:
+        value = "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
+        note = estimate.note or ("" if estimate.validated else "interval not validated")
+        return [estimate.measure, value, interval_text(*estimate.ci(level)), estimate.strength or "", note]
+
+    shown = table("measure", "stability", f"{100 * level:g}% interval", "strength", "note", rows=map(row, estimates))
+    out = out or console()
+    out.print(str(preferences))
+    first = estimates[0]
+    if first.mean_overlap is not None:
+        out.print(f"Two runs share {first.mean_overlap:.1f} of {first.mean_size:.1f} features on average.")
+    if not all(estimate.no_interval for estimate in estimates):
+        out.print(f"Intervals describe {first.scope}.")
+    out.print(shown)
+
+
+def print_candidates(
+    preferences: "Mapping[str, Preferences]",
+    estimates: "Mapping[str, list[StabilityEstimate]]",
+    compared: "Comparisons | None",
+    level: float,
+) -> None:
+    """Print the stabilities of candidates, and how they compare."""
+    for name, own in estimates.items():
+        console().print(name, style="bold")
+        print_estimates(preferences[name], own, level)
+    if compared is not None:
+        console().print("")
+        print_comparisons(str(compared.pairs.loc[0, "measure"]), compared)
+
+
+def print_data(record: "DataRecord", *, with_notes: bool) -> None:
+    """Print what the data of a study are, and with notes what was done to them."""
+    out = console()
+    source = "" if record.source is None else f"{record.source}: "
+    counts = ", ".join(f"{label} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
+    classes = f"{counts}{', …' if len(record.classes) > MOST_CLASSES else ''}" if record.classes else "numbers"
+    target = f"{record.target or 'target'}: {classes}"
+    groups = "" if record.n_groups is None else f"; {counted(record.n_groups, 'group')} by {record.groups or 'groups'}"
+    out.print(f"Data: {source}{counted(record.rows, 'row')}, {counted(record.features, 'feature')}; {target}{groups}")
+    for note in record.notes if with_notes else ():
+        out.print(f"  {note}")
+    for warning in record.warnings:
+        out.print(f"  Caution: {warning}")
+
+
+def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:
+    """Print stabilities with their letters, and all pairs."""
+    out, ends = console(), f"{100 * comparisons.level:g}% interval"
+    rows: Iterable[list[str]] = (
+        [row["selection"], number(row["stability"]), interval_text(row["low"], row["high"]), row["letters"]]
+        for row in comparisons.to_frame().to_dict(orient="records")
+    )
+    out.print(table("selection", measure_name, ends, "letters", rows=rows))
+    out.print("")
+    rows = (
+        [f"{row['first_name']} - {row['second_name']}", number(row["difference"]),
+         interval_text(row["low"], row["high"]), number(row["p_value"], ".2g"), number(row["p_holm"], ".2g"),
+         row["design"]]
+        for row in comparisons.pairs.to_dict(orient="records")
+    )  # fmt: skip
+    out.print(table("pair", "difference", ends, "p", "p (Holm)", "runs compared", rows=rows))

@@ -1,0 +1,376 @@
+"""Commands that decide: tradeoff, choose, nested, replicate."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from holdfast.cli import options
+from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.parsing import parse_measure, parse_named, parse_rule
+from holdfast.cli.running import plan_for, run_study, settle, stopped_cleanly
+from holdfast.cli.terminal import console, counted, interval_text, notes, number, print_json, say, table
+
+if TYPE_CHECKING:
+    from holdfast.measures import Measure
+    from holdfast.replication import Replicability
+    from holdfast.study import Study, StudyResult
+    from holdfast.tradeoff import Choice, NestedChoice, Pareto
+
+USUAL: dict[str, Any] = {
+    "estimator": "linear",
+    "usual": {
+        "classification": ["anova:k=5|10|20", "lasso:penalty_strength=0.2|0.1|0.05"],
+        "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
+    },
+}
+
+
+@app.command(rich_help_panel=DECIDE)
+@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING)
+def tradeoff(
+    typed: dict[str, Any],
+    rule: options.Rule = "one-se",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run selectors, show the best compromises of accuracy and stability, and choose one of them.
+
+    Without --select, a filter and a lasso with three settings each are tried.
+
+    **Examples**
+
+    `holdfast tradeoff patients.csv --target status -s "anova:k=5|10|20" -s "lasso:k=5|10|20" --store study.db`
+
+    `holdfast tradeoff breast_cancer --rule at-least:stability=0.8`
+    """
+    decision = parse_decision(rule, metric, measure, level)
+    scores = typed.get("score") or [metric]
+    if metric is not None and metric not in scores:
+        raise ValueError(f"Expected one of the scores ({', '.join(scores)}) as --metric, got {metric!r}.")
+    ran = run_study(settle(typed, usual=USUAL), quiet)
+    _decide(ran.result, decision, quiet, as_json)
+    ran.say_what_is_next()
+
+
+@app.command(rich_help_panel=DECIDE)
+def choose(
+    store: options.StoreFile,
+    rule: options.Rule = "one-se",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Choose a candidate of a study by accuracy and stability, and say why.
+
+    **Examples**
+
+    `holdfast choose study.db --rule one-se`
+
+    `holdfast choose study.db --rule weighted:weight=0.7 --json`
+    """
+    from holdfast.study import load_study
+
+    decision = parse_decision(rule, metric, measure, level)
+    _decide(load_study(store), decision, quiet, as_json)
+
+
+class Decision(NamedTuple):
+    """How to decide."""
+
+    rule: str
+    metric: str | None
+    measure: "Measure | None"
+    level: float
+    options: dict[str, Any]
+
+
+def parse_decision(rule: str, metric: str | None, measure: str | None, level: float) -> Decision:
+    """How to decide, checked before a study is run for it."""
+    from holdfast.inference.intervals import check_level
+
+    check_level(level)
+    name, parameters = parse_rule(rule)
+    return Decision(name, metric, None if measure is None else parse_measure(measure), level, parameters)
+
+
+def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) -> None:
+    """Print the front and the choice."""
+    with notes(quiet):
+        choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
+        front = result.pareto(how.metric, how.measure, level=how.level)
+    if as_json:
+        kept = None if result.path is None else str(result.path)
+        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict(), "store": kept})
+    else:
+        _print_choice(front, choice)
+
+
+def _print_choice(pareto: "Pareto", choice: "Choice") -> None:
+    out, ends = console(), f"{100 * pareto.level:g}% interval"
+    count, total = len(pareto.front), counted(len(pareto.frame), "candidate")
+    out.print(f"The front: {count} of {total} {'is a best compromise' if count == 1 else 'are best compromises'}.")
+    chosen_in = choice.probabilities["probability"]
+    rows = (
+        [
+            name, number(row["score"]), interval_text(row["score_low"], row["score_high"]), number(row["stability"]),
+            interval_text(row["low"], row["high"]), number(row["size"], ".1f"), number(row["probability"], ".2f"),
+            number(chosen_in.get(name, math.nan), ".2f"),
+        ]
+        for name, row in pareto.front.iterrows()
+    )  # fmt: skip
+    headers = ["candidate", pareto.metric, ends, pareto.measure, ends, "size", "on the front", "chosen in"]
+    out.print(table(*headers, rows=rows))
+    out.print(f"The choice ({choice.rule}): {choice.reason}")
+    if choice.certainty:
+        out.print(f"How sure: {choice.certainty}")
+    out.print(f"Measured on {choice.measured_on}.")
+
+
+LONG = 20
+"""Seconds from which the time that it will take is said before."""
+
+
+@app.command(rich_help_panel=DECIDE)
+@options.takes_study(options.RESAMPLING, options.SCORING)
+def nested(
+    typed: dict[str, Any],
+    data: Annotated[
+        Path | None, typer.Argument(help="The data, as for `holdfast study`; or a study's store, to run its study.")
+    ] = None,
+    rule: options.Rule = "one-se",
+    outer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[:param=value,…]", help="How rows are held out of the choice, such as folds:n_splits=10."
+        ),
+    ] = "folds:n_splits=5",
+    metric: options.Metric = None,
+    measure: options.MeasureText = None,
+    allow: options.Allow = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Choose a candidate, and score the choice on rows that took no part in it.
+
+    A candidate that was chosen because it looked best looks better than it is. Here the whole study and the choice are
+    made anew without each outer fold in turn, and scored on that fold. Nothing is stored.
+
+    **Examples**
+
+    `holdfast nested patients.csv --target status -s "anova:k=5|10|20" --estimator linear`
+
+    `holdfast nested study.db --rule accuracy --outer folds:n_splits=10`
+    """
+    decision = parse_decision(rule, metric, measure, level)
+    _, plan = plan_for(data, typed, allow, quiet, usual=USUAL)
+    with notes(quiet), stopped_cleanly():
+        found = _choose(plan.study, plan.data, decision, outer, plan.options["jobs"], quiet)
+    if as_json:
+        print_json("nested", found.to_dict())
+    else:
+        _print_nested(found, level)
+
+
+def _choose(study: "Study", data: Any, how: Decision, outer: str, jobs: int, quiet: bool) -> "NestedChoice":
+    from holdfast.study import StudyError
+    from holdfast.study.named import named_perturbation
+    from holdfast.study.requirements import can_predict
+    from holdfast.tradeoff import nested_choice
+
+    if study.estimator is None and not any(map(can_predict, study.families)):
+        raise ValueError("A choice needs scores, and none of the selectors predicts; give --estimator.")
+    held_out = named_perturbation(*parse_named(outer, "perturbation"), None)
+    if not quiet:
+        _say_how_long(study, data, held_out.get_n_splits())
+    try:
+        return nested_choice(
+            study, data.X, data.y, rule=how.rule, outer=held_out, groups=data.groups, metric=how.metric,
+            measure=how.measure, level=how.level, n_jobs=jobs, progress=not quiet, **how.options,
+        )  # fmt: skip
+    except StudyError as error:
+        raise ValueError(str(error).partition("\n")[0]) from None
+
+
+def _say_how_long(study: "Study", data: Any, n_folds: int) -> None:
+    """Say how long it will take, if that is long."""
+    from holdfast.study.progress import format_duration
+
+    seconds = study.cost(data.X, data.y, groups=data.groups)["seconds"] * (1 + n_folds)
+    if seconds > LONG:
+        say(f"The study is run {1 + n_folds} times: about {format_duration(seconds)} on one core (--jobs -1 uses all).")
+
+
+def _print_nested(found: "NestedChoice", level: float) -> None:
+    out, choice = console(), found.choice
+    low, high = choice.score_interval
+    out.print(f"The choice ({choice.rule}): {choice.reason}")
+    out.print(
+        f"On rows that took no part in the choice, its {choice.metric} is {number(choice.score)} "
+        f"{interval_text(low, high)} ({100 * level:g}% interval); on the resamples that it was chosen on it was "
+        f"{number(found.promised)}."
+    )
+    rows = (
+        [fold, row["candidate"], number(row["score"]), number(row["promised"]), row["held_out"]]
+        for fold, row in enumerate(found.folds.to_dict(orient="records"), start=1)
+    )
+    out.print(table("outer fold", "chosen without it", choice.metric, "promised", "rows", rows=rows))
+    out.print(
+        f"The selections of the {len(found.folds)} folds agree: {found.stability.measure} = "
+        f"{number(found.stability.value)} {interval_text(*found.stability.ci(level))}."
+    )
+
+
+MOST_FEATURES = 30
+"""Features that are printed; --json has all."""
+
+
+@app.command(rich_help_panel=DECIDE)
+@options.takes_study()
+def replicate(
+    typed: dict[str, Any],
+    data: Annotated[
+        Path | None, typer.Argument(help="The data, as for `holdfast study`; or a study's store, for its candidate.")
+    ] = None,
+    candidate: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Candidate (default: the chosen one, or the only one).")
+    ] = None,
+    halvings: Annotated[
+        int, typer.Option("--halvings", "-n", metavar="N", help="How often the rows are halved.")
+    ] = 100,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME[:param=value,…]",
+            autocompletion=options.complete("measures"),
+            help="Tell how far halves agree by this measure too, such as yu; give it again for more.",
+        ),
+    ] = None,
+    control: Annotated[
+        bool, typer.Option("--control/--no-control", help="Halve the rows with a shuffled target, too (45 fits more).")
+    ] = True,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
+    ] = False,
+    top: Annotated[
+        int | None, typer.Option(metavar="K", help="How many of the best features count, for rankings or weights.")
+    ] = None,
+    allow: options.Allow = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Ask how many of the selected features a new study of this size would select too.
+
+    Resamples of one data set share rows, new studies do not: a stable selection need not be found again. Here the
+    selector is fitted to all rows and to many halves that share none, and what two new studies would agree on is
+    estimated from that, with an interval over data sets and a probability for each feature.
+
+    **Examples**
+
+    `holdfast replicate patients.csv --target status -s anova:k=10`
+
+    `holdfast replicate patients-study.db --halvings 50`
+
+    The answer about a stored study is kept in its store, for its report.
+    """
+    store, (chosen, read_data, study) = plan_for(data, typed, allow, quiet)
+    name = candidate or (None if store is None else _choose_stored(store, quiet))
+    with notes(quiet), stopped_cleanly():
+        found = _replicate(
+            study, read_data, candidate=name, n_halvings=halvings, control=control, thorough=thorough,
+            measures=[parse_measure(text) for text in measure or ()], top=top,
+            level=level, n_jobs=chosen["jobs"], progress=not quiet,
+        )  # fmt: skip
+    if as_json:
+        print_json("replicability", found.to_dict())
+    else:
+        _print_replicability(found)
+    if store is not None and name is not None:
+        _keep(store, name, found, study, read_data, quiet)
+
+
+def _choose_stored(store: Path, quiet: bool) -> str:
+    """The candidate that a report would show."""
+    from holdfast.study import load_study
+    from holdfast.tradeoff.reported import default_candidate
+
+    result = load_study(store)
+    chosen = default_candidate(result)
+    if not quiet and len(result.candidates) > 1:
+        say(f"The candidate is {chosen}, which the report shows; --candidate takes another.")
+    return chosen
+
+
+def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+    """Keep the answer for the report, if it is about the very study of the store; else say why not."""
+    from holdfast.replication import has_halvings, keep_replicability
+    from holdfast.study import load_study
+    from holdfast.study.matching import match_store
+    from holdfast.study.store import StoreError
+
+    if has_halvings(load_study(store)):
+        return  # which answers by itself
+    try:
+        match = match_store(study, data.X, data.y, data.groups, store)
+        if match is None or match.differences:
+            differences = "" if match is None else f", which differs in {'; '.join(match.differences)}"
+            say(f"The answer is not kept in {store}: it is not about the study there{differences}.")
+            return
+        keep_replicability(store, found)
+    except StoreError as error:
+        say(f"The answer is not kept: {error}")
+        return
+    if not quiet:
+        say(f"The answer is kept in {store}; a report about {candidate} shows it.")
+
+
+def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":
+    from holdfast.replication import replicability
+    from holdfast.study import StudyError
+
+    try:
+        return replicability(study, data, **options)
+    except (StudyError, ValueError) as error:
+        message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
+        raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
+
+
+def _print_replicability(found: "Replicability") -> None:
+    out = console()
+    out.print(found.sentence, style="bold")
+    if found.rows_sentence:
+        out.print(found.rows_sentence)
+    known = found.reason is None
+    if known:
+        share = f"{100 * found.level:g}% interval"
+        out.print(
+            f"Agreement of this selection with that of a new study of {found.n_rows:,} rows: {number(found.agreement)} "
+            f"{interval_text(*found.interval)} ({share}), extrapolated; of two studies of {found.n_rows // 2:,} rows: "
+            f"{number(found.half_agreement)} {interval_text(*found.half_interval)}. 0 is chance, 1 the same features."
+        )
+    for name, value in found.other_measures.items():
+        out.print(f"By {name}, two studies of {found.n_rows // 2:,} rows agree by {number(value)}.")
+    for caution in found.cautions:
+        out.print(f"Caution: {caution}")
+    if not known:
+        return
+    if found.n_empty:
+        out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
+    rows = (
+        [row["feature"], number(row["probability"], ".2f"), f"{row['frequency']:.0%}"]
+        for row in found.frame.head(MOST_FEATURES).to_dict(orient="records")
+    )
+    out.print(table("feature", "probability in a new study", "share of halves of these data", rows=rows))
+    if found.n_selected > MOST_FEATURES:
+        out.print(f"… and {found.n_selected - MOST_FEATURES:,} more (--json prints all)")

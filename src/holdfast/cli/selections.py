@@ -1,0 +1,483 @@
+"""Commands about selections in files or stores: measure, measures, compare."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
+from holdfast.cli.options import Quiet
+from holdfast.cli.parsing import literal, parse_measure
+from holdfast.cli.terminal import (
+    console,
+    notes,
+    print_candidates,
+    print_comparisons,
+    print_estimates,
+    print_json,
+    table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.inference.comparisons import Comparisons
+    from holdfast.inference.designs import DesignedRuns
+    from holdfast.measures import Measure
+    from holdfast.preferences import Kind, Preferences
+    from holdfast.study import StudyResult
+
+KindOption = Annotated[str | None, typer.Option(help="What the matrix holds: subset, ranking or weighting.")]
+Top = Annotated[int | None, typer.Option(metavar="K", help="Cut rankings or weights to the K best.")]
+NFeatures = Annotated[
+    int | None, typer.Option(metavar="N", help="For lists: how many features there were to choose from.")
+]
+Features = Annotated[Path | None, typer.Option(metavar="FILE", help="For lists: all feature names, one per line.")]
+Data = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Samples × features, for measures that know stand-ins.")
+]
+Similarity = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Features × features similarity, instead of --data.")
+]
+Transpose = Annotated[bool, typer.Option("--transpose", help="Matrices have one row per feature, one column per run.")]
+UndefinedOption = Annotated[
+    str, typer.Option(metavar="nan|skip|raise|NUMBER", help="What to do where a measure is undefined.")
+]
+
+
+@app.command(rich_help_panel=ELSEWHERE)
+def measure(
+    file: Annotated[Path, typer.Argument(help="Selections: a matrix (CSV, TSV, Parquet) or lists (JSON, text).")],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME[:param=value,…]",
+            help="What to measure (default nogueira); may be repeated.",
+        ),
+    ] = None,
+    candidate: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of selections that a study exported: whose to measure.")
+    ] = None,
+    kind: KindOption = None,
+    top: Top = None,
+    n_features: NFeatures = None,
+    features: Features = None,
+    transpose: Transpose = False,
+    data: Data = None,
+    similarity: Similarity = None,
+    corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance.")] = False,
+    undefined: UndefinedOption = "nan",
+    method: Annotated[
+        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="Method of the interval.")
+    ] = "jackknife",
+    level: Level = 0.95,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how stable the selections in FILE are.
+
+    **Examples**
+
+    `holdfast measure runs.csv`
+
+    `holdfast measure genes.txt --n-features 20000 -m nogueira -m jaccard`
+
+    `holdfast measure weights.csv --kind weighting --top 10 -m jaccard`
+
+    `holdfast measure runs.csv -m intersection_mbm:threshold=0.8 --data patients.csv`
+
+    `holdfast measure genes_by_runs.csv --transpose`
+
+    `holdfast measure tables/selections.csv --candidate lasso` (what `holdfast export` wrote)
+    """
+    from holdfast.inference.estimate import stability
+    from holdfast.io.exported import is_exported
+    from holdfast.io.files import as_path
+
+    exported = is_exported(as_path(file))
+    asked = [parse_measure(text) for text in measures or ([] if exported else ["nogueira"])]
+    ready = with_similarity(asked, data, similarity)
+    options: dict[str, Any] = {
+        "corrected": corrected, "undefined": parse_undefined(undefined), "method": cast(Any, method)
+    }  # fmt: skip
+    if exported:
+        designed = read_designed_runs(file, candidate, kind, top, n_features)
+        X = read_data_matrix(data, next(iter(designed.values())).runs)
+        measure_exported(file, designed, ready, {**options, "X": X}, level, quiet, as_json)
+        return
+    with notes(quiet):
+        preferences = read_selections(file, kind, top, features, n_features, transpose, candidate)
+        estimates = stability(preferences, ready, X=read_data_matrix(data, preferences), **options)
+    if as_json:
+        record = {
+            "file": str(file),
+            "kind": preferences.kind,
+            "estimates": [estimate.to_dict(level) for estimate in estimates],
+        }
+        print_json("measurement", record)
+    else:
+        print_estimates(preferences, estimates, level)
+
+
+@app.command("measures", rich_help_panel=ELSEWHERE)
+def list_measures(
+    show_properties: Annotated[
+        bool, typer.Option("--properties", help="Show which properties hold, and in brackets where the papers differ.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List all measures of stability."""
+    from holdfast.measures import MEASURES, properties
+
+    facts = MEASURES.to_frame()
+    if as_json:
+        print_json("records", {"measures": facts.join(properties().drop(columns="kind"))})
+        return
+    if show_properties:
+        names = list(vars(MEASURES["nogueira"].properties))
+        rows = ([measure.name, *(_holds(measure, name) for name in names)] for measure in MEASURES.values())
+        shown = table("measure", *(name.replace("_", " ") for name in names), rows=rows)
+    else:
+        rows = ([name, row["kind"], row["range"], row["summary"]] for name, row in facts.iterrows())
+        shown = table("measure", "kind", "range", "what it is", rows=rows)
+    console().print(shown)
+
+
+def _holds(measure: "Measure", name: str) -> str:
+    now, published = getattr(measure.properties, name), getattr(measure.published, name, None)
+    if now is None:
+        return "–"
+    differs = published is not None and (published == "yes") != (now == "yes")
+    return f"{now} ({published} in print)" if differs else now
+
+
+# Selections that a study exported
+
+
+def read_designed_runs(
+    file: Path, candidate: str | None, kind: str | None, top: int | None, n_features: int | None
+) -> "dict[str, DesignedRuns]":
+    """Read exported selections by candidate, of one if it is named, with their design."""
+    from dataclasses import replace
+
+    from holdfast.io.files import as_path
+    from holdfast.io.selections import pick_candidate
+    from holdfast.study.export import read_designed
+
+    path = as_path(file)
+    designed = read_designed(path, cast("Kind | None", kind), n_features)
+    if candidate is not None:
+        designed = {candidate: pick_candidate(path, designed, candidate)}
+    if top is None:
+        return designed
+    return {name: replace(runs, runs=cut_to_top(runs.runs, top, file)) for name, runs in designed.items()}
+
+
+def measure_exported(
+    file: Path,
+    designed: "Mapping[str, DesignedRuns]",
+    measures: "list[Measure]",
+    options: dict[str, Any],
+    level: float,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Measure each candidate as the design of its study asks for it, and compare all of them."""
+    from holdfast.inference.designs import design_stability
+    from holdfast.study.common_measure import choose_common_measure
+
+    special = {
+        key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
+    }
+    shared = {"X": options["X"], "undefined": options["undefined"]}
+    if special and not all(runs.stand_alone for runs in designed.values()):
+        raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
+    kinds = {name: runs.runs.kind for name, runs in designed.items()}
+    smallest = min(runs.runs.n_features for runs in designed.values())
+    usual = choose_common_measure(
+        kinds, lambda name: designed[name].runs.sizes.mean(), smallest, measures[0] if measures else None
+    )
+    cut = {name: usual.cut(runs) for name, runs in designed.items()}
+    asked: list[str | Measure] = [*measures] or [usual.measure]
+    with notes(quiet):
+        estimates = {
+            name: [design_stability(runs, measure, **shared, **special) for measure in asked]
+            for name, runs in cut.items()
+        }
+        compared = _compare_exported(cut, usual.measure, level, shared) if len(cut) > 1 else None
+    if as_json:
+        record = {
+            "file": str(file),
+            "candidates": [
+                {
+                    "candidate": name,
+                    "kind": cut[name].runs.kind,
+                    "estimates": [estimate.to_dict(level) for estimate in own],
+                }
+                for name, own in estimates.items()
+            ],
+            "comparison": None if compared is None else compared.to_dict(),
+        }
+        print_json("measurement", record)
+    else:
+        print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
+
+
+def _compare_exported(
+    designed: "Mapping[str, DesignedRuns]", measure: "str | Measure", level: float, options: dict[str, Any]
+) -> "Comparisons | None":
+    """Compare candidates of one study; None, with a note, where there is too little to compare."""
+    from holdfast.inference.designs import design_comparisons
+
+    try:
+        return design_comparisons(designed, measure, level=level, **options)
+    except ValueError as error:
+        warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
+        return None
+
+
+# What the options mean
+
+
+def parse_undefined(text: str) -> Any:
+    """Read what to do where a measure is undefined."""
+    value = literal(text)
+    if text in ("nan", "skip", "raise"):
+        return text
+    if not isinstance(value, (int, float)):
+        raise ValueError(f"Expected --undefined nan, skip, raise or a number, got {text!r}.")
+    return value
+
+
+def read_selections(
+    file: Path,
+    kind: str | None,
+    top: int | None,
+    features: Path | None,
+    n_features: int | None,
+    transpose: bool = False,
+    candidate: str | None = None,
+) -> "Preferences":
+    """Read the selections of a file, cut to the best features if that is asked for."""
+    from holdfast.io import selections
+
+    names = selections.read_names(features) if features else None
+    preferences, note = selections.read_selections(
+        file, cast("Kind | None", kind), names, n_features, transpose=transpose or None, candidate=candidate
+    )
+    if note is not None:
+        warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
+    return preferences if top is None else cut_to_top(preferences, top, file)
+
+
+def cut_to_top(preferences: "Preferences", top: int, file: Path) -> "Preferences":
+    """Cut rankings or weights to the best features."""
+    if preferences.kind == "subset":
+        raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
+    return preferences.top(top)
+
+
+def with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
+    """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
+    from holdfast.io.loading import read_frame
+
+    if data is not None and similarity is not None:
+        raise ValueError("Expected --data or --similarity, got both; give one of them.")
+    if similarity is None:
+        return measures
+    frame = read_frame(similarity)
+    if frame.shape[1] == frame.shape[0] + 1:
+        frame = frame.iloc[:, 1:]
+    return [measure.bind(similarity=frame) if measure.similarity else measure for measure in measures]
+
+
+def read_data_matrix(file: Path | None, preferences: "Preferences") -> Any:
+    """The columns of the features; others, such as the target, are left aside."""
+    from holdfast.io.loading import read_frame
+
+    if file is None:
+        return None
+    frame = read_frame(file)
+    if isinstance(preferences.features, range):
+        return frame
+    missing = [name for name in preferences.features if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"Expected a column for every feature in --data, got none for {missing[0]!r} ({len(missing)} missing)."
+        )
+    return frame[list(preferences.features)]
+
+
+FOR_FILES = {
+    "paired": "--paired",
+    "kind": "--kind",
+    "top": "--top",
+    "n_features": "--n-features",
+    "features": "--features",
+    "transpose": "--transpose",
+}
+"""Options that only mean something for selections in files."""
+
+
+@app.command(rich_help_panel=DECIDE)
+def compare(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="One or more stored studies; or selections of two or more selectors, one file each."),
+    ],
+    candidates: Annotated[
+        list[str] | None,
+        typer.Option("--candidates", "-c", metavar="NAME", help="Candidate of a study to compare; may be repeated."),
+    ] = None,
+    measure_text: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure (default: the usual measure)."
+        ),
+    ] = None,
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--independent", help="Did run i of all files use the same resample? Labels tell it too."
+        ),
+    ] = None,
+    kind: KindOption = None,
+    top: Top = None,
+    n_features: NFeatures = None,
+    features: Features = None,
+    transpose: Transpose = False,
+    data: Data = None,
+    similarity: Similarity = None,
+    undefined: UndefinedOption = "nan",
+    level: Level = 0.95,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Test which selectors differ in stability, each with each, with Holm's correction.
+
+    Give stored studies, or files of selections. Those that share a letter do not differ significantly. Candidates on
+    the same data and splits are compared split by split (paired), others as independent.
+
+    **Examples**
+
+    `holdfast compare study.db`
+
+    `holdfast compare first.db second.db --candidates anova --candidates lasso`
+
+    `holdfast compare lasso.csv mrmr.csv --paired`
+    """
+    from holdfast.study.store import is_database
+
+    if len(set(files)) < len(files):
+        raise ValueError(f"Expected each file once, got {', '.join(map(str, files))}.")
+    stores = [file for file in files if is_database(file)]
+    if stores and len(stores) < len(files):
+        other = next(file for file in files if file not in stores)
+        raise ValueError(
+            f"Expected stored studies only or files of selections only, got both ({stores[0]}, {other}); export the "
+            "study first (holdfast export), or compare them one kind at a time."
+        )
+    asked: Measure | None = None
+    if measure_text is not None or not stores:
+        (asked,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
+    options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
+    if stores:
+        given = [option for name, option in FOR_FILES.items() if _was_typed(ctx, name)]
+        if given:
+            raise ValueError(f"{given[0]} is for selections in files, and a stored study knows it; leave it out.")
+        comparisons = _compare_stores(stores, candidates, asked, data, options, quiet, as_json)
+    elif candidates:
+        raise ValueError(f"Expected stored studies for --candidates, got {files[0]}.")
+    else:
+        comparisons = _compare_files(
+            files, asked, (kind, top, features, n_features, transpose), paired, data, options, quiet
+        )
+    _print(comparisons, as_json)
+
+
+def _compare_stores(
+    stores: list[Path],
+    candidates: list[str] | None,
+    measure: "Measure | None",
+    data: Path | None,
+    options: dict[str, Any],
+    quiet: bool,
+    as_json: bool,
+) -> "Comparisons":
+    """Compare the candidates of stored studies, and say how."""
+    from holdfast.study import load_study
+    from holdfast.study.comparing import compare_studies
+
+    studies = {name: load_study(file) for name, file in zip(_names(stores), stores, strict=True)}
+    first = next(iter(studies.values()))
+    X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
+    with notes(quiet):
+        comparisons = compare_studies(studies, candidates, measure, X=X, **options)
+    if not as_json:
+        console().print(_describe_pairing(studies))
+    return comparisons
+
+
+def _describe_pairing(studies: "dict[str, StudyResult]") -> str:
+    from holdfast.study.comparing import group_by_splits
+
+    if len(studies) == 1:
+        return "Candidates of one study: compared split by split (paired)."
+    groups = set(group_by_splits(studies).values())
+    if len(groups) == 1:
+        return "The studies have the same data and splits: compared split by split (paired)."
+    told = "The studies differ in data or splits: compared as independent"
+    if len(groups) < len(studies):
+        told += ", but those with the same data and splits as pairs"
+    kinds = {study.records.perturbation.name for study in studies.values()}
+    made = f" Resamples were made in different ways ({', '.join(sorted(kinds))}), which may explain a difference."
+    return f"{told}.{made if len(kinds) > 1 else ''}"
+
+
+def _compare_files(
+    files: list[Path],
+    measure: Any,
+    reading: tuple[str | None, int | None, Path | None, int | None, bool],
+    paired: bool | None,
+    data: Path | None,
+    options: dict[str, Any],
+    quiet: bool,
+) -> "Comparisons":
+    """Compare the selections in files."""
+    from holdfast.inference.comparisons import compare_many
+
+    if len(files) < 2:
+        raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
+    with notes(quiet):
+        selections = {name: read_selections(file, *reading) for name, file in zip(_names(files), files, strict=True)}
+        X = read_data_matrix(data, next(iter(selections.values())))
+        return compare_many(selections, measure, paired=paired, X=X, **options)
+
+
+def _was_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _names(files: list[Path]) -> list[str]:
+    """Names of files without folder and ending, if these tell them apart."""
+    stems = [file.stem for file in files]
+    return stems if len(set(stems)) == len(files) else list(map(str, files))
+
+
+def _print(comparisons: "Comparisons", as_json: bool) -> None:
+    measure = str(comparisons.pairs.loc[0, "measure"])
+    if as_json:
+        record = {
+            "measure": measure,
+            "level": comparisons.level,
+            "selections": comparisons.to_frame().to_dict(orient="records"),
+            "pairs": comparisons.pairs.to_dict(orient="records"),
+        }
+        print_json("comparison", record)
+    else:
+        print_comparisons(measure, comparisons)
