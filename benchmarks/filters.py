@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from benchmarks import inputs, peers
 from benchmarks.timing import Row, agreed, best_time
-from holdfast.kernels.discretize import equal_width_codes
-from holdfast.kernels.mrmr import Paths, selection_paths
-from holdfast.kernels.relief import relief_weights, shared_ranges, weigh_features
+from holdfast.kernels.information import Paths, equal_width_codes, selection_paths
+from holdfast.kernels.neighbors import relief_weights, shared_ranges, weigh_features
 
 Floats = NDArray[np.float64]
 

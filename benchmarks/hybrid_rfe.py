@@ -20,8 +20,7 @@ from benchmarks.rfe import (
     shared_share,
 )
 from benchmarks.timing import Row, best_time
-from holdfast.kernels.inputs import Scale
-from holdfast.kernels.paths import elimination_sizes
+from holdfast.kernels.elimination import Scale, elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 
 N_FORCED, SHRINKAGE = 10, 0.3

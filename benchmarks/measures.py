@@ -12,7 +12,7 @@ import holdfast as hf
 from benchmarks import inputs, peers
 from benchmarks.inputs import Lists, Size
 from benchmarks.timing import Row, agreed, best_time, peak_megabytes
-from holdfast.inference.variance import asymptotic_variance
+from holdfast.inference.intervals import asymptotic_variance
 
 OVERLAP = tuple(name for name, measure in hf.MEASURES.items() if isinstance(measure.form, hf.measures.OverlapPairs))
 OF_MANY_SIZES = tuple(name for name in OVERLAP if not hf.MEASURES[name].one_size)

@@ -15,7 +15,7 @@ from sklearn.metrics import mutual_info_score
 from skrebate import ReliefF
 
 from holdfast import Preferences
-from holdfast.measures import chance
+from holdfast.measures import forms
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def above_chance(credit: Credit, runs: Sequence[set[int]], n_features: int) -> f
         sets = [set(pairs.selected(run)) for run in range(pairs.n_runs)]
         return np.array([credit(*pair) for pair in zip(sets[::2], sets[1::2], strict=True)])
 
-    expected = chance.pair_expectation(of_random, k, k, n_features).value
+    expected = forms.pair_expectation(of_random, k, k, n_features).value
     return (mean_of_pairs(credit, runs) - expected) / (k - expected)
 
 

@@ -11,8 +11,7 @@ from sklearn.svm import SVC
 
 from benchmarks.inputs import SEED
 from benchmarks.timing import Row, best_time
-from holdfast.kernels.inputs import Scale
-from holdfast.kernels.paths import Paths, elimination_sizes
+from holdfast.kernels.elimination import Paths, Scale, elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 

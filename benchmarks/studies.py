@@ -27,8 +27,8 @@ import holdfast as hf
 from benchmarks.elastic_net import correlated
 from benchmarks.timing import Row, best_time
 from holdfast.kernels.elastic_net import elastic_net_paths
+from holdfast.kernels.elimination import elimination_sizes
 from holdfast.kernels.filters import centered, class_moments, golub
-from holdfast.kernels.paths import elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.selectors import MRMR, AnovaF, ElasticNetPath, HybridRFE
 

@@ -89,13 +89,13 @@ def run(X: np.ndarray, y: np.ndarray, chosen: Any, n_resamples: int, store: Path
 @contextmanager
 def stages() -> Iterator[dict[str, float]]:
     """Seconds by stage of the selector; the rest of a study is predictions, scores and the store."""
-    from holdfast.selectors import rfe, rfe_block, rfe_engines
+    from holdfast.selectors import elimination
 
     seconds: dict[str, float] = {}
     watched = [
-        (rfe.HybridRFE, "_shared_by_settings", "prepare"), (rfe_block, "force_features", "forced"),
-        (rfe_block, "varying", "varying columns"), (rfe_engines, "run_lockstep", "elimination"),
-        (rfe_engines, "lockstep_models", "finals"), (rfe.HybridRFE, "refit_many", "refit_many, all of it"),
+        (elimination.HybridRFE, "_shared_by_settings", "prepare"), (elimination, "force_features", "forced"),
+        (elimination, "varying", "varying columns"), (elimination, "run_lockstep", "elimination"),
+        (elimination, "lockstep_models", "finals"), (elimination.HybridRFE, "refit_many", "refit_many, all of it"),
     ]  # fmt: skip
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in watched]
     for (owner, name, function), (_, _, stage) in zip(before, watched, strict=True):

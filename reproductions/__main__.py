@@ -1,9 +1,6 @@
-"""``python -m reproductions NAME``: the command ``reproduce``, with everything that commands of holdfast share."""
+"""``python -m reproductions NAME``: experiments of the papers, with everything that commands of holdfast share."""
 
-import sys
-
-import reproductions.command  # noqa: F401  registers it
 from holdfast.cli import run
+from reproductions.command import app
 
-sys.argv.insert(1, "reproduce")
-run()
+run(app)

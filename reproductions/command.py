@@ -1,4 +1,4 @@
-"""The command that does the experiments of the papers again: reproduce."""
+"""The command that does the experiments of the papers again: ``python -m reproductions``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holdfast.cli import options
-from holdfast.cli.app import PAPERS, Json, app
+from holdfast.cli.app import Json
 from holdfast.cli.running import stopped_cleanly
 from holdfast.cli.terminal import console, notes, print_json, say, table
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from reproductions.kept import KeptOutcome
 
 
-@app.command(rich_help_panel=PAPERS)
+app = typer.Typer(name="python -m reproductions", rich_markup_mode="markdown", pretty_exceptions_enable=False)
+
+
+@app.command()
 def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments or papers (see --list), or all.")
@@ -55,9 +58,7 @@ def reproduce(
         _print_list(names or ["all"], as_json)
         return
     if not names:
-        raise ValueError(
-            "Expected names of experiments or papers, or all, got none; --list lists them."
-        )
+        raise ValueError("Expected names of experiments or papers, or all, got none; --list lists them.")
     with notes(quiet), stopped_cleanly("what is finished is kept: run the same command again to go on"):
         found, undone = running.reproduce(
             names, out, stores=stores, quick=quick, again=again, n_jobs=jobs or 1, device=device,

@@ -62,7 +62,7 @@ class Experiment:
         return About(name=self.name, summary=f"{self.shows}: {self.title}", reference=self.paper, needs=self.data)
 
 
-EXPERIMENTS: Registry[Experiment] = Registry("experiment", where="holdfast reproduce --list")
+EXPERIMENTS: Registry[Experiment] = Registry("experiment", where="python -m reproductions --list")
 """All experiments by name, in the order of the papers; :func:`load_experiments` fills it."""
 
 
@@ -92,7 +92,7 @@ def find_experiments(names: list[str]) -> list[Experiment]:
         if not of_paper and name not in known:
             hint = did_you_mean(name, [*known, *PAPERS])
             raise ValueError(
-                f"Expected the name of an experiment or of a paper, or all, got {name!r}{hint} holdfast reproduce "
+                f"Expected the name of an experiment or of a paper, or all, got {name!r}{hint} python -m reproductions "
                 "--list lists them."
             )
         asked.update(of_paper or [known[name].name])

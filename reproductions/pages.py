@@ -15,7 +15,7 @@ from reproductions.records import Check, Verdict
 WORDS: dict[Verdict, str] = {"reproduced": "✓ reproduced", "not reproduced": "✗ not reproduced", "open": "? open"}
 QUICK = (
     "These pages are of a quick run, which does a small part of each experiment: their verdicts say little. "
-    "`holdfast reproduce all` does the whole."
+    "`python -m reproductions all` does the whole."
 )
 TIMES = (
     "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last "
@@ -26,8 +26,8 @@ INTRODUCTION = (
     "published numbers beside ours, a verdict on each claim by a rule that stands beside it, and the pictures. Rules "
     "were fixed before the runs that they judge, but for those of which the page of a paper says otherwise. A claim is "
     "*open* where our own uncertainty leaves room for both answers. A miss is told as a miss, with the likely reason; "
-    "nothing was tuned to hit a number. `holdfast reproduce --list` lists the experiments, `holdfast reproduce NAME` "
-    "does one again, `make reproduce` all of them."
+    "nothing was tuned to hit a number. `python -m reproductions --list` lists the experiments, `python -m "
+    "reproductions NAME` does one again, `make reproduce` all of them."
 )
 
 
@@ -167,7 +167,8 @@ def _titled(table: KeptTable) -> str:
 def _took(outcome: KeptOutcome) -> str:
     minutes = outcome.seconds / 60
     time = f"{minutes:.0f} minutes" if minutes >= 2 else f"{outcome.seconds:.0f} seconds"
-    return f"`holdfast reproduce {outcome.experiment}{' --quick' if outcome.quick else ''}`: {time}; {outcome.machine}"
+    command = f"python -m reproductions {outcome.experiment}{' --quick' if outcome.quick else ''}"
+    return f"`{command}`: {time}; {outcome.machine}"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ from weight import SCRIPTS, TEMPLATES, weigh, weigh_beside
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "ordering", "serialization", "text"},
+    {"checks", "declared", "kernels", "serialization", "text"},
     {"cards"},
     {"results"},
     {"references"},

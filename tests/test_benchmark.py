@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.benchmarking import BenchmarkResult
-from holdfast.benchmarking.folder import store_name, store_names
+from holdfast.benchmarking.running import store_name, store_names
 from holdfast.cli import app
 from holdfast.inference import compare_ranks
 from holdfast.io.table import make_table

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import holdfast as hf
-from holdfast.measures import chance
-from holdfast.measures.chance import all_collections
+from holdfast.measures import forms
+from holdfast.measures.forms import all_collections
 from holdfast.testing import mean_by_chance, stability_value
 from strategies import subset_runs
 
@@ -68,7 +68,7 @@ def test_expected_nogueira_with_varying_sizes(d):
 
 @pytest.mark.parametrize(("M", "k", "expected"), [(5, 5, 0.168), (10, 5, 0.0765), (100, 5, 0.00725), (100, 1, 0.0199)])
 def test_expected_guzman_is_not_zero(M, k, expected):
-    by_chance = 10 * chance.count_distribution(np.full(M, k), 10)
+    by_chance = 10 * forms.count_distribution(np.full(M, k), 10)
     form = hf.MEASURES["guzman"].form
     runs = hf.Preferences.from_sets([range(k)] * M, n_features=10)
     assert form.value(by_chance, runs) == pytest.approx(expected, abs=5e-4)
@@ -76,7 +76,7 @@ def test_expected_guzman_is_not_zero(M, k, expected):
 
 @pytest.mark.parametrize(("M", "k"), [(4, 2), (6, 3)])
 def test_expected_lausser(M, k):
-    by_chance = 8 * chance.count_distribution(np.full(M, k), 8)
+    by_chance = 8 * forms.count_distribution(np.full(M, k), 8)
     runs = hf.Preferences.from_sets([range(k)] * M, n_features=8)
     assert hf.MEASURES["lausser"].form.value(by_chance, runs) == pytest.approx(1 / M + (M - 1) / M * k / 8)
 
@@ -91,7 +91,7 @@ def test_simulation_and_enumeration_agree(name, monkeypatch):
     measure = complete(hf.MEASURES[name])
     runs = hf.Preferences.from_sets([{0, 1}, {0, 2}, {1, 3}], n_features=4)
     exact = hf.stability(runs, measure, corrected=True)
-    monkeypatch.setattr(chance, "ENUMERATE", 0)
+    monkeypatch.setattr(forms, "ENUMERATE", 0)
     simulated = hf.stability(runs, measure, corrected=True)
     assert exact.chance_error == 0 < simulated.chance_error
     assert abs(simulated.value - exact.value) < 4 * simulated.chance_error

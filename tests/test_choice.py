@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.differences import mcnemar, resampled_t
+from holdfast.tradeoff.points import mcnemar, resampled_t
 from results import made, noisy, subsets
 
 SAME = [[0, 1, 2, 3, 4]] * 20

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-import reproductions.command  # noqa: F401
 from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -218,12 +217,7 @@ WRONG = {
         ["replicate", *DATA, "-n", "5"],
         "Expected n_halvings to be a whole number of at least 10, got 5",
     ),
-    "reproduce": (["kalousis"], "Expected the name of an experiment or of a paper, or all, got 'kalousis'"),
-    "reproduce into a file": (
-        ["reproduce", "nogueira2016-figure1", "--quick", "--out", "runs.csv"],
-        "Expected a folder for the pages, got the file runs.csv",
-    ),
-    "reproduce nothing": (["reproduce"], "Expected names of experiments or papers, or all, got none"),
+    "reproduce": (["all", "--quick"], "The papers' experiments are no longer part of the package"),
     "selectors": (["anovo"], "did you mean 'anova'?"),
     "perturbations": (["boot"], "Expected a perturbation"),
     "models": (["kn"], "did you mean 'knn'?"),

@@ -12,9 +12,9 @@ from statsmodels.stats.multitest import multipletests
 
 import holdfast as hf
 from holdfast.datasets import make_selections
-from holdfast.inference.differences import compact_letters, holm
-from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures import record as module
+from holdfast.inference.comparison import compact_letters, holm
+from holdfast.inference.intervals import asymptotic_variance
+from holdfast.measures import forms as module
 
 SHARED = np.random.default_rng(0).normal(size=(12, 15))  # noise that two selectors share
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from holdfast.kernels.discretize import equal_width_codes, mdl_codes, sort_columns
-from holdfast.kernels.information import information, make_sample
+from holdfast.kernels.information import equal_width_codes, information, make_sample, mdl_codes, sort_columns
 
 # Equal width
 

@@ -15,9 +15,9 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.kernels import effects as kernel
 from holdfast.kernels.effects import held_out_effects
-from holdfast.study.effects import FEWEST, MOST_QUANTILES, QUANTILES, find_quantiles
-from holdfast.study.summary import corrected_error
-from holdfast.tradeoff.effects import NOT_SHOWN
+from holdfast.study.tables import corrected_error
+from holdfast.study.work import FEWEST, MOST_QUANTILES, QUANTILES, find_quantiles
+from holdfast.tradeoff.selected import NO_DIRECTION
 from study_parts import anova, small_data
 
 X, Y = small_data()
@@ -195,7 +195,7 @@ def test_on_noise_hardly_any_direction_is_stated(perturbation, task):
     wrong = 0
     for seed in range(20):
         found = noise_study(seed, perturbation, task=task)[2].features()
-        wrong += (found.frame["direction"] != NOT_SHOWN).any()
+        wrong += (found.frame["direction"] != NO_DIRECTION).any()
     assert wrong <= 3  # of 20 data sets; 1 is expected at most, 4 or more have a chance of 1.6 %
 
 
@@ -227,7 +227,7 @@ def test_held_out_effects_are_those_of_the_population():
         true = frame.loc[[feature for feature in range(3) if feature in frame.index]]
         means += true["effect"].tolist()
         inside += ((true["effect_low"] <= truth) & (truth <= true["effect_high"])).tolist()
-        assert set(true["direction"]) <= {"higher in class 1", NOT_SHOWN}
+        assert set(true["direction"]) <= {"higher in class 1", NO_DIRECTION}
     assert np.mean(means) == pytest.approx(truth, abs=0.03)
     assert np.mean(inside) >= 0.95
 
@@ -235,7 +235,7 @@ def test_held_out_effects_are_those_of_the_population():
 def test_the_direction_is_stated_exactly_where_the_interval_excludes_no_effect():
     study = hf.Study(selectors={"anova": anova(k=4)}, perturbation=hf.Bootstrap(40), estimator=KNeighborsClassifier(3))
     frame = study.run(X, Y).features().frame
-    stated = frame["direction"] != NOT_SHOWN
+    stated = frame["direction"] != NO_DIRECTION
     assert stated.any()
     assert not stated.all()
     excludes = (frame["effect_low"] > 0.5) | (frame["effect_high"] < 0.5)

@@ -15,19 +15,12 @@ from sklearn.linear_model import ElasticNet, LogisticRegression, enet_path
 from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
-from holdfast.kernels import (
-    elastic_net,
-    elastic_net_loss,
-    elastic_net_model,
-    elastic_net_solver,
-    elastic_net_state,
-    tolerances,
-)
+from holdfast.kernels import elastic_net, elastic_net_model, tolerances
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
 from holdfast.resampling import Samples
 from holdfast.selectors import ElasticNetPath, HybridRFE
-from holdfast.selectors.rows import Resamples
-from holdfast.selectors.solutions import make_path_preferences, make_preference, take_solution
+from holdfast.selectors.base import Resamples
+from holdfast.selectors.elastic_net import make_path_preferences, make_preference, take_solution
 
 RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
 
@@ -347,7 +340,7 @@ def test_what_cannot_be_solved_is_told(monkeypatch):
         elastic_net_paths(X, y, counts * 0, family="linear")
     with pytest.raises(ValueError, match=r"a column that varies with y in resample 0"):
         elastic_net_paths(np.ones((30, 2)), y, counts[:1], family="logistic")
-    monkeypatch.setattr(elastic_net, "path", lambda *arguments: elastic_net_solver.NOT_CONVERGED)
+    monkeypatch.setattr(elastic_net, "path", lambda *arguments: elastic_net.NOT_CONVERGED)
     with pytest.raises(ValueError, match=r"no convergence at 0\.5 in resample 0\. Ask for larger lambdas"):
         elastic_net_paths(X, y, counts, family="logistic", lambdas=[0.5])
 
@@ -381,13 +374,13 @@ def test_any_array_is_one_compilation():
     X, y = draw(30, 6)
     for array in (np.asfortranarray(X), X.astype(np.float32), X[:, ::2]):
         elastic_net_paths(array, y.astype(np.int8), np.ones((1, 30), dtype=bool), family="logistic")
-    assert len(elastic_net_solver.path.signatures) == 1
+    assert len(elastic_net.path.signatures) == 1
 
 
 def test_the_cache_goes_by_all_sources():
     """numba's cache notices changes of the kernel's own file; the others must be part of its stamp."""
-    _, stamps = elastic_net_solver.path._cache._cache_file._source_stamp
-    for module in (elastic_net_loss, elastic_net_model, elastic_net_state, tolerances):
+    _, stamps = elastic_net.path._cache._cache_file._source_stamp
+    for module in (elastic_net_model, elastic_net_model, elastic_net_model, tolerances):
         stat = os.stat(module.__file__)
         assert (stat.st_mtime, stat.st_size) in stamps
 
@@ -420,7 +413,7 @@ def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory
     plain = elastic_net_paths(X, y, np.ones((1, 300)), family="logistic")
 
     def start(data, intercept):
-        point, work, model, step = elastic_net_state.start(data, intercept)
+        point, work, model, step = elastic_net_model.start(data, intercept)
         room = np.zeros(model.W.size + 2 + model.scaled.size)
         neighbors = {"W": room[: model.W.size], "scaled": room[model.W.size + 2 :]}
         return point, work, model._replace(**neighbors), step

@@ -14,8 +14,7 @@ from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.ensemble import exponential, less_mean_rank, share_listed
-from holdfast.selectors.wrapping import INNER
+from holdfast.selectors.wrapping import INNER, exponential, less_mean_rank, share_listed
 
 
 def data(seed=0, n=60, d=15, informative=4):

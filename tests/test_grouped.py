@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.selection import FewerFeaturesWarning
-from holdfast.selectors.grouped import group_features
+from holdfast.selectors.wrapping import group_features
 from holdfast.similarity import Correlation, SymmetricalUncertainty
 
 
@@ -156,7 +156,7 @@ class Watched(Correlation):
 
 
 def test_no_matrix_of_all_features_is_made(monkeypatch):
-    monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("holdfast.selectors.wrapping.BLOCK_ENTRIES", 2000)
     alike = Watched(data(d=200)[0])
     group_features(alike, 0.9)
     assert alike.largest <= 2000
@@ -193,7 +193,7 @@ def test_a_fit_that_takes_minutes_says_so_before_it_begins():
 
 
 def test_more_linked_features_than_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr("holdfast.selectors.grouped.MOST_LINKED", 5)
+    monkeypatch.setattr("holdfast.selectors.wrapping.MOST_LINKED", 5)
     X, y = np.random.default_rng(0).normal(size=(30, 8)), np.arange(30) % 2
     X[:, 1:7] = X[:, :1]
     with pytest.raises(ValueError, match="Expected at most 5 features to cluster together, got 7 of 8 that are linked"):
@@ -206,7 +206,7 @@ def test_more_linked_features_than_memory_holds_are_refused(monkeypatch):
 def test_components_are_found_block_by_block(monkeypatch):
     X = np.random.default_rng(1).normal(size=(12, 40))
     whole = group_features(Correlation(X), 0.5, "single")
-    monkeypatch.setattr("holdfast.selectors.grouped.BLOCK_ENTRIES", 90)
+    monkeypatch.setattr("holdfast.selectors.wrapping.BLOCK_ENTRIES", 90)
     by_block = group_features(Correlation(X), 0.5, "single")
     _, component = connected_components(Correlation(X).above(0.5), directed=False)
     assert by_block.labels.tolist() == whole.labels.tolist() == numbered_by_first(component)

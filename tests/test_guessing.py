@@ -13,8 +13,8 @@ from sklearn.metrics import fbeta_score, make_scorer
 
 import holdfast as hf
 from holdfast.resampling import Split
-from holdfast.study.guessing import ALWAYS, score_guesses
-from holdfast.study.scoring import scorers_of
+from holdfast.study.running import ALWAYS, score_guesses
+from holdfast.study.work import scorers_of
 
 ALWAYS_BEST = {"accuracy"}
 PRIOR_BEST = {"roc_auc", "roc_auc_ovr", "average_precision", "neg_log_loss", "neg_brier_score"}
@@ -150,7 +150,7 @@ def test_no_dummy_is_fitted_for_the_usual_scores(metric, monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("a dummy was fitted")
 
-    monkeypatch.setattr("holdfast.study.guessing.DummyClassifier", refuse)
+    monkeypatch.setattr("holdfast.study.running.DummyClassifier", refuse)
     y = np.arange(40) % 2
     context = SimpleNamespace(y=y, classes=np.arange(2), covariates=None, scorers=scorers_of({metric: metric}))
     found = score_guesses(context, list(hf.Bootstrap(5).splits(y, random_state=0)))

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
 from holdfast import selectors as of
-from holdfast.kernels.ridge_settings import fit_ridge_logistic
+from holdfast.kernels.ridge import fit_ridge_logistic
 
 
 def data(seed=0, n=40, d=60):

@@ -18,7 +18,7 @@ import holdfast as hf
 from holdfast.report import summarize
 from holdfast.report.verdict import find_standing, match_headline
 from holdfast.selectors import AnovaF
-from holdfast.tradeoff.information import compare_with_guessing
+from holdfast.tradeoff.selected import compare_with_guessing
 from results import made, noisy, subsets
 
 heavy = pytest.mark.skipif(

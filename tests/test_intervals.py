@@ -13,10 +13,9 @@ from scipy.stats import t as student
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
 from holdfast.inference import intervals
-from holdfast.inference.evaluation import bind_similarity, evaluate
-from holdfast.inference.variance import asymptotic_variance
-from holdfast.measures.record import FEW_RUNS
-from holdfast.measures.tally import mean_over_pairs, pair_roughness
+from holdfast.inference.estimate import bind_similarity, evaluate
+from holdfast.inference.intervals import asymptotic_variance
+from holdfast.measures.forms import FEW_RUNS, mean_over_pairs, pair_roughness
 from strategies import rank_runs, subset_runs, weight_runs
 
 WITH_INTERVAL = [measure for measure in hf.MEASURES.values() if not measure.no_interval]

@@ -6,7 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.study.orders import UnansweredError
-from holdfast.tradeoff.knot_rule import find_groups
+from holdfast.tradeoff.knots import find_groups
 from holdfast.tradeoff.points import make_points
 from results import made
 from test_redraws import sized

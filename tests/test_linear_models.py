@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from holdfast.kernels.predictions import linear_values
+from holdfast.kernels.linear import linear_values
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, block_decisions, decide
 
 RNG = np.random.default_rng(0)

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 import holdfast
 from eliminations import bootstraps, correlated, standardized
+from holdfast.kernels.elimination import elimination_sizes
 from holdfast.kernels.lockstep import lockstep_elimination, lockstep_finals
-from holdfast.kernels.paths import elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 
 WITHOUT_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

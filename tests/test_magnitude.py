@@ -10,8 +10,8 @@ import pytest
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.kernels.elastic_net import elastic_net_paths
+from holdfast.kernels.elimination import elimination_sizes
 from holdfast.kernels.lockstep import lockstep_elimination
-from holdfast.kernels.paths import elimination_sizes
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import holdfast as hf
 import oracles
 from holdfast.datasets import make_selections
-from holdfast.measures import chance, pairs
-from holdfast.measures.ranking import random_canberra
+from holdfast.measures import forms
+from holdfast.measures.formulas import random_canberra
 from holdfast.measures.redundancy import Neighbors
 from holdfast.references import REFERENCES
 from strategies import rank_runs, similarities, subset_runs, weight_runs
@@ -60,8 +60,8 @@ def test_pairs_are_grouped_where_that_pays_and_count_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     many_sizes = hf.Preferences.from_matrix(rng.random((12, 300)) < rng.random((12, 1)))
     one_size = hf.Preferences.from_weights(rng.random((40, 300))).top(20)
-    group, grouped = pairs.intersections.group_pairs, []
-    monkeypatch.setattr(pairs.intersections, "group_pairs", lambda *a: grouped.append(a) or group(*a))
+    group, grouped = forms.intersections.group_pairs, []
+    monkeypatch.setattr(forms.intersections, "group_pairs", lambda *a: grouped.append(a) or group(*a))
     for runs, expected in ((many_sizes, False), (one_size, True)):
         grouped.clear()
         for oracle in oracles.OVERLAP:
@@ -75,8 +75,8 @@ def test_blocks_of_pairs_do_not_change_the_result(monkeypatch):
     rng = np.random.default_rng(4)
     runs = hf.Preferences.from_matrix(rng.random((30, 50)) < 0.3)
     whole = hf.stability(runs, ["jaccard", "pog"])
-    blocks = pairs.intersections.intersection_blocks
-    monkeypatch.setattr(pairs.intersections, "intersection_blocks", lambda layout: blocks(layout, 70))
+    blocks = forms.intersections.intersection_blocks
+    monkeypatch.setattr(forms.intersections, "intersection_blocks", lambda layout: blocks(layout, 70))
     assert [estimate.value for estimate in hf.stability(runs, ["jaccard", "pog"])] == pytest.approx(
         [estimate.value for estimate in whole], rel=1e-13
     )
@@ -86,7 +86,7 @@ def test_blocks_of_pairs_do_not_change_the_result(monkeypatch):
 def test_common_features_packed_or_listed_count_the_same(monkeypatch, word_cost):
     rng = np.random.default_rng(5)
     runs = hf.Preferences.from_matrix(rng.random((25, 470)) < np.r_[np.full(70, 0.9), np.full(400, 0.02)])
-    monkeypatch.setattr(pairs.intersections, "WORD_COST", word_cost)
+    monkeypatch.setattr(forms.intersections, "WORD_COST", word_cost)
     check_equal(hf.stability(runs, "jaccard").value, oracles.pairwise(oracles.jaccard, runs))
 
 
@@ -155,7 +155,7 @@ def test_a_simulated_expectation_tells_its_error(name, monkeypatch):
     np.fill_diagonal(s, 1)
     exact = hf.stability(runs, name, similarity=s)
     assert exact.chance_error == 0
-    monkeypatch.setattr(chance, "ENUMERATE", 0)
+    monkeypatch.setattr(forms, "ENUMERATE", 0)
     simulated = hf.stability(runs, name, similarity=s, draws=4000)
     assert 0 < simulated.chance_error < 0.05
     assert abs(simulated.value - exact.value) < 4 * simulated.chance_error
@@ -170,7 +170,7 @@ def test_the_exact_expectation_of_covered_features_is_what_simulation_finds(name
     assert neighbors.degree.min() >= 1
     credit = hf.MEASURES[name].form.credit
     exact = neighbors.expectation(credit, 9, 14, 1)
-    drawn = chance.pair_expectation(lambda sets: neighbors._credit_of_pairs(credit, sets), 9, 14, 45, draws=20000)
+    drawn = forms.pair_expectation(lambda sets: neighbors._credit_of_pairs(credit, sets), 9, 14, 45, draws=20000)
     assert exact.standard_error == 0
     assert abs(exact.value - drawn.value) < 4 * drawn.standard_error
 
@@ -322,7 +322,7 @@ def test_a_misspelled_name_gets_a_hint_whatever_its_case():
 @pytest.mark.parametrize("n_runs", [4, 30])
 def test_counting_shared_features_at_once_changes_nothing(n_runs, monkeypatch):
     runs = make_selections(stability=0.5, size=6, n_features=40, n_runs=n_runs, random_state=0)
-    at_once = pairs.overlap_matrix(runs)
-    monkeypatch.setattr(pairs, "DENSE_CELLS", 0)
-    np.testing.assert_array_equal(pairs.overlap_matrix(runs), at_once)
+    at_once = forms.overlap_matrix(runs)
+    monkeypatch.setattr(forms, "DENSE_CELLS", 0)
+    np.testing.assert_array_equal(forms.overlap_matrix(runs), at_once)
     np.testing.assert_array_equal(np.diag(at_once), runs.sizes)

@@ -13,9 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast import checks
 from holdfast.measures import MEASURES, OverlapPairs
-from holdfast.measures.pairs import overlap_matrix
-from holdfast.measures.tally import mean_over_pairs
-from holdfast.measures.whole import mean_overlap
+from holdfast.measures.forms import mean_over_pairs, mean_overlap, overlap_matrix
 from holdfast.report import render, summarize
 from holdfast.selectors import AnovaF
 from holdfast.study.memory import FEW_BYTES, Memory

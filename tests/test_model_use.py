@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.models.coefficients import read_coefficients
+from holdfast.models.recognized import read_coefficients
 from holdfast.report import Summary, render, summarize
 from study_parts import anova, small_data
 

@@ -7,9 +7,19 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 import holdfast as hf
-from holdfast.kernels.discretize import equal_width_codes
-from holdfast.kernels.information import FEW_ROWS, WIDTH, information, joint, make_sample, uncertainty
-from holdfast.kernels.mrmr import _first_best, score_path, selection_path, selection_paths
+from holdfast.kernels.information import (
+    FEW_ROWS,
+    WIDTH,
+    _first_best,
+    equal_width_codes,
+    information,
+    joint,
+    make_sample,
+    score_path,
+    selection_path,
+    selection_paths,
+    uncertainty,
+)
 
 
 def slow_information(x, y):

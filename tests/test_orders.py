@@ -7,7 +7,7 @@ from sklearn.base import clone
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
-from holdfast.selectors.weighing import Filter
+from holdfast.selectors.base import Filter
 from test_selectors import data
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")

@@ -9,8 +9,7 @@ from scipy import stats
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
-from holdfast.measures.chance import random_collection
-from holdfast.measures.record import stacked
+from holdfast.measures.forms import random_collection, stacked
 
 PILOT = make_selections(stability=0.6, size=5, n_features=30, n_runs=20, random_state=1)
 UNANIMOUS = hf.Preferences.from_sets([{0, 1, 2}] * 8, n_features=20)

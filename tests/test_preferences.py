@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
-from holdfast.measures.record import stacked
+from holdfast.measures.forms import stacked
 
 MATRIX = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0]])
 NAMES, LABELS = ("age", "dose", "sex", "pulse"), ("a", "b", "c")

@@ -7,8 +7,8 @@ from sklearn.base import clone
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
+from holdfast.selectors.base import group_settings
 from holdfast.selectors.prefiltered import SEEN
-from holdfast.selectors.setting_groups import group_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 BASES = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import holdfast as hf
 from holdfast import testing
 from holdfast.measures import Measure, OverlapPairs, Properties, Whole
-from holdfast.measures.chance import random_collection
+from holdfast.measures.forms import random_collection
 from strategies import rank_runs, subset_runs, weight_runs
 
 

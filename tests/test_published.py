@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 import holdfast as hf
-from holdfast.inference.variance import asymptotic_variance, run_influence
+from holdfast.inference.intervals import asymptotic_variance, run_influence
 from holdfast.testing import mean_by_chance
 
 A1 = [[1, 1, 1, 0, 0]] * 3

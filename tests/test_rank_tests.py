@@ -10,11 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from holdfast.benchmarking.verdict import make_verdict
+from holdfast.benchmarking.result import make_verdict
 from holdfast.inference import POST_HOC_TESTS, bayesian_signed_rank, compare_ranks, friedman
-from holdfast.inference.rank_comparisons import critical_difference
-from holdfast.inference.rank_tests import MOST_ENUMERATED, make_blocks, permutation_p_value
-from holdfast.inference.signed_rank import signed_rank_posterior, signed_rank_test
+from holdfast.inference.ranks import (
+    MOST_ENUMERATED,
+    critical_difference,
+    make_blocks,
+    permutation_p_value,
+    signed_rank_posterior,
+    signed_rank_test,
+)
 from holdfast.references import REFERENCES
 
 # Demšar (2006), Table 6: AUC of C4.5, with tuned m, with tuned cf, and with both, on 14 data sets. The paper ranks the
@@ -105,7 +110,7 @@ def test_drawn_permutations_come_close_to_all_of_them(monkeypatch):
     ranks = make_blocks(np.random.default_rng(3).normal([0, 0.5, 1.5], size=(5, 3))).ranks
     counted, exact = permutation_p_value(ranks)
     assert exact
-    monkeypatch.setattr("holdfast.inference.rank_tests.math.factorial", lambda k: 10**6)
+    monkeypatch.setattr("holdfast.inference.ranks.math.factorial", lambda k: 10**6)
     drawn, exact = permutation_p_value(ranks)
     assert not exact
     assert drawn == pytest.approx(counted, abs=5 / math.sqrt(MOST_ENUMERATED))

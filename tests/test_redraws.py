@@ -5,14 +5,8 @@ import pandas as pd
 import pytest
 
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.alternatives import (
-    choose_in_redraws,
-    describe_alternatives,
-    describe_certainty,
-    tabulate_choices,
-)
-from holdfast.tradeoff.points import make_points
-from holdfast.tradeoff.redraws import measure_draws, pull_together, redraw, weighted_variance
+from holdfast.tradeoff.choice import choose_in_redraws, describe_alternatives, describe_certainty, tabulate_choices
+from holdfast.tradeoff.points import make_points, measure_draws, pull_together, redraw, weighted_variance
 from holdfast.tradeoff.rules import Decision, rule
 from results import made, noisy, subsets
 

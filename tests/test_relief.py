@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.kernels import relief
-from holdfast.kernels.relief import relief_weights, shared_ranges, weigh_features
+from holdfast.kernels import neighbors
+from holdfast.kernels.neighbors import relief_weights, shared_ranges, weigh_features
 
 
 def slow_relief(X, y, k, low_high=None):
@@ -91,10 +91,10 @@ def test_many_resamples_are_each_alone(ranges, counts):
 @pytest.mark.parametrize("tile", [1, 7, 59, 60])
 def test_distances_in_tiles_and_streamed_change_nothing(tile, monkeypatch):
     expected = {ranges: relief_weights(X, Y, COUNTS, ranges=ranges) for ranges in ("split", "full")}
-    monkeypatch.setattr(relief, "TILE_ROWS", tile)
+    monkeypatch.setattr(neighbors, "TILE_ROWS", tile)
     for ranges, weights in expected.items():
         assert (weights == relief_weights(X, Y, COUNTS, ranges=ranges)).all()
-    monkeypatch.setattr(relief, "SHARED_ROWS", 59)
+    monkeypatch.setattr(neighbors, "SHARED_ROWS", 59)
     assert shared_ranges(X).keys is None
     assert (expected["full"] == relief_weights(X, Y, COUNTS, ranges="full")).all()
 
@@ -147,7 +147,7 @@ def test_ranges_travel_between_processes():
     ranges = shared_ranges(X)
     copies = ranges._replace(**{name: getattr(ranges, name).copy() for name in ranges._fields})
     assert (weigh_features(copies, Y, COUNTS[0]) == weigh_features(ranges, Y, COUNTS[0])).all()
-    kernels = relief._offer, relief._tile_keys, relief._add_differences
+    kernels = neighbors._offer, neighbors._tile_keys, neighbors._add_differences
     assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1]
 
 

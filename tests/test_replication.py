@@ -19,16 +19,21 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import holdfast as hf
 from holdfast.replication import Replicability, count_fits, estimate_replicability, find_answer, keep_replicability
-from holdfast.replication.agreements import HalvingAgreements, pearson_table, score_interval, soft_variance
-from holdfast.replication.kept import find_kept
-from holdfast.replication.profile import GROWTH, FrequencyProfile
-from holdfast.replication.thorough import jackknife_halves, splits_without_groups
+from holdfast.replication.agreements import (
+    GROWTH,
+    FrequencyProfile,
+    HalvingAgreements,
+    pearson_table,
+    score_interval,
+    soft_variance,
+)
+from holdfast.replication.running import find_kept, jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
 from holdfast.resampling import Halvings, Samples
-from holdfast.resampling.halvings import find_copies
+from holdfast.resampling.kinds import find_copies
 from holdfast.study import load_study
 from holdfast.study.store import StoreError, open_to_write, verify
-from holdfast.tradeoff.reported import features_that_count
+from holdfast.tradeoff.selected import features_that_count
 
 RNG = np.random.default_rng(0)
 SELECTOR = hf.selectors.AnovaF(10)

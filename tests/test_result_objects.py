@@ -22,7 +22,7 @@ from holdfast.cards.tables import write_table
 from holdfast.datasets import load_example
 from holdfast.report import summarize
 from holdfast.serialization import to_plain
-from holdfast.tradeoff.information import compare_with_guessing
+from holdfast.tradeoff.selected import compare_with_guessing
 
 HOSTILE = "<script>alert(1)</script> & co"
 DRAWN = (

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardized
-from holdfast.kernels.paths import elimination_sizes, orders
+from holdfast.kernels.elimination import elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 
 SHAPES = [(40, 200), (60, 59), (30, 31), (150, 12)]

@@ -17,16 +17,18 @@ from sklearn.svm import LinearSVC
 from holdfast.declared import About
 from holdfast.models import SCORES, Score
 from holdfast.models.block import Predictions
-from holdfast.models.cells import Cells, count_cells, sum_cells
-from holdfast.models.score_block import (
+from holdfast.models.scores import (
+    Cells,
     ask_model,
+    count_cells,
     join_predictions,
     needed_answers,
     number_classes,
     recognize_scorer,
     score_block,
+    sum_cells,
 )
-from holdfast.study.scoring import Answers, score_model, scorers_of, scores_of
+from holdfast.study.work import Answers, score_model, scorers_of, scores_of
 
 LABELS = {
     "from 0": lambda k: np.arange(k),
@@ -258,7 +260,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_handled_at_once(k, monkeypatc
     }
     expected = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
     for at_once in (1, 50, 500):
-        monkeypatch.setattr("holdfast.models.cells.MOST_AT_ONCE", at_once)
+        monkeypatch.setattr("holdfast.models.scores.MOST_AT_ONCE", at_once)
         found = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
         assert all(found[name].tobytes() == expected[name].tobytes() for name in scorers)
 

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.tradeoff.race import Standing, dominated, stages
+from holdfast.tradeoff.search import Standing, dominated, stages
 from study_parts import assert_same
 
 heavy = pytest.mark.skipif(

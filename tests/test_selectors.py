@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
-from holdfast.selectors.folds import deal_folds
-from holdfast.selectors.rows import Target
+from holdfast.selectors.base import Target
+from holdfast.selectors.wrapping import deal_folds
 from holdfast.study.named import named_selectors
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")

@@ -18,16 +18,17 @@ from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.resampling.split import rng_of
 from holdfast.selectors.base import Preference, Selector
-from holdfast.selectors.error_bounds import (
+from holdfast.selectors.stability_selection import (
     BOUNDS,
+    SelectionCounts,
     expected_false,
     largest_q,
     largest_tail,
     on_grid,
+    take_first,
     threshold_for,
     unimodal_factor,
 )
-from holdfast.selectors.stability_selection import SelectionCounts, take_first
 from holdfast.selectors.wrapping import INNER
 
 # The bounds

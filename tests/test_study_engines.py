@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import holdfast as hf
-from holdfast.study import child
+from holdfast.study import engines
 from study_parts import (
     RARE,
     Dying,
@@ -169,7 +169,7 @@ def test_a_fit_that_never_ends_is_ended_and_told(n_jobs):
 def test_a_deadline_is_told_from_a_death_beyond_doubt():
     for _ in range(200):
         process = subprocess.Popen(["sleep", "10"], stdout=subprocess.PIPE)
-        with child._Deadline(process, 0.002) as deadline:
+        with engines._Deadline(process, 0.002) as deadline:
             assert process.stdout.read() == b""
         process.stdout.close()
         assert deadline.passed
@@ -280,7 +280,7 @@ def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
     with pytest.raises(hf.study.StudyInterrupted, match="Run it again with the same store to resume"):
         study.run(X, Y, store=tmp_path / "s.db", progress=stop, **how)
     ends = time.monotonic() + 30
-    while at_work := [one for one in child._children if one.alive]:
+    while at_work := [one for one in engines._children if one.alive]:
         assert time.monotonic() < ends, at_work
         time.sleep(0.05)
     assert_same(study.run(X, Y, store=tmp_path / "s.db"), study.run(X, Y))
@@ -291,10 +291,10 @@ def test_nothing_begins_for_a_context_that_was_closed():
         closed = True
 
     place = Place()
-    with pytest.raises(child.EndedError, match="by signal SIGKILL"):
-        child.call_in_subprocess(max, place, 1, None)
+    with pytest.raises(engines.EndedError, match="by signal SIGKILL"):
+        engines.call_in_subprocess(max, place, 1, None)
     place.closed = False
-    assert child.call_in_subprocess(getattr, place, "closed", None) is False
+    assert engines.call_in_subprocess(getattr, place, "closed", None) is False
 
 
 def test_an_interrupted_study_in_memory_says_so():

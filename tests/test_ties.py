@@ -15,14 +15,14 @@ from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
 from holdfast import selectors as of
+from holdfast.kernels.elimination import Paths, elimination_sizes, orders
 from holdfast.kernels.lockstep import lockstep_elimination
-from holdfast.kernels.paths import Paths, elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 from holdfast.resampling import Samples
 from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_order
-from holdfast.selectors.copies import exchange_copies
-from holdfast.selectors.weighing import tied
+from holdfast.selectors.base import tied
+from holdfast.selectors.elastic_net import exchange_copies
 from holdfast.selectors.wrapping import ResamplingWrapper
 from test_selectors import SELECTORS
 

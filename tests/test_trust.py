@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectKBest
 
 import holdfast as hf
 from holdfast.cli import run
-from holdfast.study.trust import PUBLIC_CLASSES, Trust, dotted_paths, find_class
+from holdfast.study.named import PUBLIC_CLASSES, Trust, dotted_paths, find_class
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 SOURCE = Path(hf.__file__).parent
@@ -92,7 +92,7 @@ HARMFUL = [
     ("select", "sklearn.tests.test_common.Selector"),
     ("select", "sklearn.datasets.fetch_openml:name=iris"),
     ("select", "sklearn.datasets.clear_data_home:data_home=."),
-    ("select", "holdfast.study.child.serve"),
+    ("select", "holdfast.study.engines.serve"),
     ("select", "sklearn.os.system:command=touch mark"),
     ("select", "sklearn..os.system:command=touch mark"),
     ("select", "sklearnharm.Selector"),
@@ -298,4 +298,4 @@ def test_only_processes_that_a_study_starts_exchange_pickles():
             owner = getattr(getattr(node, "value", None), "id", "") if loads else ""
             if {"pickle", "cloudpickle", "dill", "shelve"} & set(names) or owner in ("joblib", "np", "numpy", "pickle"):
                 readers.add(str(path.relative_to(SOURCE)))
-    assert readers == {"study/child.py", "study/engines.py"}
+    assert readers == {"study/engines.py"}

@@ -10,10 +10,10 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import holdfast as hf
-from holdfast.inference.substitutes import selected_instead
+from holdfast.inference.features import selected_instead
 from holdfast.report import summarize
 from holdfast.selectors import AnovaF, RandomSelector
-from holdfast.study import queue
+from holdfast.study import running
 from serving import open_client, open_page, start_server, wait_for
 
 HOSTILE = ["<script>alert(1)</script>", "../../etc/passwd", "=1+1", "a/b?c=d&e#f", "\u202egnp.exe", "x" * 300]
@@ -58,7 +58,7 @@ def stores(tmp_path_factory):
     run("single", y, {"anova": AnovaF(3)}, 1)
     run("order", y, {"order": MeanDifference()}, 8)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queue, "BLOCK_SECONDS", 0)
+        patch.setattr(running, "BLOCK_SECONDS", 0)
         with pytest.raises(hf.study.StudyInterrupted):
             run("short", y, {"anova": AnovaF(3)}, 10, progress=stop_after_three)
     return folder

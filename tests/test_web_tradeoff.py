@@ -17,10 +17,9 @@ from holdfast.inference.features import feature_table
 from holdfast.selectors import AnovaF
 from holdfast.serialization import to_plain
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.differences import differ, usual_test
-from holdfast.tradeoff.information import compare_with_guessing
-from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import Decision, rule
+from holdfast.tradeoff.selected import compare_with_guessing
 from serving import open_client, open_page, start_server
 
 HOSTILE = '<script>alert(1)</script>" onload="x'

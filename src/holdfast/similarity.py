@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix, Names, as_finite_floats, find_names
-from holdfast.kernels import discretize, information
+from holdfast.kernels import information
 
 __all__ = ["Correlation", "FeatureSimilarity", "GivenSimilarity", "SymmetricalUncertainty"]
 
@@ -244,9 +244,9 @@ class SymmetricalUncertainty(FeatureSimilarity):
         self.names, _ = find_names(X, None, None)
         values = _feature_values(X, self.names)
         if n_bins is None:
-            self.codes = discretize.given_codes(values)
+            self.codes = information.given_codes(values)
         else:
-            self.codes = discretize.equal_width_codes(values, n_bins)
+            self.codes = information.equal_width_codes(values, n_bins)
         self.n_features = values.shape[1]
         self._rows: dict[int, NDArray[np.float64]] = {}
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from holdfast.inference.estimate import stability
 from holdfast.io.estimators import preserve_random_state, set_seeds
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.measures.chance import all_collections, random_collection
+from holdfast.measures.forms import all_collections, random_collection
 from holdfast.preferences import Kind, Preferences
 from holdfast.resampling import Bootstrap, Perturbation, Samples, Subsample
 from holdfast.selection import RefitsMany

@@ -9,8 +9,8 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast.datasets import make_selections, population_stability, selection_probabilities
-from holdfast.inference.evaluation import bind_similarity, evaluate
-from holdfast.measures.chance import random_collection
+from holdfast.inference.estimate import bind_similarity, evaluate
+from holdfast.measures.forms import random_collection
 
 Draw = Callable[[int, np.random.Generator], hf.Preferences]
 

@@ -10,7 +10,7 @@ from cells import SHAPES, Cell, best_of_noisy_scores, coverage_cells, flicker, k
 
 import holdfast as hf
 from holdfast.datasets import population_stability
-from holdfast.measures.chance import random_collection
+from holdfast.measures.forms import random_collection
 from holdfast.selectors import MRMR, SVMRFE, AnovaF, ElasticNetPath
 
 BANK = 5000

@@ -24,7 +24,7 @@ from kinds import equal_pairs, half_different, kinds, modes, noise_and_strays, w
 
 import holdfast as hf
 from holdfast.datasets import make_selections, selection_probabilities
-from holdfast.measures.record import stacked
+from holdfast.measures.forms import stacked
 
 
 def ignore_warnings():

@@ -1,27 +1,581 @@
 """What the same study found on several data sets, and what can be concluded over them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
-from holdfast.benchmarking.contents import BenchmarkContents, What
-from holdfast.benchmarking.tradeoffs import BenchmarkTradeoff, weigh
-from holdfast.benchmarking.verdict import BenchmarkVerdict, make_verdict
-from holdfast.cards.ranks import Card, draw_mean_ranks
-from holdfast.inference.rank_comparisons import RankComparisons, compare_ranks
-from holdfast.inference.rank_posterior import SignedRankPosterior, bayesian_signed_rank
-from holdfast.inference.rank_tests import FriedmanTest, friedman
+from holdfast.cards import Card, Point, draw_points
+from holdfast.cards.ranks import draw_mean_ranks
+from holdfast.inference.intervals import check_level
+from holdfast.inference.ranks import (
+    FEW,
+    Blocks,
+    FriedmanTest,
+    RankComparisons,
+    SignedRankPosterior,
+    bayesian_signed_rank,
+    compare_ranks,
+    friedman,
+    make_blocks,
+    rank_table,
+)
+from holdfast.measures import REQUIRED, Measure, find_measure
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
+from holdfast.study import StudyResult
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.tradeoff.choice import check_rule
+from holdfast.tradeoff.fronts import pareto_front
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
     from holdfast.report import BenchmarkSummary
     from holdfast.report.render import Format
+
+
+COLUMNS = {
+    "score": float, "score_se": float, "score_low": float, "score_high": float, "stability": float, "low": float,
+    "high": float, "size": float, "runs": int, "failures": int, "on_front": bool,
+}  # fmt: skip
+NUMBERS_OF_FEATURES = ("n_features", "k", "n_features_to_select")
+"""Parameters by which selectors of holdfast and scikit-learn are told how many features to select."""
+
+
+def make_cells(
+    results: Mapping[str, StudyResult],
+    failures: Mapping[str, str],
+    names: list[str],
+    metric: str | None,
+    measure: Measure | None,
+    level: float,
+) -> pd.DataFrame:
+    """Return one row per data set and candidate; what is missing is ``nan`` with a ``reason``."""
+    rows = [
+        {"dataset": dataset, "candidate": name, **row}
+        for dataset, result in results.items()
+        for name, row in _describe_candidates(result, names, metric, measure, level).items()
+    ]
+    rows += [
+        {"dataset": dataset, "candidate": name, **_missing(reason)}
+        for dataset, reason in failures.items()
+        for name in names
+    ]
+    frame = pd.DataFrame(rows, columns=["dataset", "candidate", *COLUMNS, "reason"])
+    reasons = [reason if isinstance(reason, str) and reason else None for reason in frame["reason"]]
+    return frame.astype(COLUMNS).assign(reason=pd.Series(reasons, dtype=object))
+
+
+def list_candidates(results: Iterable[StudyResult]) -> list[str]:
+    """Return the names of all candidates, in the order of the study."""
+    return list(dict.fromkeys(name for result in results for name in result.candidates))
+
+
+def _missing(reason: str) -> dict[str, Any]:
+    empty = {name: np.nan if kind is float else kind() for name, kind in COLUMNS.items()}
+    return {**empty, "reason": reason}
+
+
+def _describe_candidates(
+    result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
+) -> dict[str, dict[str, Any]]:
+    problems = {name: _find_problem(result, name) for name in names}
+    sound = [name for name, problem in problems.items() if problem is None]
+    common = result.common_measure(sound, measure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores, no_score = _score_candidates(result, sound, metric, measure, level)
+        rows = {name: _describe_stability(result, name, common, level) for name in sound}
+    for name, row in rows.items():
+        if scores is not None:
+            row |= {key: scores.loc[name, key] for key in ("score", "score_se", "score_low", "score_high", "on_front")}
+        if np.isnan(row["score"]):
+            row["reason"] = "; ".join(filter(None, [row["reason"], no_score or "it has no score"]))
+    return {name: _missing(problem) if problem is not None else rows[name] for name, problem in problems.items()}
+
+
+def _describe_stability(result: StudyResult, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
+    failures = int((result.failures["candidate"] == name).sum())
+    try:
+        estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
+    except ValueError as error:
+        return _missing(getattr(error, "plain", str(error))) | {"failures": failures}
+    low, high = result.interval(name, estimate, level)
+    size = math.nan if estimate.mean_size is None else estimate.mean_size
+    reason = estimate.note if math.isnan(estimate.value) else None
+    return _missing(reason or "") | {
+        "stability": estimate.value, "low": low, "high": high, "size": size, "runs": estimate.n_runs,
+        "failures": failures,
+    }  # fmt: skip
+
+
+def _score_candidates(
+    result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
+) -> tuple[pd.DataFrame | None, str]:
+    """Return scores with intervals and who is on the front, or why there are none."""
+    if not names:
+        return None, ""
+    if metric is None:
+        return None, "the data sets have no score in common"
+    if metric not in result.metrics:
+        return None, f"this data set has no score {metric}"
+    try:
+        return result.pareto(metric, measure, candidates=names, level=level, n_draws=2).frame, ""
+    except ValueError as error:
+        return None, getattr(error, "plain", str(error))
+
+
+def _find_problem(result: StudyResult, name: str) -> str | None:
+    """Return why a candidate has neither score nor stability on a data set; None if it may have them."""
+    if name not in result.candidates:
+        return "the study on this data set has no such candidate"
+    if name not in result.finished:
+        errors = result.failures.loc[result.failures["candidate"] == name, "error"]
+        return f"every fit failed: {errors.value_counts().index[0]}" if len(errors) else "no fit has finished"
+    wanted, n_features = _wanted_size(result, name), len(result.feature_names)
+    if wanted is not None and wanted > n_features:
+        return f"it asks for {wanted} features, and there are {n_features}"
+    return None
+
+
+def _wanted_size(result: StudyResult, name: str) -> int | None:
+    """Return how many features a candidate is told to select; None if it decides itself."""
+    described = result.selectors.get(result.family(name))
+    parameters: Any = next(iter(described.values()), None) if isinstance(described, Mapping) else None
+    own = parameters if isinstance(parameters, Mapping) else {}
+    setting = result.settings(name)
+    sizes = [result.size_of(name), *(source.get(key) for source in (setting, own) for key in NUMBERS_OF_FEATURES)]
+    return next((size for size in sizes if isinstance(size, int) and not isinstance(size, bool)), None)
+
+
+What: TypeAlias = Literal["score", "stability"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BenchmarkContents:
+    """The data sets and candidates of a benchmark, with their scores and stabilities.
+
+    Attributes
+    ----------
+    results : dict of StudyResult
+        The results of each data set that could be studied.
+    failures : dict of str
+        Why each of the other data sets could not.
+    metric, measure, level : optional
+        How candidates are compared.
+    folder : Path or None
+        Folder of the stores.
+    only : tuple of str or None
+        Candidates to look at; None for all that the stores hold.
+    """
+
+    results: dict[str, StudyResult]
+    failures: dict[str, str] = field(default_factory=dict)
+    metric: str | None = None
+    measure: Measure | None = None
+    level: float = 0.95
+    folder: Path | None = None
+    only: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        known = list(dict.fromkeys(metric for result in self.results.values() for metric in result.metrics))
+        if self.metric is not None and known and self.metric not in known:
+            raise ValueError(f"Expected one of the study's scores ({', '.join(known)}), got {self.metric!r}.")
+        if self.measure is not None:
+            _check_measure(self.measure)
+
+    # What there is
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of all data sets, those that could not be studied last."""
+        return [*self.results, *self.failures]
+
+    @property
+    def candidates(self) -> list[str]:
+        """Names of all candidates."""
+        return list_candidates(self.results.values()) if self.only is None else list(self.only)
+
+    @cached_property
+    def score_name(self) -> str | None:
+        """The score that candidates are compared by; None if the data sets have none in common."""
+        if self.metric is not None:
+            return self.metric
+        metrics = [result.metrics if result.has_scores else [] for result in self.results.values()]
+        return next((name for name in metrics[0] if all(name in other for other in metrics)), None) if metrics else None
+
+    @cached_property
+    def measure_name(self) -> str:
+        """The measure of stability, with its parameters."""
+        if self.measure is not None:
+            return self.measure.label
+        measures = [
+            find_measure(result.common_measure(self._sound(result)).measure).label for result in self.results.values()
+        ]
+        return " or ".join(dict.fromkeys(measures)) or "stability"
+
+    def _sound(self, result: StudyResult) -> list[str]:
+        return [name for name in self.candidates if name in result.candidates]
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """One row per data set and candidate: score and stability with intervals, size, and why one is missing."""
+        return make_cells(self.results, self.failures, self.candidates, self.score_name, self.measure, self.level)
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean score of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
+        return self._table("score")
+
+    @property
+    def stabilities(self) -> pd.DataFrame:
+        """Stability of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
+        return self._table("stability")
+
+    def _table(self, what: str) -> pd.DataFrame:
+        values = self.cells.set_index(["dataset", "candidate"])[what]
+        index = pd.MultiIndex.from_product([self.datasets, self.candidates])
+        rows = values.reindex(index).to_numpy(dtype=float).reshape(len(self.datasets), len(self.candidates))
+        return pd.DataFrame(rows, index=self.datasets, columns=self.candidates)
+
+    # Over data sets
+
+    def blocks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> Blocks:
+        """Return the data sets on which every candidate has a value: what tests are made on.
+
+        Parameters
+        ----------
+        what : {"score", "stability"}
+            What to compare.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+
+        Returns
+        -------
+        Blocks
+            The values, and what was left out.
+
+        Raises
+        ------
+        ValueError
+            If ``what`` is something else, or there is no such candidate.
+        """
+        if what not in ("score", "stability"):
+            raise ValueError(f"Expected 'score' or 'stability', got {what!r}.")
+        names = self.candidates if candidates is None else [str(name) for name in candidates]
+        for name in names:
+            if name not in self.candidates:
+                raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")
+        return make_blocks(self._table(what)[names])
+
+    def ranks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return the ranks of candidates inside of each data set: 1 is best, equals share the average of their ranks.
+
+        Parameters
+        ----------
+        what : {"score", "stability"}
+            What to rank.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+
+        Returns
+        -------
+        DataFrame
+            One row per data set on which every candidate has a value.
+        """
+        return rank_table(self.blocks(what, candidates)).rename_axis(None)
+
+
+def _check_measure(measure: Measure) -> None:
+    if not measure.higher_is_better:
+        raise ValueError(
+            f"Expected a measure of which more is better, got {measure.name}; take nogueira, for instance."
+        )
+    if measure.similarity is None:
+        measure.check_complete()
+    elif measure.parameters["similarity"] is REQUIRED:
+        raise ValueError(
+            f"Expected a measure that needs no data for a benchmark, got {measure.name}, which needs those of each "
+            "data set; use result.results[name].stability(…, X=X)."
+        )
+
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkVerdict(ResultMixin):
+    """What was shown about differences of candidates over data sets.
+
+    Attributes
+    ----------
+    what : str
+        What was compared: ``stability``, or the name of the score.
+    shown : bool
+        Whether a difference was shown.
+    headline : str
+        The answer in a sentence.
+    sentences : tuple of str
+        Which candidates differ, and how much the test could have shown.
+    """
+
+    what: str
+    shown: bool
+    headline: str
+    sentences: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join([self.headline, *self.sentences])
+
+
+def make_verdict(what: str, test: FriedmanTest, pairs: RankComparisons) -> BenchmarkVerdict:
+    """Put the tests over data sets into words: pairs are named only where the test of all candidates finds something.
+
+    Two candidates are compared by Wilcoxon's test alone, as Demšar (2006) recommends.
+    """
+    if test.reason is not None:
+        headline = f"Nothing can be said about differences in {what} over data sets: {test.reason}."
+        return BenchmarkVerdict(what=what, shown=False, headline=headline, sentences=tuple(filter(None, [test.note])))
+    k, n, alpha = len(test.candidates), test.n_datasets, 1 - pairs.level
+    p_value, name, smallest = test.p_value, "Friedman's test", test.smallest_p
+    if k == 2:
+        p_value, name = float(pairs.pairs["p_corrected"].iloc[0]), "Wilcoxon's signed-rank test"
+        smallest = pairs.smallest_p
+    among = f"{'between' if k == 2 else 'among'} {k} candidates over {n} data sets ({name}, {format_p(p_value)})"
+    shown = p_value <= alpha
+    if shown:
+        headline = f"There are differences in {what} {among}."
+        sentences = [_describe_ranks(test), _describe_pairs(what, pairs, test)]
+    else:
+        headline = f"No difference in {what} was shown {among}."
+        sentences = [_describe_power(n, smallest, alpha)]
+    sentences.append(test.note)
+    return BenchmarkVerdict(what=what, shown=shown, headline=headline, sentences=tuple(filter(None, sentences)))
+
+
+def format_p(p_value: float) -> str:
+    """Format a p-value: p = 0.21, p < 0.001."""
+    if math.isnan(p_value):
+        return "p undefined"
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
+def _describe_power(n: int, smallest: float, alpha: float) -> str:
+    if smallest > alpha:
+        return (
+            f"With {n} data sets none could have been shown: even if all of them ranked the candidates alike, p would "
+            f"be {smallest:.2g}."
+        )
+    few = f"{n} data sets are few: only large and consistent differences can be shown. " if n < FEW else ""
+    return f"{few}That no difference was shown does not mean that there is none."
+
+
+def _describe_ranks(test: FriedmanTest) -> str:
+    order = list(test.to_frame()["mean_rank"].items())
+    named = ", ".join(f"{name} {rank:.2f}" for name, rank in order[:MOST_NAMED])
+    more = f" and {len(order) - MOST_NAMED} others behind" if len(order) > MOST_NAMED else ""
+    return f"Mean ranks, 1 is best: {named}{more}."
+
+
+def _describe_reach(pairs: RankComparisons) -> str:
+    needed = math.ceil(1 + math.log2(len(pairs.pairs) / (1 - pairs.level)))
+    return (
+        f"; with {pairs.n_datasets} data sets none could, because the smallest possible p of {len(pairs.pairs)} pairs "
+        f"is {pairs.smallest_p:.2g} ({needed} data sets are needed)"
+    )
+
+
+def _describe_pairs(what: str, pairs: RankComparisons, test: FriedmanTest) -> str:
+    ranks = dict(zip(test.candidates, test.mean_ranks, strict=True))
+    different = sorted(pairs.different, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
+    if not different:
+        could = _describe_reach(pairs) if pairs.smallest_p > 1 - pairs.level else ""
+        return f"Which of them differ was not shown: no pair does after Holm's correction{could}."
+    better = different[0][0]
+    others = [worse for name, worse in different if name == better]
+    named = ", ".join(others[:MOST_NAMED]) + (
+        f" and {len(others) - MOST_NAMED} others" if len(others) > MOST_NAMED else ""
+    )
+    verb = "is more stable than" if what == "stability" else f"has a better {what} than"
+    rest = f"; {len(different)} of {len(pairs.pairs)} pairs differ in all" if len(different) > len(others) else ""
+    return f"{better} {verb} {named} (exact Wilcoxon signed-rank tests, Holm's correction){rest}."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BenchmarkTradeoff(ResultMixin):
+    """Accuracy and stability over several data sets.
+
+    Attributes
+    ----------
+    candidates : DataFrame
+        One row per candidate: mean ranks ``score_rank`` and ``stability_rank`` over data sets on which every candidate
+        has both, on how many data sets it is ``on_front`` and ``chosen``, on how many it has both (``datasets``), and
+        whether no other candidate is better in both mean ranks (``best``).
+    choices : DataFrame
+        One row per data set: who was ``chosen``, the ``front``, and the ``reason``, or why nobody was chosen.
+    rule : str
+        How candidates were chosen.
+    metric, measure : str
+        The score and the measure of stability.
+    n_datasets : int
+        Number of data sets behind the mean ranks.
+
+    See Also
+    --------
+    BenchmarkResult.tradeoff : Makes it.
+    holdfast.tradeoff.Pareto : The trade-off on one data set.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> data = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.selectors.AnovaF(2), "random": hf.selectors.RandomSelector(2)},
+    ...     perturbation=hf.Bootstrap(10),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> hf.benchmark(data, study).tradeoff().candidates[["score_rank", "stability_rank", "chosen"]].reset_index()
+      candidate  score_rank  stability_rank  chosen
+    0     anova         1.5             1.0       2
+    1    random         1.5             2.0       0
+    """
+
+    candidates: pd.DataFrame
+    choices: pd.DataFrame
+    rule: str
+    metric: str
+    measure: str
+    n_datasets: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate (see :attr:`candidates`).
+
+        Returns
+        -------
+        DataFrame
+            Indexed by candidate.
+        """
+        return self.candidates
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            One entry per attribute; frames are lists of rows.
+        """
+        return to_plain({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    def plot(self) -> "AnyChart":
+        """Draw mean ranks of score and stability against each other.
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+
+        See Also
+        --------
+        holdfast.plots.plot_rank_tradeoff : The same as a function.
+        """
+        from holdfast.plots import plot_rank_tradeoff
+
+        return plot_rank_tradeoff(self.candidates, score=self.metric, n_datasets=self.n_datasets)
+
+    def _card(self) -> Card:
+        points = [
+            Point(row.stability_rank, row.score_rank, str(name), strong=bool(row.best))
+            for name, row in self.candidates.iterrows()
+        ]
+        picture = draw_points(points, x_title=f"mean rank of {self.measure}", y_title=f"mean rank of {self.metric}")
+        return replace(super()._card(), picture=picture)
+
+    def __repr__(self) -> str:
+        head = f"{self.metric} and {self.measure} over {self.n_datasets} data sets; chosen by {self.rule}"
+        return f"{head}\n{self.candidates.to_string(float_format=lambda number: f'{number:.2f}')}"
+
+
+def weigh(
+    results: Mapping[str, StudyResult],
+    cells: pd.DataFrame,
+    *,
+    rule: str,
+    metric: str | None,
+    measure: Measure | None,
+    measure_label: str,
+    level: float,
+    parameters: Mapping[str, Any],
+) -> BenchmarkTradeoff:
+    """Choose on every data set, and count over all of them."""
+    choices = [
+        _choose(name, results.get(name), cells, rule, metric, measure, level, parameters) for name in _names(cells)
+    ]
+    table = pd.DataFrame(choices, columns=["dataset", "chosen", "front", "reason"]).set_index("dataset")
+    names = list(dict.fromkeys(cells["candidate"]))
+    both = cells["score"].notna() & cells["stability"].notna()
+    ranks, n_datasets = _mean_ranks(cells, both)
+    candidates = pd.DataFrame({
+        "score_rank": [ranks["score"].get(name, np.nan) for name in names],
+        "stability_rank": [ranks["stability"].get(name, np.nan) for name in names],
+        "on_front": [int(cells.loc[cells["candidate"] == name, "on_front"].sum()) for name in names],
+        "chosen": [int((table["chosen"] == name).sum()) for name in names],
+        "datasets": [int(both[cells["candidate"] == name].sum()) for name in names],
+    }, index=pd.Index(names, name="candidate"))  # fmt: skip
+    candidates["best"] = pareto_front(-candidates["score_rank"].to_numpy(), -candidates["stability_rank"].to_numpy())
+    return BenchmarkTradeoff(
+        candidates=candidates, choices=table, rule=rule, metric=metric or "score", measure=measure_label,
+        n_datasets=n_datasets,
+    )  # fmt: skip
+
+
+def _names(cells: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(cells["dataset"]))
+
+
+def _mean_ranks(cells: pd.DataFrame, both: "pd.Series[bool]") -> tuple[dict[str, dict[str, float]], int]:
+    """Return mean ranks of score and stability over data sets on which every candidate has both, and their number."""
+    ranks, n_datasets = {}, 0
+    for what in ("score", "stability"):
+        known = cells.assign(value=cells[what].where(both))
+        blocks = make_blocks(known.pivot_table(index="dataset", columns="candidate", values="value", dropna=False))
+        ranks[what], n_datasets = dict(zip(blocks.candidates, blocks.mean_ranks, strict=True)), len(blocks.datasets)
+    return ranks, n_datasets
+
+
+def _choose(
+    name: str,
+    result: StudyResult | None,
+    cells: pd.DataFrame,
+    rule: str,
+    metric: str | None,
+    measure: Measure | None,
+    level: float,
+    parameters: Mapping[str, Any],
+) -> tuple[str, str | None, tuple[str, ...], str]:
+    own = cells[cells["dataset"] == name]
+    front = tuple(own.loc[own["on_front"], "candidate"])
+    candidates = own.loc[own["score"].notna() & own["stability"].notna(), "candidate"].tolist()
+    if result is None or not candidates or metric is None:
+        return name, None, front, str(own["reason"].dropna().iloc[0]) if own["reason"].notna().any() else ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            choice = result.choose(
+                rule, metric=metric, measure=measure, candidates=candidates, level=level, **parameters
+            )
+    except ValueError as error:
+        return name, None, front, getattr(error, "plain", str(error))
+    return name, choice.candidate, front, choice.reason
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

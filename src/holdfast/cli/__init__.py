@@ -1,9 +1,9 @@
 """The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
 
 from holdfast.cli import benchmarks, decisions, features, records, reports, selections, serving, studies
-from holdfast.cli.app import DECIDE, ELSEWHERE, PAPERS, START, STUDIES, app, run
+from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run
 
-PANELS = (START, STUDIES, DECIDE, ELSEWHERE, PAPERS)
+PANELS = (START, STUDIES, DECIDE, ELSEWHERE)
 app.registered_commands.sort(key=lambda command: PANELS.index(str(command.rich_help_panel)))
 for command in app.registered_commands:
     command.cls = records.RecordsCommand

@@ -50,18 +50,17 @@ app = typer.Typer(
 
 START, ELSEWHERE = "Start here", "Selections from elsewhere"
 STUDIES, DECIDE = "Studies: select on many versions of your data", "Decide and report"
-PAPERS = "The papers behind it"
 """Groups of commands in the help text."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of the intervals.")]
 
 
-def run() -> None:
-    """Run the command; invalid input is one sentence on stderr and exit code 2."""
+def run(command: typer.Typer = app) -> None:
+    """Run a command; invalid input is one sentence on stderr and exit code 2."""
     warnings.showwarning = lambda message, *_, **__: say(f"holdfast: note: {message}")
     try:
-        app()
+        command()
     except (ValueError, OSError) as error:
         text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
         say(f"holdfast: {text}")
@@ -89,3 +88,14 @@ def _main(
     ] = False,
 ) -> None:
     pass
+
+
+@app.command(
+    hidden=True, rich_help_panel=ELSEWHERE, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def reproduce() -> None:
+    """The experiments of the papers, which left the package in 0.2; this sentence goes in 0.3."""
+    raise ValueError(
+        "The papers' experiments are no longer part of the package: run `python -m reproductions` in a checkout of "
+        "holdfast's repository."
+    )

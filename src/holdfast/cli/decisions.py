@@ -303,7 +303,7 @@ def replicate(
 def _choose_stored(store: Path, quiet: bool) -> str:
     """The candidate that a report would show."""
     from holdfast.study import load_study
-    from holdfast.tradeoff.reported import default_candidate
+    from holdfast.tradeoff.selected import default_candidate
 
     result = load_study(store)
     chosen = default_candidate(result)

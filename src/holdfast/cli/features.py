@@ -104,7 +104,7 @@ def check(
     """
     from holdfast.study import load_study
     from holdfast.tradeoff import check_features
-    from holdfast.tradeoff.reported import default_candidate, features_that_count
+    from holdfast.tradeoff.selected import default_candidate, features_that_count
 
     wanted, result = read_list(names, column), load_study(store)
     with notes(quiet):
@@ -232,7 +232,7 @@ def matching_data(store: Path, result: "StudyResult", data: Path, target: str | 
 def _as_cells(found: "SelectedFeatures") -> Any:
     """The table as it is printed: effects beside their directions, lists as text, and no name that is a formula."""
     from holdfast.io.exported import protect_formula
-    from holdfast.tradeoff.effects import toward_direction
+    from holdfast.tradeoff.selected import toward_direction
 
     frame = found.frame.copy()
     rows = cast("list[dict[str, Any]]", frame.to_dict(orient="records"))
@@ -245,7 +245,7 @@ def _as_cells(found: "SelectedFeatures") -> Any:
 
 def effect_text(row: Mapping[str, Any], found: "SelectedFeatures") -> str:
     """An effect with its interval, as it is told beside its direction."""
-    from holdfast.tradeoff.effects import toward_direction
+    from holdfast.tradeoff.selected import toward_direction
 
     effect, low, high = toward_direction(row, found.effect)
     return "–" if effect != effect else f"{number(effect, '.2f')} [{number(low, '.2f')}, {number(high, '.2f')}]"

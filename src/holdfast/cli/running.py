@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.io import Table
     from holdfast.study import Study, StudyResult
     from holdfast.study.matching import Match
-    from holdfast.study.trust import Trust
+    from holdfast.study.named import Trust
     from holdfast.study.work import FastModels
 
 NOT_FOR_KNOWN = [key for key in READING if key not in ("missing", "categorical", "task")]
@@ -148,14 +148,14 @@ def trust_by_option(typed: Collection[str], allow: Collection[str] | None, sourc
     source : str
         Where the other options come from.
     """
-    from holdfast.study.trust import Trust
+    from holdfast.study.named import Trust
 
     return {key: Trust(source, tuple(allow or ()), key in typed) for key in NAMED}
 
 
 def check_trust(options: Mapping[str, Any], trust: Mapping[str, "Trust"]) -> None:
     """Raise if options name code that may not be run; nothing is imported for that."""
-    from holdfast.study.trust import dotted_paths
+    from holdfast.study.named import dotted_paths
 
     for key, specs in _named(options).items():
         trust[key].check(path for name, parameters in specs for path in dotted_paths(name, parameters))
@@ -165,7 +165,7 @@ def check_trust(options: Mapping[str, Any], trust: Mapping[str, "Trust"]) -> Non
 
 def resume_command(options: Mapping[str, Any]) -> str:
     """The command that goes on with a study, with the modules that it has to be allowed."""
-    from holdfast.study.trust import PUBLIC_CLASSES, dotted_paths
+    from holdfast.study.named import PUBLIC_CLASSES, dotted_paths
 
     named = [spec for specs in _named(options).values() for spec in specs]
     paths = [path for name, parameters in named for path in dotted_paths(name, parameters)]

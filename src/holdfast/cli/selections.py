@@ -22,7 +22,7 @@ from holdfast.cli.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.inference.comparisons import Comparisons
+    from holdfast.inference.comparison import Comparisons
     from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
@@ -141,7 +141,7 @@ def list_measures(
         rows = ([measure.name, *(_holds(measure, name) for name in names)] for measure in MEASURES.values())
         shown = table("measure", *(name.replace("_", " ") for name in names), rows=rows)
     else:
-        rows = ([name, row["kind"], row["range"], row["summary"]] for name, row in facts.iterrows())
+        rows = ([str(name), row["kind"], row["range"], row["summary"]] for name, row in facts.iterrows())
         shown = table("measure", "kind", "range", "what it is", rows=rows)
     console().print(shown)
 
@@ -165,7 +165,7 @@ def read_designed_runs(
 
     from holdfast.io.files import as_path
     from holdfast.io.selections import pick_candidate
-    from holdfast.study.export import read_designed
+    from holdfast.study.tables import read_designed
 
     path = as_path(file)
     designed = read_designed(path, cast("Kind | None", kind), n_features)
@@ -448,7 +448,7 @@ def _compare_files(
     quiet: bool,
 ) -> "Comparisons":
     """Compare the selections in files."""
-    from holdfast.inference.comparisons import compare_many
+    from holdfast.inference.comparison import compare_many
 
     if len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")

@@ -15,7 +15,7 @@ from holdfast.serialization import to_json
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from holdfast.inference.comparisons import Comparisons
+    from holdfast.inference.comparison import Comparisons
     from holdfast.inference.estimate import StabilityEstimate
     from holdfast.io.record import DataRecord
     from holdfast.preferences import Preferences

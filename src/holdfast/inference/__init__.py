@@ -1,15 +1,20 @@
 """Statistical inference: estimates, intervals, comparisons, planning, features and agreement."""
 
 from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
-from holdfast.inference.comparison import Comparison, compare
-from holdfast.inference.comparisons import Comparisons, compare_many
+from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
 from holdfast.inference.estimate import StabilityEstimate, StabilityTest, stability
 from holdfast.inference.features import feature_swaps, feature_table
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, PlannedRuns, runs_needed
-from holdfast.inference.rank_comparisons import POST_HOC_TESTS, RankComparisons, compare_ranks
-from holdfast.inference.rank_posterior import SignedRankPosterior, bayesian_signed_rank
-from holdfast.inference.rank_tests import FriedmanTest, friedman
+from holdfast.inference.ranks import (
+    POST_HOC_TESTS,
+    FriedmanTest,
+    RankComparisons,
+    SignedRankPosterior,
+    bayesian_signed_rank,
+    compare_ranks,
+    friedman,
+)
 
 __all__ = [
     "POST_HOC_TESTS",

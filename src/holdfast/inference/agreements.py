@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_dots, draw_intervals, make_bar
 from holdfast.checks import Matrix
-from holdfast.inference.estimate import StabilityEstimate, stability
-from holdfast.inference.evaluation import (
+from holdfast.inference.estimate import (
+    StabilityEstimate,
     Undefined,
     as_preferences,
     bind_similarity,
     check_undefined,
     convert_kind,
     is_list_of_similarities,
+    stability,
 )
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
-from holdfast.measures.record import stacked
+from holdfast.measures.forms import stacked
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain

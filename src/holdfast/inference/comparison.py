@@ -1,8 +1,10 @@
 """Comparing the stabilities of two selections."""
 
+import itertools
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -10,23 +12,171 @@ from scipy.special import stdtr, stdtrit
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.checks import Matrix
-from holdfast.inference.differences import (
-    degrees_of_freedom,
-    variance_for_unseen,
-    variance_of_mean,
+from holdfast.inference.estimate import (
+    StabilityEstimate,
+    Undefined,
+    as_preferences,
+    bind_similarity,
+    convert_kind,
+    stability,
 )
-from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.evaluation import Undefined
-from holdfast.inference.intervals import Interval, check_level
-from holdfast.inference.sides import Side, are_paired, evaluate_sides, published_variance, welch_variance
-from holdfast.inference.uncertainty import ROUNDING
+from holdfast.inference.intervals import ROUNDING, Interval, Jackknife, asymptotic_variance, check_level
 from holdfast.measures import Measure, find_measure
+from holdfast.measures.forms import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+
+
+Kernel: TypeAlias = Floats | None
+
+
+ENOUGH_DEVIATIONS = 10
+"""Number of deviations seen at which half of the allowance for an unseen one is left."""
+
+
+def variance_of_mean(values: Floats, kernel: Kernel) -> float:
+    """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
+    n = values.size
+    variance = float(values.var(ddof=1)) / n
+    if kernel is None or np.isnan(kernel).any():
+        return variance
+    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
+
+
+def degrees_of_freedom(values: Floats) -> Floats:
+    """Degrees of freedom of the variance of values, along the last axis: fewer than n − 1 if their tails are heavy.
+
+    By Satterthwaite, 2 / (2 / (n − 1) + κ / n), with the excess kurtosis κ of the values, if that is above 0.
+    """
+    n = values.shape[-1]
+    away = values - values.mean(axis=-1, keepdims=True)
+    second, fourth = (away**2).mean(axis=-1), (away**4).mean(axis=-1)
+    flat = second < ROUNDING**2
+    excess = np.where(flat, 0.0, fourth / np.where(flat, 1.0, second) ** 2 - 3)
+    return np.asarray(2 / (2 / (n - 1) + np.maximum(excess, 0) / n))
+
+
+def variance_for_unseen(estimate: StabilityEstimate) -> float:
+    """Variance to add for one run that was not drawn, less the more deviations were seen.
+
+    If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
+    least (r/t)². Deviations that were seen show what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
+    """
+    jackknife = estimate.distribution
+    if not isinstance(jackknife, Jackknife):
+        return 0.0
+    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
+    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
+    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
+    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return Holm's step-down corrected p-values."""
+    order = np.argsort(p_values)
+    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
+    corrected = np.empty(p_values.size)
+    corrected[order] = np.minimum(steps, 1)
+    return corrected
+
+
+def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
+    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
+
+    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
+    """
+    places = {name: place for place, name in enumerate(names)}
+    groups = [(1 << len(names)) - 1]  # the names of a group are the bits of a number
+    for a, b in sorted({(places[a], places[b]) for a, b in different}):
+        both = 1 << a | 1 << b
+        whole = [group for group in groups if group & both != both]
+        parts = {group & ~(1 << name) for group in groups if group & both == both for name in (a, b)} - set(whole)
+        groups = whole + [part for part in parts if not _is_inside(part, [*whole, *parts])]
+    members = sorted([place for place in places.values() if group >> place & 1] for group in groups)
+    return {name: "".join(_letter(n) for n, group in enumerate(members) if places[name] in group) for name in names}
+
+
+def _is_inside(group: int, others: Sequence[int]) -> bool:
+    return any(group & other == group != other for other in others)
+
+
+def _letter(n: int) -> str:
+    return "abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1)
+
+
+def sort_by_label(runs: Preferences) -> Preferences:
+    """Return the runs in the order of their labels."""
+    return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
+
+
+def are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
+    """Whether runs, which are sorted by their labels, are compared as pairs."""
+    if first is None or second is None:
+        return paired is not False
+    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
+    if paired is None:
+        if labels is None:
+            raise ValueError(
+                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
+                "pass paired=True or paired=False (--paired, --independent), or label the runs."
+            )
+        common = labels[0] & labels[1]
+        if common and labels[0] != labels[1]:
+            raise ValueError(
+                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
+                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
+            )
+        paired = bool(common)
+    if paired and first.n_runs != second.n_runs:
+        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
+    if paired and labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
+            "label the runs by their resample, or leave labels out."
+        )
+    return paired
+
+
+class Side(NamedTuple):
+    """One side of a comparison: a selection with its estimate, and what pairs of its runs add to the variance."""
+
+    estimate: StabilityEstimate
+    kernel: Kernel = None
+    runs: Preferences | None = None
+
+
+def evaluate_sides(
+    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, method: Any
+) -> list[Side]:
+    """Evaluate every selection once; a similarity computed from data is shared by all of them."""
+    sides = []
+    for selection in selections:
+        runs = sort_by_label(as_preferences(selection, [measure]))
+        (measure,) = bind_similarity([measure], runs, X)
+        few = 4 <= runs.n_runs <= FEW_RUNS
+        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
+        sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
+    return sides
+
+
+def welch_variance(first: Side, second: Side) -> tuple[float, float]:
+    """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
+    values = [side.estimate.pseudo_values for side in (first, second)]
+    parts = [variance_of_mean(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
+    fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
+    spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
+    return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
+
+
+def published_variance(side: Side) -> float:
+    """Return the published asymptotic variance of a side's stability."""
+    assert side.runs is not None
+    return asymptotic_variance(side.runs)
+
 
 Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 
@@ -264,3 +414,186 @@ def compare_sides(first: Side, second: Side, paired: bool, method: str) -> Compa
         variance += variance_for_unseen(a if a.value >= b.value else b)
     error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
     return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons(ResultMixin):
+    """All pairwise comparisons of several selections.
+
+    Attributes
+    ----------
+    estimates : dict
+        The stability of each selection.
+    pairs : DataFrame
+        One row per pair: stabilities, difference, interval, raw p-value, and Holm's corrected one.
+    letters : dict
+        Compact letter display: selections that share a letter do not differ significantly.
+    level : float
+        Confidence level of intervals; its complement is the level of significance for the letters.
+
+    See Also
+    --------
+    holdfast.compare_many : Makes the comparisons.
+    Comparison : The comparison of two selections.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import load_example
+    >>> example = load_example()
+    >>> comparisons = hf.compare_many({"best 5": example.top(5), "best 10": example.top(10)})
+    >>> comparisons.letters
+    {'best 10': 'a', 'best 5': 'b'}
+    """
+
+    estimates: dict[str, StabilityEstimate]
+    pairs: pd.DataFrame
+    letters: dict[str, str]
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the stability, interval and letters of each selection, the most stable first.
+
+        Returns
+        -------
+        DataFrame
+            One row per selection.
+        """
+        rows = []
+        for name in sorted(self.estimates, key=lambda name: -self.estimates[name].value):
+            low, high = self.estimates[name].ci(self.level)
+            values = {"stability": self.estimates[name].value, "low": low, "high": high}
+            rows.append({"selection": name, **values, "letters": self.letters[name]})
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return estimates, comparisons and letters as plain values, ready for JSON: undefined numbers are None.
+
+        Returns
+        -------
+        dict
+            ``estimates`` and ``letters`` by name, ``pairs`` as a list with one dict per pair, and the ``level``.
+        """
+        return {
+            "level": self.level,
+            "estimates": {name: estimate.to_dict(self.level) for name, estimate in self.estimates.items()},
+            "pairs": to_plain(self.pairs),
+            "letters": dict(self.letters),
+        }
+
+    def plot(self) -> "AnyChart":
+        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`).
+
+        Returns
+        -------
+        altair.Chart
+            The matrix.
+        """
+        from holdfast.plots import plot_comparisons
+
+        return plot_comparisons(self)
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self.estimates)} selections; those that share a letter do not differ significantly"
+
+    def _card(self) -> Card:
+        frame = self.to_frame()
+        rows = frame.to_numpy().tolist()
+        bars = [make_bar(name, value, low, high, f" · {letters}") for name, value, low, high, letters in rows]
+        alike = sum(bool(set(letters) & set(self.letters[bars[0].label])) for letters in self.letters.values()) - 1
+        verdict = f"{bars[0].label} is the most stable; not significantly more than {alike} of {len(bars) - 1} others"
+        bands = all(estimate.has_strength for estimate in self.estimates.values())
+        return Card(title=self._title, verdict=verdict, frame=frame, picture=draw_intervals(bars, bands=bands))
+
+    def __repr__(self) -> str:
+        return self.to_frame().to_string(index=False, float_format=lambda number: f"{number:.3f}")
+
+
+def compare_many(
+    selections: Mapping[str, Preferences | Matrix],
+    measure: str | Measure = "nogueira",
+    *,
+    paired: bool | None = None,
+    level: float = 0.95,
+    X: Matrix | None = None,
+    undefined: Undefined = "nan",
+    **parameters: Any,
+) -> Comparisons:
+    """Compare the stabilities of several selections pairwise, with Holm's correction.
+
+    Parameters
+    ----------
+    selections : mapping from name to Preferences or matrix
+        At least two selections.
+    measure : str or Measure
+        Measure of stability.
+    paired : bool, optional
+        Whether run ``i`` of all used the same resample, as for :func:`compare`.
+    level : float
+        Confidence level; selections whose corrected p-value is at most its complement get different letters.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    undefined : {"nan", "raise", "skip"} or float
+        What to do where the measure is undefined, as for :func:`holdfast.stability`.
+    **parameters
+        Parameters of the measure.
+
+    Returns
+    -------
+    Comparisons
+        All pairwise comparisons, and a compact letter display.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two selections, or two of them cannot be compared.
+
+    See Also
+    --------
+    compare : Two selections.
+    holdfast.plots.plot_comparisons : Draw the differences.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.datasets import make_selections
+    >>> steady, calm, shaky = (
+    ...     make_selections(stability=value, size=5, n_features=40, n_runs=30, random_state=seed)
+    ...     for seed, value in enumerate((0.8, 0.75, 0.5))
+    ... )
+    >>> hf.compare_many({"steady": steady, "calm": calm, "shaky": shaky}, paired=False)
+    selection  stability   low  high letters
+       steady      0.796 0.650 0.853       a
+         calm      0.748 0.610 0.817       a
+        shaky      0.478 0.382 0.567       b
+    """
+    if len(selections) < 2:
+        raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
+    chosen = find_measure(measure).bind(**parameters)
+    sides = evaluate_sides(selections.values(), chosen, X, undefined, "jackknife")
+    return compare_all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
+
+
+def compare_all_pairs(
+    sides: Mapping[str, Side], measure: Measure, paired: bool | Callable[[str, str], bool] | None, level: float
+) -> Comparisons:
+    """Compare every two sides; those without runs are compared as pairs, value by value, unless ``paired`` is False."""
+    check_level(level)
+    names = list(sides)
+    comparisons = {}
+    for a, b in itertools.combinations(names, 2):
+        stated = paired(a, b) if callable(paired) else paired
+        as_pairs = are_paired(sides[a].runs, sides[b].runs, stated)
+        comparisons[a, b] = compare_sides(sides[a], sides[b], as_pairs, "jackknife")
+    estimates = {name: side.estimate for name, side in sides.items()}
+    corrected = holm(np.array([comparison.p_value for comparison in comparisons.values()]))
+    rows = [
+        {"first_name": a, "second_name": b, **comparison.to_dict(level), "p_holm": p}
+        for ((a, b), comparison), p in zip(comparisons.items(), corrected, strict=True)
+    ]
+    different = {pair for pair, p in zip(comparisons, corrected, strict=True) if p <= 1 - level}
+    sign = -1 if measure.higher_is_better else 1
+    order = sorted(names, key=lambda name: sign * estimates[name].value)
+    pairs = pd.DataFrame(rows).astype({"p_value": float})
+    return Comparisons(estimates=estimates, pairs=pairs, letters=compact_letters(order, different), level=level)

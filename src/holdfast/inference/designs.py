@@ -17,20 +17,21 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix
 from holdfast.declared import About
 from holdfast.inference.agreements import agreement
-from holdfast.inference.comparisons import Comparisons, compare_all_pairs, compare_many
-from holdfast.inference.estimate import SCOPE, StabilityEstimate, stability
-from holdfast.inference.evaluation import (
+from holdfast.inference.comparison import Comparisons, Side, compare_all_pairs, compare_many
+from holdfast.inference.estimate import (
+    SCOPE,
+    StabilityEstimate,
     Undefined,
     bind_similarity,
     check_undefined,
     convert_kind,
     is_list_of_similarities,
+    stability,
     tied_share,
 )
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
-from holdfast.inference.sides import Side
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
-from holdfast.measures.tally import Floats
+from holdfast.measures.forms import Floats
 from holdfast.preferences import Preferences
 from holdfast.similarity import aligned
 

@@ -12,12 +12,11 @@ from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
-from holdfast.inference.differences import degrees_of_freedom
+from holdfast.inference.comparison import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, check_level
-from holdfast.inference.variance import asymptotic_variance
+from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, UnseenRuns, asymptotic_variance, check_level
 from holdfast.measures import MEASURES, Measure
-from holdfast.measures.chance import random_collection
+from holdfast.measures.forms import random_collection
 from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain

@@ -3,28 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import (
-    discretize,
-    effects,
-    elastic_net,
-    information,
-    intersections,
-    least_squares,
-    logistic,
-    mrmr,
-    neighbors,
-    predictions,
-    relief,
-    ridge,
-    softmax,
-    spreads,
-    squared_hinge,
-    stand_ins,
-    svm,
-    svm_cells,
-)
+from holdfast.kernels import effects, elastic_net, information, intersections, linear, neighbors, regression, ridge, svm
 from holdfast.kernels.jit import frozen
-from holdfast.kernels.scaling import UNSCALED, Cells
+from holdfast.kernels.linear import UNSCALED, Cells
 
 
 def main() -> None:
@@ -37,8 +18,8 @@ def main() -> None:
         intersections.group_pairs(start, shared, np.zeros(2, np.int64), 1, 3)
     first = np.zeros(1, np.int64)
     neighbors = np.array([0, 1, 1, 1]), np.array([2], np.int32), np.ones(1)
-    stand_ins.stand_in_counts(indices, indptr, first, first + 1, neighbors, 3, matching=True, greedy=True)
-    stand_ins.random_sets(np.full((2, 1), 0.5), 3)
+    intersections.stand_in_counts(indices, indptr, first, first + 1, neighbors, 3, matching=True, greedy=True)
+    intersections.random_sets(np.full((2, 1), 0.5), 3)
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
     _compile_models(np.eye(4), np.array([0, 1, 0, 1]))
     for n_classes in (2, 0):
@@ -47,12 +28,12 @@ def main() -> None:
 
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     counts, signs = np.ones((1, 4)), 2.0 * y - 1
-    mrmr.selection_paths(X, y, counts, 2)
-    information.information(information.make_sample(discretize.mdl_codes(discretize.sort_columns(X), y)), y)
+    information.selection_paths(X, y, counts, 2)
+    information.information(information.make_sample(information.mdl_codes(information.sort_columns(X), y)), y)
     for ranges in ("split", "full"):
-        relief.relief_weights(X, y, counts, ranges=ranges)
+        neighbors.relief_weights(X, y, counts, ranges=ranges)
     ridge.ridge_elimination(X, signs)
-    predictions.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
+    linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
 
@@ -65,16 +46,14 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     options = 1, UNSCALED, False, np.ones(1, np.bool_)
     neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), given_up)
     neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
-    for kernel in (logistic.logistic_margins, logistic.wide_logistic_margins):
+    for kernel in (regression.logistic_margins, regression.wide_logistic_margins):
         kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
-    for kernel in (least_squares.ridge_values, least_squares.wide_ridge_values):
+    for kernel in (regression.ridge_values, regression.wide_ridge_values):
         kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
-    svm_cells.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
-    squared_hinge.squared_hinge_margins(
-        cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_)
-    )
-    spreads.training_spreads(np.eye(4), np.ones((1, 4)), [0], [0], [0, 1])
-    softmax.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
+    svm.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
+    svm.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_))
+    linear.training_spreads(np.eye(4), np.ones((1, 4)), [0], [0], [0, 1])
+    regression.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 
 if __name__ == "__main__":

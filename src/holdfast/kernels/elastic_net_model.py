@@ -7,13 +7,183 @@ on the support (the columns with a weight, listed in ``support``), kept as far a
 (``counts[FACTORED]``); or, with DUAL, of the n × n matrix l₂ + ZᵀZ, where the support is larger than the data has rows.
 Columns that depend on others are noticed by their pivot and shifted out of the support (:func:`_slide`).
 
-:mod:`~holdfast.kernels.elastic_net_solver` compiles these steps into its kernel.
+:mod:`~holdfast.kernels.elastic_net` compiles these steps into its kernel.
 """
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from holdfast.kernels.elastic_net_state import BLOCK, DUAL, FACTORED, GRAM, MADE, RIDGE, STALE, SUPPORT, WEIGHT
-from holdfast.kernels.jit import inlined_step, summing_step
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from holdfast.kernels.jit import inlined_step, kernel, summing_step
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+INTERCEPT, LOSS, SURPLUS = range(3)  # in Point.numbers; the surplus is the sum of r, 0 at the optimum
+WEIGHT, RIDGE = range(2)  # in Model.numbers: sum of W, and the l2 that is in the factor
+SUPPORT, FACTORED, MADE, GRAM, STALE, DUAL = range(6)  # in Model.counts: numbers of features, then flags
+SHIFT, OLD_SHIFT, OLD_SQUARE = range(3)  # in Step.numbers: changes of the intercept; the last is 0 for a fresh start
+BLOCK = 1024  # rows of data whose part of the working set stays in the cache
+
+
+class Data(NamedTuple):
+    """One resample; its rows are padded by rows of weight 0, so that vectors come out even."""
+
+    X: Floats  # features × rows, standardized
+    y: Floats  # -1 and 1, or standardized
+    c: Floats  # weights of the rows, with sum 1
+    spread: Floats  # 1 / c, 0 in the padding
+    linear: bool
+
+
+class Point(NamedTuple):
+    """Where the solver stands."""
+
+    f: Floats  # linear predictor
+    r: Floats  # minus the loss's slope
+    W: Floats  # the loss's curvature
+    numbers: Floats
+
+
+class Working(NamedTuple):
+    """The features that may have a weight, in the order of their coming, and bounds on the gradient of all others."""
+
+    ids: Ints
+    w: Floats
+    g: Floats
+    older: Floats  # weights at the last three lambdas
+    older_intercepts: Floats
+    bound: Floats  # per column; -inf for those inside
+    reference: Floats  # the r at which the bounds hold
+    entered: NDArray[np.bool_]  # per column: whether it has had a weight where one was recorded
+    size: Ints
+
+
+class Model(NamedTuple):
+    """The quadratic model on the working set, with weights W that may lag behind the point's."""
+
+    W: Floats
+    mean: Floats
+    curvature: Floats
+    rows: Floats  # with GRAM the centered Gram matrix, else the centered columns times root W
+    L: Floats  # Cholesky factor on the support, or with DUAL on the rows of data, its diagonal inverted
+    support: Ints
+    scaled: Floats
+    counts: Ints
+    numbers: Floats
+
+
+class Step(NamedTuple):
+    """Room for a step, and for the point it leads to."""
+
+    v: Floats
+    pull: Floats
+    x: Floats
+    old: Floats
+    delta: Floats
+    ids: Ints
+    moved: Floats
+    dual: Floats
+    image: Floats
+    f: Floats
+    r: Floats
+    W: Floats
+    numbers: Floats
+
+
+class Record(NamedTuple):
+    """The solutions at the lambdas that are kept: sorted features and their weights, one list after the other."""
+
+    ids: NDArray[np.int32]
+    w: Floats
+    ends: Ints
+    intercepts: Floats
+
+
+def start(data: Data, intercept: float) -> tuple[Point, Working, Model, Step]:
+    """Return the state at the model without features; big arrays are touched only as far as they are used."""
+    d, n = data.X.shape
+    width = min(d, n)
+    point = Point(np.full(n, intercept), np.zeros(n), np.zeros(n), np.array([intercept, 0.0, 0.0]))
+    bound, size = np.full(d, np.inf), np.zeros(1, np.int64)
+    work = Working(
+        np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n),
+        np.zeros(d, np.bool_), size,
+    )  # fmt: skip
+    rows, L, support = np.empty((d, width)), np.empty((width + 1, width + 1)), np.zeros(d, np.int64)
+    counts = np.array([0, 0, 0, 0, 1, 0])
+    model = Model(np.zeros(n), np.zeros(d), np.zeros(d), rows, L, support, np.zeros(BLOCK), counts, np.zeros(2))
+    v, pull, x, old, delta = np.zeros((5, d))
+    image, f, r, W = np.zeros((4, n))
+    ids, moved, dual = np.zeros(d, np.int64), np.zeros(max(width, n)), np.zeros(width)
+    step = Step(v, pull, x, old, delta, ids, moved, dual, image, f, r, W, np.zeros(3))
+    return point, work, model, step
+
+
+ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, to be found in the lowest bits
+
+
+@intrinsic
+def _two_to(typing_context: Any, shifted: Any) -> Any:
+    """2^k from the number k + ROUND, whose lowest bits are k."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = context.get_value_type(types.int64)
+        exponent = builder.add(builder.bitcast(arguments[0], integer), integer(1023))
+        return builder.bitcast(builder.shl(exponent, integer(52)), context.get_value_type(types.float64))
+
+    return types.float64(types.float64), generate
+
+
+@kernel  # in another order of its sums ROUND would cancel
+def _exp_minus(a):  # type: ignore[no-untyped-def]
+    """exp(-a) for a ≥ 0 to the last digit; unlike the library's, it runs in vectors."""
+    a = -min(a, 708.0)
+    shifted = a * 1.4426950408889634 + ROUND
+    k = shifted - ROUND
+    x = (a - k * 0.69314718036912382) - k * 1.9082149292705877e-10  # log 2 in two parts
+    p = ((x / 6227020800 + 1 / 479001600) * x + 1 / 39916800) * x + 1 / 3628800
+    p = (((p * x + 1 / 362880) * x + 1 / 40320) * x + 1 / 5040) * x + 1 / 720
+    p = (((((p * x + 1 / 120) * x + 1 / 24) * x + 1 / 6) * x + 0.5) * x + 1) * x + 1
+    return p * _two_to(shifted)
+
+
+@inlined_step
+def _log_one_plus(e):  # type: ignore[no-untyped-def]
+    """log(1 + e) for e in [0, 1], by the series of artanh."""
+    z = e / (2 + e)
+    s = z * z
+    p = (((s / 31 + 1 / 29) * s + 1 / 27) * s + 1 / 25) * s + 1 / 23
+    p = ((((p * s + 1 / 21) * s + 1 / 19) * s + 1 / 17) * s + 1 / 15) * s + 1 / 13
+    p = (((((p * s + 1 / 11) * s + 1 / 9) * s + 1 / 7) * s + 1 / 5) * s + 1 / 3) * s + 1
+    return 2 * z * p
+
+
+@inlined_step
+def evaluate_loss(data, f, r, W):  # type: ignore[no-untyped-def]
+    """Fill in minus the slope and the curvature of the loss at f; return the loss and the sum of r."""
+    y, c = data.y, data.c
+    loss, surplus = 0.0, 0.0
+    if data.linear:
+        for i in range(f.size):
+            error = y[i] - f[i]
+            r[i], W[i] = c[i] * error, c[i]
+            loss += 0.5 * r[i] * error
+            surplus += r[i]
+        return loss, surplus
+    for i in range(f.size):
+        margin = y[i] * f[i]
+        e = _exp_minus(abs(margin))
+        q = 1 / (1 + e)
+        r[i] = c[i] * y[i] * (e * q if margin > 0 else q)
+        W[i] = c[i] * e * q * q
+        loss += c[i] * (_log_one_plus(e) + max(-margin, 0.0))
+        surplus += r[i]
+    return loss, surplus
+
 
 MAX_PASSES = 200
 DEPENDENT = 1e-11  # a pivot below this, beside its diagonal, means a column that is a combination of others

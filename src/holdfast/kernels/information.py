@@ -5,12 +5,14 @@ the information of two features is the same to the last bit however the samples 
 first, and whether a sample is counted twice or stands there twice.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.jit import frozen, kernel
+from holdfast.kernels.tolerances import TIE
 
 Codes = NDArray[np.uint8]  # features × samples
 Ints = NDArray[np.int64]
@@ -207,3 +209,402 @@ def _emptied(cells, codes, offsets, entries):  # type: ignore[no-untyped-def]
             total += entries[cells[cell]]  # 0 from the second visit on
             cells[cell] = 0
     return total
+
+
+Floats = NDArray[np.float64]
+MOST_BINS = 256
+"""Codes are bytes."""
+
+
+def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = None) -> Codes:
+    """Bin each column between its minimum and maximum: closed on the left, the maximum in the last bin.
+
+    Only ``rows`` of ``X`` are seen and returned, all unless given. A constant column is in bin 0.
+    """
+    check_bins(n_bins)
+    chosen = frozen(np.arange(len(X)) if rows is None else rows, np.int64)
+    codes = np.empty((X.shape[1], chosen.size), np.uint8)
+    _equal_width(frozen(X, np.float64), chosen, int(n_bins), codes)
+    return codes
+
+
+def check_bins(n_bins: int) -> None:
+    """Raise unless there can be so many bins."""
+    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
+    if not whole or not 2 <= n_bins <= MOST_BINS:
+        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MOST_BINS}, got {n_bins!r}.")
+
+
+def given_codes(X: NDArray[Any]) -> Codes:
+    """Take rows × features as they are, if they are whole numbers from 0 to 255."""
+    wrong = (X < 0) | (X >= MOST_BINS) | (X % 1 != 0)
+    if wrong.any():
+        row, column = (int(place[0]) for place in np.nonzero(wrong))
+        raise ValueError(
+            f"Expected codes, whole numbers from 0 to {MOST_BINS - 1}, for n_bins=None, got {X[row, column]:g} in row "
+            f"{row}, column {column}; give n_bins."
+        )
+    return np.ascontiguousarray(X.T, dtype=np.uint8)
+
+
+class Sorted(NamedTuple):
+    """Columns of continuous features, with the samples in rising order of each: shared by all resamples."""
+
+    values: Floats  # features × samples
+    order: NDArray[np.int32]
+
+
+def sort_columns(X: Floats) -> Sorted:
+    """Sort each column once."""
+    values = frozen(X.T, np.float64)
+    return Sorted(values, frozen(np.argsort(values, axis=1, kind="stable"), np.int32))
+
+
+def mdl_codes(columns: Sorted, y: ArrayLike, counts: ArrayLike | None = None) -> Codes:
+    r"""Cut each feature where that tells the classes apart, as often as it pays for the description.
+
+    An interval of N samples is cut at the boundary of least class entropy if the gain is more than
+    :math:`(\log_2(N - 1) + \log_2(3^k - 2) - k H + k_1 H_1 + k_2 H_2) / N` for k classes in it, k₁ and k₂ in its two
+    parts; so on within the parts. Of equally good boundaries the lowest is taken. A feature that is not worth a cut
+    has one code, 0. Samples of count 0 are not seen, and have code 0.
+
+    Parameters
+    ----------
+    columns : Sorted
+        From :func:`sort_columns`.
+    y : array of int
+        Classes, whole numbers from 0.
+    counts : array of int, optional
+        How often each sample counts, 1 unless given.
+
+    References
+    ----------
+    Fayyad and Irani (1993).
+    """
+    labels = frozen(y, np.int64)
+    weights = frozen(np.ones(labels.size) if counts is None else counts, np.int64)
+    table = LogTable.up_to(int(weights.sum()))
+    codes = np.zeros(columns.order.shape, np.uint8)
+    n_classes = int(labels.max(initial=0)) + 1
+    most = _cut(*columns, labels, weights, n_classes, table.entries, table.unit / np.log(2), codes)
+    if most > MOST_BINS:
+        raise ValueError(f"Expected at most {MOST_BINS} intervals of a feature, got {most}; use bins of equal width.")
+    return codes
+
+
+@kernel
+def _equal_width(X, rows, n_bins, codes):  # type: ignore[no-untyped-def]
+    n_features = X.shape[1]
+    width = 64  # columns at a time, so that the transposed codes stay in the cache
+    for start in range(0, n_features, width):
+        stop = min(start + width, n_features)
+        low, high = X[rows[0], start:stop].copy(), X[rows[0], start:stop].copy()
+        for row in rows:
+            values = X[row, start:stop]
+            for column in range(stop - start):
+                low[column] = min(low[column], values[column])
+                high[column] = max(high[column], values[column])
+        for column in range(stop - start):
+            high[column] -= low[column]
+            if not high[column] > 0:
+                high[column] = 1.0
+        for place in range(rows.size):
+            values = X[rows[place], start:stop]
+            for column in range(stop - start):
+                scaled = (values[column] - low[column]) / high[column] * n_bins
+                codes[start + column, place] = min(int(scaled), n_bins - 1)
+
+
+@kernel
+def _cut(values, order, labels, counts, n_classes, entries, unit, codes):  # type: ignore[no-untyped-def]
+    n_features, n_samples = order.shape
+    before = np.zeros((n_samples + 1, n_classes), np.int64)  # of each class, before the first, second … group
+    group_of = np.empty(n_samples, np.int64)
+    is_cut = np.zeros(n_samples + 1, np.bool_)
+    stack = np.empty((n_samples + 1, 2), np.int64)
+    most = 1
+    for feature in range(n_features):
+        n_groups = _groups(values[feature], order[feature], labels, counts, before, group_of)
+        stack[0, 0], stack[0, 1] = 0, n_groups
+        depth = 1
+        n_cuts = 0
+        while depth > 0:
+            depth -= 1
+            low, high = stack[depth, 0], stack[depth, 1]
+            cut = _best_cut(before, low, high, entries)
+            if cut > low and _pays(before[low], before[cut], before[high], entries, unit):
+                is_cut[cut] = True
+                n_cuts += 1
+                stack[depth, 0], stack[depth, 1] = low, cut
+                stack[depth + 1, 0], stack[depth + 1, 1] = cut, high
+                depth += 2
+        most = max(most, n_cuts + 1)
+        if n_cuts > 0:
+            _number(order[feature], counts, group_of, is_cut, codes[feature])
+            is_cut[: n_groups + 1] = False
+    return most
+
+
+@kernel
+def _groups(values, order, labels, counts, before, group_of):  # type: ignore[no-untyped-def]
+    """Group equal values, and neighbors that are all of one class: no best cut lies between those."""
+    n_classes = before.shape[1]
+    n_groups, last_class = 0, -1  # of the last group: its only class, or -1
+    place = 0
+    while place < order.size:
+        sample = order[place]
+        if counts[sample] == 0:
+            place += 1
+            continue
+        first, value, only = place, values[sample], labels[sample]
+        here = before[n_groups + 1]
+        for c in range(n_classes):
+            here[c] = before[n_groups, c]
+        while place < order.size and (counts[order[place]] == 0 or values[order[place]] == value):
+            sample = order[place]
+            here[labels[sample]] += counts[sample]
+            if counts[sample] > 0 and labels[sample] != only:
+                only = -1
+            place += 1
+        if only >= 0 and only == last_class:
+            for c in range(n_classes):
+                before[n_groups, c] = here[c]
+        else:
+            n_groups += 1
+        last_class = only
+        for p in range(first, place):
+            group_of[p] = n_groups - 1
+    return n_groups
+
+
+@kernel
+def _best_cut(before, low, high, entries):  # type: ignore[no-untyped-def]
+    """The lowest boundary of least class entropy between two groups; ``low`` if there is none."""
+    n_classes = before.shape[1]
+    best, best_score = low, 0
+    for cut in range(low + 1, high):
+        score, n_left, n_right = 0, 0, 0
+        for c in range(n_classes):
+            left, right = before[cut, c] - before[low, c], before[high, c] - before[cut, c]
+            score += entries[left] + entries[right]
+            n_left += left
+            n_right += right
+        score -= entries[n_left] + entries[n_right]  # minus N times the entropy that is left
+        if best == low or score > best_score:
+            best, best_score = cut, score
+    return best
+
+
+@kernel
+def _pays(low, cut, high, entries, unit):  # type: ignore[no-untyped-def]
+    """Whether the gain is more than the cost of describing the cut."""
+    n, n_whole, k_whole = _entropy(low, high, entries)
+    left, n_left, k_left = _entropy(low, cut, entries)
+    right, n_right, k_right = _entropy(cut, high, entries)
+    three = np.log2(3.0**k_whole - 2) if k_whole < 30 else k_whole * np.log2(3.0)
+    spread = k_whole * n / n_whole - k_left * left / n_left - k_right * right / n_right
+    return (n - left - right) * unit > np.log2(n_whole - 1.0) + three - spread * unit
+
+
+@kernel
+def _entropy(low, high, entries):  # type: ignore[no-untyped-def]
+    """N·H in the table's unit, N, and the number of classes, of the groups between two borders."""
+    inner, n, n_present = 0, 0, 0
+    for c in range(low.size):
+        count = high[c] - low[c]
+        inner += entries[count]
+        n += count
+        n_present += count > 0
+    return entries[n] - inner, n, n_present
+
+
+@kernel
+def _number(order, counts, group_of, is_cut, codes):  # type: ignore[no-untyped-def]
+    code, last_group = 0, 0
+    for place in range(order.size):
+        if counts[order[place]] > 0:
+            if group_of[place] != last_group:
+                last_group = group_of[place]
+                code += is_cut[last_group]
+            codes[order[place]] = min(code, 255)
+
+
+Mask = NDArray[np.bool_]
+Scheme = Literal["mid", "miq", "mid_alpha"]
+Rows = Callable[[int], Ints]
+
+
+class Paths(NamedTuple):
+    """Features in the order of their choice, and why: each array ends with the axes alphas × steps.
+
+    The redundancy of the first feature, with nothing chosen before it, is 0.
+    """
+
+    order: Ints
+    relevance: Floats
+    redundancy: Floats
+
+
+def selection_paths(
+    X: NDArray[np.generic],
+    y: ArrayLike,
+    counts: ArrayLike,
+    n_features: int,
+    *,
+    scheme: Scheme = "mid",
+    alphas: Sequence[float] = (0.5,),
+    bins: Literal["split", "full"] = "split",
+    n_bins: int | None = 10,
+) -> Paths:
+    """Choose features on each of many resamples.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Feature values; with ``n_bins=None`` codes 0 … 255, taken as they are.
+    y : array of int of shape (n,)
+        Classes, whole numbers from 0.
+    counts : array of int of shape (resamples, n)
+        How often each resample takes each row.
+    n_features : int
+        How many features to choose, at most d.
+    scheme, alphas
+        See :func:`selection_path`.
+    bins : "split" or "full"
+        Whether the equal-width bins lie between the minimum and maximum of the resample's rows, or of all rows.
+    n_bins : int or None
+        Number of bins.
+
+    Returns
+    -------
+    Paths
+        With the axes resamples × alphas × steps.
+    """
+    codes_of = _coder(X, bins, n_bins)
+    labels = np.asarray(y)
+    paths = []
+    for own in np.atleast_2d(counts):
+        rows = np.flatnonzero(own)
+        sample = make_sample(codes_of(rows), own[rows])
+        paths.append(selection_path(sample, labels[rows], n_features, scheme=scheme, alphas=alphas))
+    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
+
+
+def selection_path(
+    sample: Sample,
+    labels: ArrayLike,
+    n_features: int,
+    *,
+    scheme: Scheme = "mid",
+    alphas: Sequence[float] = (0.5,),
+    relevance: Floats | None = None,
+    relevant_only: bool = False,
+    tie_order: NDArray[np.integer] | None = None,
+) -> Paths:
+    """Choose features on one sample, with the axes alphas × steps.
+
+    The first feature has the largest V, whatever the scheme; each next one has the largest V - W (``"mid"``), V / W
+    (``"miq"``) or alpha·V - (1 - alpha)·W (``"mid_alpha"``, for each of ``alphas``). V / 0 is infinite, or 0 if V is 0
+    too. Scores that are equal up to rounding tie, and the lowest column is chosen, or the first by ``tie_order``, which
+    holds the turn of each column. ``relevance`` is V, if it is known. With ``relevant_only``, features of V = 0 are
+    never chosen: by V - W a constant one, which shares nothing, would come before one that tells of the class.
+    """
+    if scheme not in get_args(Scheme):
+        raise ValueError(f"Expected a scheme out of {', '.join(get_args(Scheme))}, got {scheme!r}.")
+    V = frozen(information(sample, labels) if relevance is None else relevance, np.float64)
+    among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
+    turns = frozen(np.arange(V.size) if tie_order is None else tie_order, np.int64)
+    row_of = _cached_rows(sample)
+    weights = alphas if scheme == "mid_alpha" else (0.5,)
+    n_steps = min(n_features, int(among.sum()))
+    paths = [_forward(sample, V, row_of, n_steps, scheme == "miq", float(alpha), among, turns) for alpha in weights]
+    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
+
+
+def score_path(sample: Sample, labels: ArrayLike, order: Sequence[int]) -> tuple[Floats, Floats]:
+    """Relevance V and redundancy W of each feature of an order given, beside the features before it."""
+    chosen = np.asarray(order, dtype=np.int64)
+    relevance = information(sample, labels)[chosen]
+    total, redundancy = np.zeros(len(sample.codes)), np.zeros(chosen.size)
+    for step, feature in enumerate(chosen[:-1], start=1):
+        total += information(sample, sample.codes[feature])
+        redundancy[step] = total[chosen[step]] / step
+    return relevance, redundancy
+
+
+def _coder(X: NDArray[np.generic], bins: str, n_bins: int | None) -> Callable[[Ints], Codes]:
+    """How to get the codes of some rows."""
+    if bins not in ("split", "full"):
+        raise ValueError(f"Expected bins 'split' or 'full', got {bins!r}.")
+    if n_bins is not None and bins == "split":
+        values = np.ascontiguousarray(X, dtype=np.float64)
+        return lambda rows: equal_width_codes(values, n_bins, rows)
+    codes = given_codes(X) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
+    return lambda rows: np.take(codes, rows, axis=1)
+
+
+def _cached_rows(sample: Sample) -> Rows:
+    """Σ x·log x over the joint histograms of a feature with all features, computed when first asked for."""
+    rows: dict[int, Ints] = {}
+
+    def row_of(feature: int) -> Ints:
+        if feature not in rows:
+            rows[feature] = joint(sample, sample.codes[feature])
+        return rows[feature]
+
+    return row_of
+
+
+def _forward(
+    sample: Sample, V: Floats, row_of: Rows, n_steps: int, quotient: bool, alpha: float, among: Mask, turns: Ints
+) -> Paths:
+    order, redundancy, left = np.empty(n_steps, np.int64), np.zeros(n_steps), among.copy()
+    total, own = np.zeros(V.size), frozen(sample.own, np.int64)
+    unit, nothing = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
+    for step in range(n_steps):
+        if step == 0:
+            order[0] = _first_best(np.where(among, V, -np.inf), V, turns)
+        else:
+            last = int(order[step - 1])
+            rest = sample.whole - own[last]
+            order[step] = _next(row_of(last), own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha)
+            redundancy[step] = total[order[step]] / step
+        left[order[step]] = False
+    return Paths(order, V[order], redundancy)
+
+
+@kernel
+def _next(joint, own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha):  # type: ignore[no-untyped-def]
+    """Add to each total the information shared with the feature chosen last; return the best of those left.
+
+    What is to be largest comes from V and W, the mean of what is shared; a difference is rounding beside the size of
+    the terms that make it up.
+    """
+    score, size = np.empty(V.size), np.empty(V.size)
+    for j in range(V.size):
+        shared = rest - own[j] + joint[j]
+        total[j] += shared * unit if shared > nothing else 0.0
+        W = total[j] / step
+        if quotient:
+            score[j] = size[j] = V[j] / W if W > 0 else (np.inf if V[j] > 0 else 0.0)
+        else:
+            score[j] = alpha * V[j] - (1 - alpha) * W
+            size[j] = alpha * V[j] + (1 - alpha) * W
+        if not left[j]:
+            score[j] = -np.inf
+    return _first_best(score, size, turns)
+
+
+@kernel
+def _first_best(score, size, turns):  # type: ignore[no-untyped-def]
+    """The column of the first turn whose score reaches the maximum up to rounding of the terms that make it up."""
+    best = 0
+    for j in range(1, score.size):
+        if score[j] > score[best]:
+            best = j
+    least = score[best] - (TIE * size[best] if np.isfinite(score[best]) else 0.0)
+    first = best
+    for j in range(score.size):
+        if score[j] >= least and turns[j] < turns[first]:
+            first = j
+    return first

@@ -1,12 +1,15 @@
 """How kernels are compiled, and the one form in which arrays reach them."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -14,7 +17,7 @@ REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 """LLVM flags that let sums be added in another order, in vectors; infinities and ``nan`` keep their meaning."""
 
 
-CONSTANTS = tuple(str(Path(__file__).with_name(name)) for name in ("tolerances.py", "elastic_net_state.py"))
+CONSTANTS = tuple(str(Path(__file__).with_name(name)) for name in ("tolerances.py", "elastic_net_model.py"))
 """Files whose numbers are compiled into kernels: a change in one of them makes every cache stale."""
 
 
@@ -88,3 +91,37 @@ def frozen(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+LINE = "Compiling kernels for this machine, once: some seconds each, and later studies start at once."
+
+
+class _Watch(event.Listener):
+    """Tells of the first compilation, and adds up the seconds of all; what is in the cache is not compiled."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell, self.depth, self.told = tell, 0, False
+        self.begun, self.seconds = 0.0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Note when a kernel begins to be compiled; those that it calls are a part of it."""
+        if not self.told:
+            self.tell(LINE)
+            self.told = True
+        if not self.depth:
+            self.begun = monotonic()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Note how long it took."""
+        self.depth -= 1
+        if not self.depth:
+            self.seconds += monotonic() - self.begun
+
+
+@contextmanager
+def tell_of_compiling(tell: Callable[[str], None]) -> Iterator[Any]:
+    """Tell once if kernels have to be compiled; what is yielded knows the ``seconds`` that it took."""
+    watch = _Watch(tell)
+    with event.install_listener("numba:compile", watch):
+        yield watch

@@ -11,10 +11,10 @@ are summed. Nothing here calls BLAS, whose last bits depend on the number of thr
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.jit import summing_step
-from holdfast.kernels.tolerances import CONSTANT
+from holdfast.kernels.jit import exact_step, frozen, kernel, summing_step
+from holdfast.kernels.tolerances import CONSTANT, EPSILON, NEARLY_CONSTANT
 
 CHUNK = 256
 """Terms of a product that are summed in one pass: both operands of a tile then stay in the fastest cache."""
@@ -327,3 +327,314 @@ def factorize_dual(L, K, S, n):  # type: ignore[no-untyped-def]
             L[i, j] = own * K[i, j] * S[j]
         L[i, i] = 1 + own * K[i, i] * own
     return factorize(L, n)
+
+
+UNSCALED, STANDARD, MIN_MAX = 0, 1, 2
+"""Ways to scale columns."""
+
+
+class Cells(NamedTuple):
+    """Cells as the kernels take them: contiguous, of one type each, read-only."""
+
+    X: NDArray[np.float64]
+    counts: NDArray[np.int64]  # splits × rows
+    tests: NDArray[np.int64]  # held-out rows, split after split
+    test_starts: NDArray[np.int64]  # where those of each split begin, and the end of the last
+    splits: NDArray[np.int64]  # of each cell
+    columns: NDArray[np.int64]  # cell after cell
+    column_starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # where the held-out rows of each cell begin among those of all cells
+
+
+class Room(NamedTuple):
+    """Arrays that every cell of a call uses again."""
+
+    train: NDArray[np.float64]  # most columns × rows of X
+    test: NDArray[np.float64]  # most columns × most held-out rows
+    shift: NDArray[np.float64]
+    unit: NDArray[np.float64]
+
+
+class Cell(NamedTuple):
+    """One cell, scaled. Its arrays of columns are longer than its rows are many: C order keeps loops fast."""
+
+    rows: NDArray[np.int64]  # of X, to train on, each once
+    counts: NDArray[np.int64]  # how often each of them counts
+    train: NDArray[np.float64]  # columns × rows
+    test: NDArray[np.float64]  # columns × held-out rows
+    n_tests: int
+    start: int  # of its held-out rows among those of all cells
+
+
+@exact_step
+def make_room(cells):  # type: ignore[no-untyped-def]
+    """Make room for the largest cell."""
+    p, n_tests = 0, 0
+    for cell in range(cells.splits.size):
+        p = max(p, cells.column_starts[cell + 1] - cells.column_starts[cell])
+        n_tests = max(n_tests, cells.starts[cell + 1] - cells.starts[cell])
+    return Room(np.empty((p, cells.X.shape[0])), np.empty((p, n_tests)), np.empty(p), np.empty(p))
+
+
+@exact_step
+def take_cell(cells, number, kind, room):  # type: ignore[no-untyped-def]
+    """Gather and scale a cell; also returns whether it has rows and they were scaled as scikit-learn would."""
+    split = cells.splits[number]
+    rows = _drawn_rows(cells.counts[split])
+    tests = cells.tests[cells.test_starts[split] : cells.test_starts[split + 1]]
+    columns = cells.columns[cells.column_starts[number] : cells.column_starts[number + 1]]
+    p = columns.size
+    cell = Cell(rows, take(cells.counts[split], rows), room.train[:p], room.test[:p], tests.size, cells.starts[number])
+    gather(cells.X, rows, columns, cell.train)
+    gather(cells.X, tests, columns, cell.test)
+    fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, room.shift[:p], room.unit[:p])
+    apply_scale(cell.train, rows.size, kind, room.shift[:p], room.unit[:p])
+    apply_scale(cell.test, tests.size, kind, room.shift[:p], room.unit[:p])
+    return cell, fine
+
+
+@exact_step
+def _drawn_rows(counts):  # type: ignore[no-untyped-def]
+    rows, n = np.empty(counts.size, np.int64), 0
+    for i in range(counts.size):
+        if counts[i] > 0:
+            rows[n] = i
+            n += 1
+    return rows[:n]
+
+
+@exact_step
+def take(values, rows):  # type: ignore[no-untyped-def]
+    """Return the values of these rows: a loop, where indexing by an array takes numba ten times as long to compile."""
+    taken = np.empty(rows.size, values.dtype)
+    for i in range(rows.size):
+        taken[i] = values[rows[i]]
+    return taken
+
+
+@exact_step
+def has_all_classes(labels, seen):  # type: ignore[no-untyped-def]
+    """Whether every class has a row to train on; ``seen`` is room for a number per class."""
+    n_seen = 0
+    for label in range(seen.size):
+        seen[label] = 0
+    for label in labels:
+        n_seen += seen[label] == 0
+        seen[label] = 1
+    return n_seen == seen.size
+
+
+@exact_step
+def gather(X, rows, columns, Z):  # type: ignore[no-untyped-def]
+    """Z = X at these rows and columns, columns first."""
+    for i in range(rows.size):
+        for j in range(columns.size):
+            Z[j, i] = X[rows[i], columns[j]]
+
+
+@exact_step
+def learn_scale(Z, counts, kind, shift, unit):  # type: ignore[no-untyped-def]
+    """Set shift and unit of each column; false if rounding could make scikit-learn's noticeably different."""
+    learned = True
+    for j in range(shift.size):
+        shift[j], unit[j] = 0.0, 1.0
+        if kind == STANDARD:
+            learned = _standardize(Z[j], counts, j, shift, unit) and learned
+        elif kind == MIN_MAX:
+            low, high = _range(Z[j], counts.size)
+            unit[j] = 1.0 if high - low < 10 * EPSILON else 1 / (high - low)
+            shift[j] = 0.0 - low * unit[j]
+        learned = learned and np.isfinite(shift[j]) and np.isfinite(unit[j])
+    return learned
+
+
+@exact_step
+def apply_scale(Z, n, kind, shift, unit):  # type: ignore[no-untyped-def]
+    """Scale the first n rows of each column in place, with the operations of scikit-learn's scalers."""
+    for j in range(shift.size):
+        own, own_shift, own_unit = Z[j], shift[j], unit[j]
+        if kind == STANDARD:
+            for i in range(n):
+                own[i] = (own[i] - own_shift) / own_unit
+        elif kind == MIN_MAX:
+            for i in range(n):
+                own[i] = own[i] * own_unit + own_shift
+
+
+@exact_step
+def keep_weights(cells, number, kind, unit, w, weights):  # type: ignore[no-untyped-def]
+    """Set the weights of a cell, among those of all cells, as they are for its columns before scaling."""
+    start = cells.column_starts[number]
+    for j in range(w.size):
+        weights[start + j] = w[j] / unit[j] if kind == STANDARD else w[j] * unit[j]
+
+
+@exact_step
+def _range(x, n):  # type: ignore[no-untyped-def]
+    low = high = x[0]
+    for i in range(1, n):
+        low, high = min(low, x[i]), max(high, x[i])
+    return low, high
+
+
+@exact_step
+def _standardize(x, counts, j, shift, unit):  # type: ignore[no-untyped-def]
+    """Set mean and standard deviation; a column is constant by scikit-learn's bound on the rounding of its variance."""
+    n, total = 0, 0.0
+    for i in range(counts.size):
+        n += counts[i]
+        total += counts[i] * x[i]
+    mean, squares, rest = total / n, 0.0, 0.0
+    for i in range(counts.size):
+        apart = x[i] - mean
+        squares += counts[i] * (apart * apart)
+        rest += counts[i] * apart
+    variance = (squares - rest * rest / n) / n
+    low, high = _range(x, counts.size)
+    if low == high:
+        shift[j], unit[j] = low, 1.0
+        return True
+    shift[j], unit[j] = mean, np.sqrt(variance)
+    return variance > NEARLY_CONSTANT * (n * mean * EPSILON) ** 2 and variance > 1e-280 and variance < 1e280
+
+
+NEGLIGIBLE = 1e-12
+
+
+@summing_step
+def reduce_columns(cell):  # type: ignore[no-untyped-def]
+    """Return a cell of at most as many columns as rows; the cell itself if it has no more."""
+    n, p = cell.rows.size, cell.train.shape[0]
+    if p <= n:
+        return cell
+    T, U, rest = np.zeros((n, n)), np.zeros((n, cell.n_tests)), np.zeros(n)
+    for j in range(p):
+        for i in range(n):
+            rest[i] += cell.train[j, i] ** 2
+    rank, first = 0, 0.0
+    while rank < n:
+        pivot = 0
+        for i in range(1, n):
+            pivot = i if rest[i] > rest[pivot] else pivot
+        first = rest[pivot] if rank == 0 else first
+        if rest[pivot] <= NEGLIGIBLE * first:
+            break
+        _eliminate(cell.train, cell.train, T, T, rank, pivot, n)
+        _eliminate(cell.train, cell.test, T, U, rank, pivot, cell.n_tests)
+        for i in range(n):
+            rest[i] = max(rest[i] - T[rank, i] ** 2, 0.0)
+        rest[pivot] = 0.0
+        rank += 1
+    rank = max(rank, 1)
+    return Cell(cell.rows, cell.counts, T[:rank], U[:rank], cell.n_tests, cell.start)
+
+
+@summing_step
+def _eliminate(train, others, T, out, rank, pivot, n):  # type: ignore[no-untyped-def]
+    """Set the coordinates of these rows along what the pivot adds to those before it."""
+    new = out[rank]
+    for i in range(n):
+        new[i] = 0.0
+    square = 0.0
+    for j in range(train.shape[0]):
+        own, row = train[j, pivot], others[j]
+        square += own * own
+        for i in range(n):
+            new[i] += own * row[i]
+    for s in range(rank):
+        own, row = T[s, pivot], out[s]
+        square -= own * own
+        for i in range(n):
+            new[i] -= own * row[i]
+    root = np.sqrt(square)
+    for i in range(n):
+        new[i] /= root
+
+
+Floats = NDArray[np.float64]
+
+
+def linear_values(
+    X: ArrayLike,
+    rows: ArrayLike,
+    row_starts: ArrayLike,
+    columns: ArrayLike,
+    column_starts: ArrayLike,
+    coef: ArrayLike,
+    intercept: ArrayLike,
+) -> Floats:
+    """Return intercept + Σ coef · x of each model on each of its rows, model after model.
+
+    Parameters
+    ----------
+    X
+        Rows × features.
+    rows, row_starts
+        The rows of all models, one model after the other; where those of each begin, and the end of the last.
+    columns, column_starts
+        The same of their columns.
+    coef
+        A weight for each of ``columns``.
+    intercept
+        One for each model.
+    """
+    starts = frozen(row_starts, np.int64)
+    values = np.empty(int(starts[-1]))
+    _values(
+        frozen(X, np.float64), frozen(rows, np.int64), starts, frozen(columns, np.int64),
+        frozen(column_starts, np.int64), frozen(coef, np.float64), frozen(intercept, np.float64), values,
+    )  # fmt: skip
+    return values
+
+
+@kernel
+def _values(X, rows, row_starts, columns, column_starts, coef, intercept, values):  # type: ignore[no-untyped-def]
+    for model in range(intercept.size):
+        first, last = column_starts[model], column_starts[model + 1]
+        for place in range(row_starts[model], row_starts[model + 1]):
+            x, total = X[rows[place]], intercept[model]
+            for term in range(first, last):
+                total += coef[term] * x[columns[term]]
+            values[place] = total
+
+
+def training_spreads(
+    columns: ArrayLike, counts: ArrayLike, splits: ArrayLike, places: ArrayLike, starts: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the standard deviation of each column of each cell on its training rows; missing values are left out.
+
+    Parameters
+    ----------
+    columns
+        Columns × rows.
+    counts
+        How often each split trains on each row, splits × rows.
+    splits
+        The split of each cell.
+    places, starts
+        The columns of all cells, one cell after the other; where those of each begin, and the end of the last.
+    """
+    places = frozen(places, np.int64)
+    spreads = np.empty(places.size)
+    _spreads(
+        frozen(columns, np.float64), frozen(counts, np.float64), frozen(splits, np.int64), places,
+        frozen(starts, np.int64), spreads,
+    )  # fmt: skip
+    return spreads
+
+
+@kernel
+def _spreads(columns, counts, splits, places, starts, spreads):  # type: ignore[no-untyped-def]
+    for cell in range(splits.size):
+        count = counts[splits[cell]]
+        for term in range(starts[cell], starts[cell + 1]):
+            x, n, total, squares = columns[places[term]], 0.0, 0.0, 0.0
+            for i in range(x.size):
+                if count[i] > 0 and np.isfinite(x[i]):
+                    n += count[i]
+                    total += count[i] * x[i]
+            mean = total / n if n > 0 else np.nan
+            for i in range(x.size):
+                if count[i] > 0 and np.isfinite(x[i]):
+                    squares += count[i] * (x[i] - mean) ** 2
+            spreads[term] = np.sqrt(squares / n) if n > 0 else np.nan

@@ -5,10 +5,10 @@ the same sizes, so that all arrays are rectangular. A path is a resample under a
 shrinkage). Only rows that a resample drew take part, padded with rows of no cost to the most that any resample drew.
 Three layers:
 
-- this module checks what it is given (:mod:`~holdfast.kernels.inputs`, shared with the compiled form), cuts the
+- this module checks what it is given (:mod:`~holdfast.kernels.elimination`, shared with the compiled form), cuts the
   resamples into blocks that fit the memory, and puts results together;
-- :mod:`~holdfast.kernels.lockstep_paths` takes a block down the sizes: Gram matrices, cuts, records;
-- :mod:`~holdfast.kernels.batched` solves the fits of one size, on :mod:`~holdfast.kernels.libraries` (NumPy or torch).
+- :mod:`~holdfast.kernels.lockstep` takes a block down the sizes: Gram matrices, cuts, records;
+- :mod:`~holdfast.kernels.lockstep` solves the fits of one size, on :mod:`~holdfast.kernels.libraries` (NumPy or torch).
 
 Results do not depend on the blocks, nor, but for rounding, on the library and the device: sets are those of the
 compiled form (``tests/test_lockstep.py``).
@@ -16,19 +16,548 @@ compiled form (``tests/test_lockstep.py``).
 Runs on NumPy or torch, and needs nothing else: where the package is not installed, this folder can be imported alone.
 """
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .batched import PrimalFits  # relative: there may be no package around this folder
-from .inputs import Scale, check_costs, check_n_forced, check_shrinkages, check_sizes, check_tie_order
-from .libraries import NumpyLibrary, library
-from .lockstep_paths import PathBatch, Settings
-from .paths import Paths, check_solved, on_scale_of_data
-from .resampled import Data, drawn_columns, moments, prepare_data
+from holdfast.kernels.elimination import (
+    Paths,
+    Scale,
+    Scaled,
+    check_costs,
+    check_labels,
+    check_n_forced,
+    check_rows,
+    check_shrinkages,
+    check_sizes,
+    check_solved,
+    check_tie_order,
+    on_scale_of_data,
+    scale_columns,
+)
+from holdfast.kernels.libraries import Array, NumpyLibrary, library, parts, times, total
+from holdfast.kernels.tolerances import (
+    CONSTANT,
+    INVERSE_AFTER_DROP,
+    INVERSE_REUSE,
+    LOST,
+    PRECISIONS,
+    SHORTEST_STEP,
+    STEEP,
+    TIE,
+)
+
+
+class Data(NamedTuple):
+    """Rows, labels and counts, checked."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    counts: NDArray[np.float64]  # M × n
+    shift: NDArray[np.float64]  # d: X was (x − shift) / unit before
+    unit: NDArray[np.float64]
+    split: bool  # whether each resample standardizes its columns
+
+
+def prepare_data(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) -> Data:
+    """Check rows and resamples, and bring columns near 1 if the resamples are to standardize them."""
+    X, y, counts = check_rows(X, y, counts)
+    XT, shift, unit = scale_columns(X.T, scale)
+    return Data(XT.T, y, counts, shift, unit, scale == "split")
+
+
+def with_resamples(scaled: Scaled, y: ArrayLike, counts: ArrayLike) -> Data:
+    """Add labels and resamples to data that were checked and scaled before."""
+    labels, times = check_labels(scaled.shape, y, counts)
+    return Data(scaled.XT.T, labels, times, scaled.shift, scaled.unit, scaled.split)
+
+
+class Columns(NamedTuple):
+    """Z of every resample, with the rows that it drew and padding of no cost."""
+
+    Z: Array  # M × d × rows
+    y: Array  # M × rows
+    counts: Array  # M × rows
+    mean: Array  # M × d
+    factor: Array  # M × d: 0 where a column is constant
+
+
+def drawn_columns(lib: NumpyLibrary, data: Data, here: slice) -> Columns:
+    """Return the columns of a slice of the resamples: standardized by each, or as they are."""
+    counts = data.counts[here]
+    (M, _), d = counts.shape, data.X.shape[1]
+    n = int((counts > 0).sum(axis=1).max())
+    rows = np.argsort(counts == 0, axis=1, kind="stable")[:, :n]
+    drawn = np.take_along_axis(counts, rows, axis=1)
+    rows = np.where(drawn > 0, rows, rows[:, :1])  # constant columns stay constant
+    X, c, places = lib.array(data.X), lib.array(drawn), lib.array(rows)
+    Z, mean, factor = lib.full((M, d, n), 0.0), lib.full((M, d), 0.0), lib.full((M, d), 1.0)
+    for part in parts(M, 32 * d * n, lib):
+        V = X[places[part]]  # resamples × rows × features
+        if data.split:
+            mean[part], factor[part] = moments(lib, V, c[part])
+            V = (V - mean[part][:, None, :]) * factor[part][:, None, :]
+        Z[part] = (V * (c[part] > 0)[:, :, None]).swapaxes(1, 2)
+    return Columns(Z, lib.array(data.y[rows]), c, mean, factor)
+
+
+def moments(lib: NumpyLibrary, V: Array, counts: Array) -> tuple[Array, Array]:
+    """Weighted mean and 1 / standard deviation; 0 for the latter where a column is constant."""
+    share = (counts / counts.sum(1)[:, None])[:, None, :]
+    mean = share @ V
+    variance = (share @ (V - mean) ** 2)[:, 0]
+    first = V[lib.array(np.arange(len(V))), counts.argmax(1)][:, None, :]
+    constant = (variance <= CONSTANT) & ((first == V) | (counts == 0)[:, :, None]).all(1)  # to rounding, then exactly
+    return mean[:, 0], lib.xp.where(constant, 0.0, lib.xp.where(constant, 1.0, variance) ** -0.5)
+
+
+Mask = NDArray[np.bool_]
+MOST_HALVINGS = -round(math.log2(SHORTEST_STEP))
+ALL = slice(None)
+
+
+class Fits(ABC):
+    """P fits of f = margins(v) + b with a penalty on v; labels and costs are problems × rows.
+
+    What the two forms share: the derivatives of the loss, and the steps. A form computes the direction of a step.
+    """
+
+    def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, v: Array, intercept: bool) -> None:
+        self.lib, self.y, self.cost, self.v, self.intercept = lib, y, cost, v, intercept
+        P, n = y.shape
+        self.b = lib.full((P, 1), 0.0)
+        self.f, self.g, self.curvature, self.S = (lib.full((P, n), 0.0) for _ in range(4))
+        self.has_inverse = np.zeros(P, bool)
+        self.precision = PRECISIONS[lib.float_name]
+
+    def differentiate(self, at: Any, f: Array) -> tuple[Array, Array]:
+        """First and second derivative of the loss by the margins f."""
+        y, cost = self.y[at], self.cost[at]
+        miss = self.lib.miss(y * f)
+        return -y * cost * miss, cost * miss * (1 - miss)
+
+    def move_to(self, at: Any, v: Array, b: Array, f: Array) -> None:
+        """Set these problems' variables, and the derivatives there."""
+        g, curvature = self.differentiate(at, f)
+        if at is ALL:  # what is handed in may have been made from views: nothing is written in place
+            self.v, self.b, self.f, self.g, self.curvature = v, b, f, g, curvature
+        else:
+            self.v[at], self.b[at], self.f[at], self.g[at], self.curvature[at] = v, b, f, g, curvature
+
+    @abstractmethod
+    def residual(self, at: Any) -> Array:
+        """How far the problems are from their optimum, as a column; 1 is far."""
+
+    @abstractmethod
+    def direction(self, at: Any) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Steps of v, b and f; the slope of the objective along them, and ``straight + t curved``, its penalty's."""
+
+    @abstractmethod
+    def invert(self, which: NDArray[np.int64]) -> None:
+        """Set the inverses of these problems, at their curvature."""
+
+    @abstractmethod
+    def penalty(self) -> Array:
+        """Penalty of v, as a column."""
+
+    @abstractmethod
+    def sharp(self) -> Array:
+        """Whether rounding leaves the margins alone, as a column; large terms that cancel do not show in a residual."""
+
+    @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
+    def solve(self, max_iter: int, given_up: Mask) -> Mask:
+        """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
+        P = len(self.has_inverse)
+        residual = self._start()
+        before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), given_up.copy()
+        for iteration in range(max_iter + 1):
+            stuck = fresh & (residual > 0.5 * before) & (residual <= self.precision.stalled)
+            solved |= (residual <= self.precision.solved) | stuck
+            live = np.flatnonzero(~solved)
+            if live.size == 0 or iteration == max_iter:
+                break
+            fresh = ~solved & ~(self.has_inverse & (residual <= INVERSE_REUSE * before))
+            self.invert(np.flatnonzero(fresh))
+            before[live] = residual[live]
+            residual[live] = self._step(live, fresh, few=2 * live.size <= P)
+        return given_up | ~solved | ~self.lib.host(self.sharp())[:, 0]
+
+    def _start(self) -> NDArray[np.float64]:
+        """Begin at nothing where the objective exceeds that of no model at all; returns the residuals."""
+        xp = self.lib.xp
+        margin = self.y * self.f
+        loss = xp.log1p(xp.exp(-abs(margin))) + 0.5 * (abs(margin) - margin) - math.log(2)
+        good = total(self.cost * loss) + self.penalty() <= 0
+        self.move_to(ALL, *(xp.where(good, x, 0.0) for x in (self.v, self.b, self.f)))
+        seen = self.lib.host(xp.stack([self.residual(ALL)[:, 0], 1.0 * good[:, 0]])).astype(np.float64)
+        self.has_inverse &= seen[1] > 0
+        return seen[0]
+
+    def _step(self, live: NDArray[np.int64], fresh: Mask, few: bool) -> NDArray[np.float64]:
+        """Take a step of the unsolved problems; return their residuals. Unless they are ``few``, all are computed."""
+        lib, P = self.lib, len(fresh)
+        at, taken = (lib.array(live), live) if few else (ALL, np.arange(P))
+        moving = np.isin(taken, live, assume_unique=True)
+        v, b, f = self.v[at], self.b[at], self.f[at]
+        dv, db, df, slope, straight, curved = self.direction(at)
+        flags = lib.array(np.stack([moving, moving & ~fresh[taken]], axis=1))
+        t = lib.xp.where(flags[:, :1] & ~((slope >= 0) & flags[:, 1:]), 1.0, 0.0 * slope)
+        # an inverse of another problem may point uphill: no step then, and the residual asks for its own
+        self.move_to(at, *(lib.xp.where(t > 0, x + t * dx, x) for x, dx in ((v, dv), (b, db), (f, df))))
+        steep = (t > 0) & self._steep(self.g[at], df, t, slope, straight, curved)
+        seen = lib.host(lib.xp.stack([self.residual(at)[:, 0], 1.0 * steep[:, 0]])).astype(np.float64)
+        again = np.flatnonzero(seen[1])
+        if again.size:
+            rows, problems = lib.array(again), lib.array(taken[again])
+            self._shorten(problems, *(x[rows] for x in (v, b, f, dv, db, df, slope, straight, curved)))
+            seen[0, again] = lib.host(self.residual(problems))[:, 0]
+        return seen[0][moving]
+
+    def _steep(self, g: Array, df: Array, t: Array, slope: Array, straight: Array, curved: Array) -> Array:
+        """Whether the objective rises noticeably at the end of a step.
+
+        The objective is convex: its slope tells enough, and keeps its digits where differences of values have none.
+        """
+        noise = self.precision.slope_noise
+        return total(g * df) + straight + t * curved > -STEEP * slope + noise * total(abs(g * df))
+
+    def _shorten(
+        self, at: Array, v: Array, b: Array, f: Array, dv: Array, db: Array, df: Array,
+        slope: Array, straight: Array, curved: Array,
+    ) -> None:  # fmt: skip
+        """Halve these problems' steps until they do not end steeply."""
+        t = 0 * slope + 1
+        for _ in range(MOST_HALVINGS):
+            steep = self._steep(self.differentiate(at, f + t * df)[0], df, t, slope, straight, curved)
+            if not bool(steep.any()):
+                break
+            t = self.lib.xp.where(steep, 0.5 * t, t)
+        self.move_to(at, v + t * dv, b + t * db, f + t * df)
+
+
+class DualFits(Fits):
+    """Fits in the dual variables a of the rows: margins Ka, weights Zᵀa, penalty ½aᵀKa."""
+
+    def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, K: Array, n_rows: Array, intercept: bool) -> None:
+        super().__init__(lib, y, cost, lib.full(tuple(y.shape), 0.0), intercept)
+        self.K, self.n_rows = K, n_rows
+        self.inverses = lib.full(tuple(K.shape), 0.0)  # (1 + SKS)⁻¹
+        self.border = lib.full(tuple(y.shape), 0.0)  # (K + S⁻²)⁻¹1
+
+    def residual(self, at: Any) -> Array:
+        v, g = self.v[at], self.g[at]
+        apart, size = self.lib.amax(abs(v + g)), self.lib.amax(abs(g))
+        if self.intercept:
+            apart = self.lib.xp.maximum(apart, abs(total(v)) / self.n_rows[at])
+        return apart / size
+
+    def penalty(self) -> Array:
+        return 0.5 * total(self.v * (self.f - self.b))
+
+    def sharp(self) -> Array:
+        diagonal = self.lib.array(np.arange(self.y.shape[1]))
+        norm = self.lib.xp.sqrt(abs(self.K[:, diagonal, diagonal]))
+        rounding = self.precision.rounding * self.lib.amax(norm) * total(norm * abs(self.v))
+        return rounding < self.precision.blurred
+
+    def invert(self, which: NDArray[np.int64]) -> None:
+        lib, n = self.lib, self.y.shape[1]
+        diagonal, least, smallest = lib.array(np.arange(n)), self.precision.least_curvature, self.precision.smallest
+        for part in parts(which.size, 32 * n * n, lib):
+            at = part if which.size == len(self.has_inverse) else lib.array(which[part])
+            S = lib.xp.sqrt(self.curvature[at] + self.cost[at] * least + smallest)
+            B = self.K[at] * S[:, :, None]
+            B *= S[:, None, :]
+            B[:, diagonal, diagonal] += 1
+            inverse = lib.inverse(B)
+            self.inverses[at], self.S[at], self.border[at] = inverse, S, S * times(inverse, S)
+        self.has_inverse[which] = True
+
+    def direction(self, at: Any) -> tuple[Array, Array, Array, Array, Array, Array]:
+        v, g, K = self.v[at], self.g[at], self.K[at]
+        da, db = self._bordered(at, -(v + g) / self.S[at])
+        df = times(K, da)
+        straight, curved = total(df * v), total(df * da)
+        return da, db, df + db, straight + total(df * g) + db * total(g), straight, curved
+
+    def _bordered(self, at: Any, right: Array) -> tuple[Array, Array]:
+        """Solve (K + S⁻²) da + db = S⁻¹ right and Σ (a + da) = 0."""
+        da = self.S[at] * times(self.inverses[at], right)
+        if not self.intercept:
+            return da, 0 * self.b[at]
+        border = self.border[at]
+        db = (total(da) + total(self.v[at])) / total(border)
+        return da - db * border, db
+
+    def follow(self) -> None:
+        """Move the optima of other K to where those of these are to first order.
+
+        The curvature is taken at the old margins: the new optimum's are closer to them than those of a with this K.
+        """
+        da, db = self._bordered(ALL, (self.f - times(self.K, self.v) - self.b) * self.S)
+        self.v, self.b = self.v + da, self.b + db
+        self.f = times(self.K, self.v) + self.b
+
+
+class PrimalFits(Fits):
+    """Fits in the weights w of p columns, Z as problems × p × rows: margins Zᵀw, penalty ½wᵀw."""
+
+    def __init__(self, lib: NumpyLibrary, y: Array, cost: Array, Z: Array, w: Array, b: Array, intercept: bool) -> None:
+        super().__init__(lib, y, cost, w, intercept)
+        self.Z, self.b = Z, b
+        P, p, _ = Z.shape
+        self.f = times(Z.swapaxes(1, 2), w) + b
+        norm = lib.xp.sqrt((Z * Z).sum(2))
+        self.reach = lib.xp.where(norm > 0, norm, 1.0)
+        self.inverses = lib.full((P, p, p), 0.0)  # (1 + ZSSZᵀ)⁻¹
+        self.cross, self.border, self.corner = (lib.full((P, size), 0.0) for size in (p, p, 1))
+
+    def _gradient(self, at: Any) -> Array:
+        return self.v[at] + times(self.Z[at], self.g[at])
+
+    def residual(self, at: Any) -> Array:
+        g = self.g[at]
+        apart = self.lib.amax(abs(self._gradient(at)) / self.reach[at])
+        if self.intercept:
+            apart = self.lib.xp.maximum(apart, abs(total(g)) / g.shape[1] ** 0.5)
+        return apart / self.lib.xp.sqrt(total(g * g))
+
+    def penalty(self) -> Array:
+        return 0.5 * total(self.v * self.v)
+
+    def sharp(self) -> Array:
+        return self.b == self.b
+
+    def invert(self, which: NDArray[np.int64]) -> None:
+        lib, (_, p, n) = self.lib, self.Z.shape
+        diagonal = lib.array(np.arange(p))
+        for part in parts(which.size, 16 * p * n + 32 * p * p, lib):
+            at = part if which.size == len(self.has_inverse) else lib.array(which[part])
+            Z, curvature = self.Z[at], self.curvature[at]
+            B = (Z * curvature[:, None, :]) @ Z.swapaxes(1, 2)
+            B[:, diagonal, diagonal] += 1
+            inverse, cross = lib.inverse(B), times(Z, curvature)
+            border = times(inverse, cross)
+            self.inverses[at], self.cross[at], self.border[at] = inverse, cross, border
+            self.corner[at] = total(curvature) - total(cross * border)
+        self.has_inverse[which] = True
+
+    def direction(self, at: Any) -> tuple[Array, Array, Array, Array, Array, Array]:
+        w, g, Z, gradient = self.v[at], self.g[at], self.Z[at], self._gradient(at)
+        dw, db = -times(self.inverses[at], gradient), 0 * self.b[at]
+        if self.intercept:
+            db = -(total(g) + total(self.cross[at] * dw)) / self.corner[at]
+            dw = dw - db * self.border[at]
+        df = times(Z.swapaxes(1, 2), dw) + db
+        return dw, db, df, total(dw * gradient) + db * total(g), total(dw * w), total(dw * dw)
+
+
+FORCED, CONSTANT_COLUMN = 1, -1
+"""Kinds of columns that are not judged by their weight."""
+LAST = 1 << 30
+"""More than any feature's turn."""
+
+
+class Settings(NamedTuple):
+    """What G settings differ in; S sets of columns are forced by one setting or more."""
+
+    C: NDArray[np.float64]  # G
+    shrinkage: NDArray[np.float64]  # G
+    forced: NDArray[np.int64]  # S × (1 or M) × most that are forced, −1 where there are fewer
+    which: NDArray[np.int64]  # G: the set of each setting
+
+    def take(self, resamples: slice) -> "Settings":
+        """The settings for some of the resamples."""
+        forced = self.forced if self.forced.shape[1] == 1 else self.forced[:, resamples]
+        return self._replace(forced=forced)
+
+    def mask_forced(self, lib: NumpyLibrary, M: int, d: int) -> Array:
+        """Paths × features: which may not fall."""
+        S, _, most = self.forced.shape
+        columns = np.broadcast_to(np.where(self.forced < 0, d, self.forced), (S, M, most)).reshape(S * M, most)
+        mask = lib.full((S * M, d + 1), 0, "bool")
+        if most:
+            lib.put(mask, lib.array(columns.copy()), True)
+        chosen = mask[:, :d].reshape(S, M, d)[lib.array(self.which)]
+        return chosen.swapaxes(0, 1).reshape(M * len(self.which), d)
+
+
+class PathBatch:
+    """All paths of a block of resamples on their way down; see the top of this module for its arrays."""
+
+    def __init__(
+        self, lib: NumpyLibrary, columns: Columns, settings: Settings, sizes: NDArray[np.int64], intercept: bool,
+        reach: int, turns: Callable[[], NDArray[np.int32]] | None, wide: bool,
+    ) -> None:  # fmt: skip
+        self.lib, self.columns, self.sizes, self.intercept, self.reach = lib, columns, sizes, intercept, reach
+        self.wide, self._turns = wide, turns
+        self.M, self.d, self.n = columns.Z.shape
+        self.G = G = len(settings.C)
+        self.P = P = self.M * G
+        self.y = self._repeat_for_settings(columns.y)
+        self.cost = (columns.counts[:, None, :] * lib.array(settings.C.copy())[:, None]).reshape(P, self.n)
+        self.growth = lib.array(np.tile(1 / settings.shrinkage, self.M)[:, None])
+        self.home = lib.array(np.repeat(np.arange(self.M) * self.d, G)[:, None])
+        held, dead = settings.mask_forced(lib, self.M, self.d), self._repeat_for_settings(columns.factor == 0)
+        stays, falls = lib.full((1, 1), FORCED, "int8"), lib.full((1, 1), CONSTANT_COLUMN, "int8")
+        self.kind = lib.xp.where(held, stays, lib.xp.where(dead, falls, lib.full((1, 1), 0, "int8")))
+        self.places = lib.xp.broadcast_to(lib.array(np.arange(self.d)), (P, self.d))  # of the active, ascending
+        self.dropped: Array = None
+        self.recorded: Array = None
+        self.kept_until, self.weight = lib.full((P, reach), int(sizes[-1]), "int32"), lib.full((P, reach), 0.0)
+        self.unsolved = np.zeros(P, np.int64)
+
+    @cached_property
+    def turns(self) -> Array | None:
+        """Turns of the columns of each path; drawn when columns tie for the first time."""
+        return None if self._turns is None else self._repeat_for_settings(self.lib.array(self._turns().copy()))
+
+    def _repeat_for_settings(self, values: Array) -> Array:
+        """Repeat rows that belong to resamples for every setting: M × size to P × size."""
+        M, size = values.shape
+        return self.lib.xp.broadcast_to(values[:, None, :], (M, self.G, size)).reshape(self.P, size)
+
+    def eliminate(self, max_iter: int) -> tuple[NDArray[Any], ...]:
+        """Pass all sizes; returns settings × resamples of what Paths has, and of sizes at which fits were given up."""
+        dual, w, b = None, self.lib.full((self.P, self.d), 0.0), self.lib.full((self.P, 1), 0.0)
+        for step, size in enumerate(self.sizes.tolist()):
+            if self.recorded is None and size <= self.reach:
+                self.recorded = self.places
+                self.slots = self.lib.xp.broadcast_to(self.lib.array(np.arange(size)), (self.P, size))
+            if self.wide and 2 * size > self.n:
+                dual = self._first_dual() if dual is None else self._next_dual(dual, size)
+                self._fit(dual, size, max_iter)
+                w, b = self._weigh(dual.v), dual.b
+            else:
+                dual = None
+                Z = self._active_columns(slice(0, self.P))
+                primal = PrimalFits(self.lib, self.y, self.cost, Z, w, b, self.intercept)
+                self._fit(primal, size, max_iter)
+                w, b = primal.v, primal.b
+            if step + 1 < len(self.sizes):
+                w = self._cut(w, size, int(self.sizes[step + 1]))
+        return self._collect(w, b)
+
+    def _fit(self, fits: Fits, size: int, max_iter: int) -> None:
+        given_up = fits.solve(max_iter, self.unsolved > 0)
+        self.unsolved[given_up & (self.unsolved == 0)] = size
+
+    def _stretch(self) -> Array:
+        """What the active columns are stretched by: 1, or 1 / shrinkage."""
+        return self.lib.xp.where(self.kind > 0, self.growth, 1.0)
+
+    def _gather_columns(self, places: Array, part: Any) -> Array:
+        """Columns of Z at these places of a part of the paths, as paths × places × rows."""
+        return self.columns.Z.reshape(-1, self.n)[places[part] + self.home[part]]
+
+    def _active_columns(self, part: Any) -> Array:
+        """Active columns of a part of the paths, forced ones divided by their shrinkage."""
+        return self._gather_columns(self.places, part) * self._stretch()[part][:, :, None]
+
+    def _first_dual(self) -> DualFits:
+        """All columns: one Gram matrix per resample, and what the forced ones add to it."""
+        lib, Z = self.lib, self.columns.Z
+        shared, K = lib.full((self.M, self.n, self.n), 0.0), lib.full((self.M, self.G, self.n, self.n), 0.0)
+        lib.add_gram(shared, Z, 1.0)
+        K += shared[:, None]
+        K = K.reshape(self.P, self.n, self.n)
+        most = int((self.kind > 0).sum(1).max())
+        if most and bool((self.growth != 1).any()):
+            first = lib.xp.argsort(-self.kind, 1)[:, :most]
+            more = lib.xp.where(lib.take(self.kind, first) > 0, (self.growth**2 - 1) ** 0.5, 0.0)
+            for part in parts(self.P, 24 * most * self.n, lib):
+                lib.add_gram(K[part], self._gather_columns(first, part) * more[part][:, :, None], 1.0)
+        self.diagonal = self._diagonal(K)
+        n_rows = (self.cost > 0).sum(1)[:, None]
+        return DualFits(lib, self.y, self.cost, K, n_rows, self.intercept)
+
+    def _diagonal(self, K: Array) -> Array:
+        rows = self.lib.array(np.arange(self.n))
+        return K[:, rows, rows]
+
+    def _next_dual(self, dual: DualFits, size: int) -> DualFits:
+        """Take what was dropped out of K, or build it anew where that is cheaper or safer; follow the optimum."""
+        n_dropped = self.dropped.shape[1]
+        lost = np.arange(self.P)
+        if n_dropped < size:
+            for part in parts(self.P, 16 * n_dropped * self.n, self.lib):
+                self.lib.add_gram(dual.K[part], self._gather_columns(self.dropped, part), -1.0)
+            lost_rows = (self._diagonal(dual.K) <= LOST * self.diagonal) & (self.diagonal > 0)
+            lost = np.flatnonzero(self.lib.host(lost_rows.any(1)))
+        for part in parts(lost.size, 32 * size * self.n, self.lib):
+            self._rebuild(dual, self.lib.array(lost[part]))
+        if n_dropped > INVERSE_AFTER_DROP * (size + n_dropped):
+            dual.invert(np.arange(self.P))
+        dual.follow()
+        return dual
+
+    def _rebuild(self, dual: DualFits, at: Array) -> None:
+        K = self.lib.full((len(at), self.n, self.n), 0.0)
+        self.lib.add_gram(K, self._active_columns(at), 1.0)
+        dual.K[at], self.diagonal[at] = K, self._diagonal(K)
+
+    def _weigh(self, a: Array) -> Array:
+        """Weights of the active columns: all columns of a resample at once, or the gathered ones where they are few."""
+        lib, size = self.lib, self.places.shape[1]
+        if 2 * self.G * size > self.d:
+            w = (a.reshape(self.M, self.G, self.n) @ self.columns.Z.swapaxes(1, 2)).reshape(self.P, self.d)
+            w = w if size == self.d else lib.take(w, self.places)
+        else:
+            w = lib.full((self.P, size), 0.0)
+            for part in parts(self.P, 16 * size * self.n, lib):
+                w[part] = times(self._gather_columns(self.places, part), a[part])
+        return w * self._stretch()
+
+    def _cut(self, w: Array, size: int, n_kept: int) -> Array:
+        """Keep the forced and the largest weights, ties by their turn; returns the weights of what is kept."""
+        keep = mask_kept(self.lib, abs(w), self.kind, n_kept, self.places, self)
+        self.dropped = self.places[~keep].reshape(self.P, size - n_kept)
+        if self.recorded is not None:
+            dropped = self.slots[~keep].reshape(self.P, size - n_kept)
+            self.lib.put(self.weight, dropped, w[~keep].reshape(self.P, size - n_kept))
+            self.lib.put(self.kept_until, dropped, size)
+            self.slots = self.slots[keep].reshape(self.P, n_kept)
+        self.places, self.kind = (x[keep].reshape(self.P, n_kept) for x in (self.places, self.kind))
+        return w[keep].reshape(self.P, n_kept)
+
+    def _collect(self, w: Array, b: Array) -> tuple[NDArray[Any], ...]:
+        lib, growth = self.lib, self._stretch()
+        if self.recorded is None:
+            self.recorded = self.places[:, :0]
+        else:
+            lib.put(self.weight, self.slots, w * growth)
+        moments = self.columns.mean, self.columns.factor
+        mean, factor = (lib.take(self._repeat_for_settings(x), self.places) for x in moments)
+        coef = w * growth * factor
+        b = b[:, 0] - (coef * mean).sum(1)
+        arrays = self.recorded, self.kept_until, self.weight, self.places, coef, b
+        on_host = [*(lib.host(array) for array in arrays), self.unsolved]
+        return tuple(array.reshape(self.M, self.G, *array.shape[1:]).swapaxes(0, 1) for array in on_host)
+
+
+def mask_kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places: Array, batch: Any) -> Array:
+    """Mask of the ``n_kept`` to keep in each row, by size, kind and turn; some, if a fit was given up and they are nan.
+
+    Turns are looked at only where more features tie at the cut than there are places left.
+    """
+    held = kind > 0
+    sizes = lib.xp.where(sizes >= 0, sizes, 0.0)
+    sizes = lib.xp.where(held, np.inf, lib.xp.where(kind < 0, -1.0, sizes))
+    edge = lib.kth_largest(sizes, n_kept)
+    margin = TIE * abs(lib.xp.where(lib.xp.isinf(edge), 0.0, edge))
+    sure = held | (sizes > edge + margin)
+    tied = ~sure & (sizes >= edge - margin)
+    left = n_kept - sure.sum(1)[:, None]
+    if not bool((tied.sum(1)[:, None] > left).any()) or batch.turns is None:
+        return sure | (tied & (tied.cumsum(1) <= left))
+    own = lib.take(batch.turns, places)
+    order = lib.xp.argsort(lib.xp.where(tied, own, own + LAST), 1)
+    return sure | (tied & (lib.xp.argsort(order, 1) < left))
 
 
 class Finals(NamedTuple):

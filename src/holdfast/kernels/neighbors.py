@@ -8,13 +8,14 @@ are taken; such a cell is given up, so that scikit-learn may answer. A row that 
 ``tests/test_recognized_models.py`` compares with scikit-learn.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.jit import exact_step, kernel
-from holdfast.kernels.scaling import has_all_classes, make_room, take, take_cell
+from holdfast.kernels.jit import exact_step, frozen, kernel
+from holdfast.kernels.linear import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
 
 
@@ -262,3 +263,255 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  
             if not fine:
                 break
         given_up[number] = not fine
+
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint32]
+
+SHARED_ROWS = 5_000
+"""Up to so many rows all distances are kept in memory; beyond, they are computed anew for each resample."""
+
+TILE_ROWS, BLOCK_FEATURES = 128, 32
+"""Rows of a tile of distances, and features that are added to it at a time: both fit into the first cache."""
+
+FINEST = 2.0**-32
+"""Distances are whole numbers of this share of the largest possible, so that equal ones tie in spite of rounding."""
+
+EMPTY, PLACE = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
+"""No neighbor, and the bits of a neighbor that tell its place."""
+
+
+class Ranges(NamedTuple):
+    """Rows with the minimum and width of each feature, and the distances if they are shared."""
+
+    X: Floats
+    low: Floats
+    width: Floats
+    keys: Keys | None
+
+
+def relief_weights(
+    X: Floats,
+    y: ArrayLike,
+    counts: ArrayLike,
+    n_neighbors: int = 10,
+    *,
+    ranges: Literal["split", "full"] = "split",
+) -> Floats:
+    """Weigh all features on each of many resamples.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Feature values.
+    y : array of int of shape (n,)
+        Classes, whole numbers from 0.
+    counts : array of int of shape (resamples, n)
+        How often each resample takes each row.
+    n_neighbors : int
+        How many nearest rows of each class a row is compared with.
+    ranges : "split" or "full"
+        Whether a feature is scaled by its range over the resample's rows, or over all rows.
+
+    Returns
+    -------
+    array of shape (resamples, d)
+        See :func:`weigh_features`.
+    """
+    if ranges not in ("split", "full"):
+        raise ValueError(f"Expected ranges 'split' or 'full', got {ranges!r}.")
+    values = frozen(X, np.float64)
+    shared = shared_ranges(values) if ranges == "full" else None
+    resamples = np.atleast_2d(counts)
+    return np.stack([weigh_features(shared or split_ranges(values, own), y, own, n_neighbors) for own in resamples])
+
+
+def split_ranges(X: Floats, counts: ArrayLike) -> Ranges:
+    """Ranges over the rows of one resample."""
+    X = frozen(X, np.float64)
+    used = X[np.flatnonzero(counts)]
+    return Ranges(X, frozen(used.min(axis=0), np.float64), frozen(np.ptp(used, axis=0), np.float64), None)
+
+
+def shared_ranges(X: Floats) -> Ranges:
+    """Ranges over all rows; with the distances of all rows, unless there are more than :data:`SHARED_ROWS`."""
+    ranges = split_ranges(X, np.ones(len(X)))
+    if len(X) > SHARED_ROWS:
+        return ranges
+    keys = np.zeros((len(X), len(X)), np.uint32)
+    for first, second, tile in _tiles(ranges, frozen(np.arange(len(X)), np.int64)):
+        keys[first, second], keys[second, first] = tile, tile.T
+    return ranges._replace(keys=frozen(keys, np.uint32))
+
+
+def weigh_features(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int = 10) -> Floats:
+    r"""Weigh all features on one resample: every row is compared with its nearest rows of each class.
+
+    A row of class c lowers the weight of a feature by its mean |difference| / range to the nearest rows of c, and
+    raises it by that to the nearest rows of each other class c′, times :math:`P(c') / (1 - P(c))`. The weight is the
+    mean over all rows, from -1 to 1.
+
+    A row that counts w times is w rows, and fills up to w of the places among the nearest. Rows of its own class that
+    equal a row in all features (its copies) are never among its nearest. Equally near rows are taken by their place in
+    ``X``. If there are fewer rows than places, those that there are; a row without another one of its class is
+    compared with the other classes only, and rows of the only class only with each other. A feature that does not vary
+    has weight 0.
+
+    References
+    ----------
+    Kononenko (1994); Robnik-Šikonja and Kononenko (2003).
+    """
+    rows = frozen(np.flatnonzero(counts), np.int64)
+    _, classes = np.unique(np.asarray(y)[rows], return_inverse=True)
+    labels = frozen(classes, np.int64)
+    nearest = _nearest(ranges, rows, labels, n_neighbors)
+    pairs = _pairs(nearest, labels, np.asarray(counts)[rows].astype(np.int64))
+    sums = np.zeros(ranges.X.shape[1])
+    _add_differences(frozen(ranges.X, np.float64), rows, *_group_pairs(*pairs, rows.size), sums)
+    return sums / np.where(ranges.width > 0, ranges.width, 1)
+
+
+def _nearest(ranges: Ranges, rows: Ints, labels: Ints, n_neighbors: int) -> NDArray[np.uint64]:
+    """Distance (upper half) and place (lower half) of the nearest rows of each row, in each class."""
+    n_classes = int(labels.max(initial=0)) + 1
+    nearest = np.full((rows.size, n_classes, n_neighbors), EMPTY, np.uint64)
+    if ranges.keys is not None:
+        _offer(frozen(ranges.keys, np.uint32), rows, rows, 0, 0, labels, nearest)
+        return nearest
+    places = frozen(np.arange(TILE_ROWS), np.int64)
+    for first, second, tile in _tiles(ranges, rows):
+        height, width = tile.shape
+        _offer(tile, places[:height], places[:width], first.start, second.start, labels, nearest)
+    return nearest
+
+
+def _tiles(ranges: Ranges, rows: Ints) -> Iterator[tuple[slice, slice, Keys]]:
+    """Distances between all rows, a tile at a time; a tile and its mirror image come once."""
+    finest = np.count_nonzero(ranges.width) * FINEST
+    values = [frozen(array, np.float64) for array in ranges[:3]]  # a process that received them made them writable
+    borders = range(0, rows.size, TILE_ROWS)
+    for start in borders:
+        first = slice(start, min(start + TILE_ROWS, rows.size))
+        for other in borders[start // TILE_ROWS :]:
+            second = slice(other, min(other + TILE_ROWS, rows.size))
+            tile = np.zeros((first.stop - start, second.stop - other), np.uint32)
+            _tile_keys(*values, rows[first], rows[second], finest, start == other, tile)
+            yield first, second, frozen(tile, np.uint32)
+
+
+def _pairs(nearest: NDArray[np.uint64], labels: Ints, counts: Ints) -> tuple[Ints, Ints, Floats]:
+    """Which rows are compared, and the share of their difference in the weights."""
+    partner = (nearest & PLACE).astype(np.int64)
+    present = nearest != EMPTY
+    offered = np.where(present, counts[np.where(present, partner, 0)], 0)
+    before = np.cumsum(offered, axis=2) - offered
+    places = np.clip(nearest.shape[2] - before, 0, offered)
+    filled = places.sum(axis=2, keepdims=True)
+    shares = places / np.maximum(filled, 1) * _influence(labels, counts)[:, :, None]
+    probe = np.broadcast_to(np.arange(labels.size)[:, None, None], shares.shape)
+    used = places > 0
+    return probe[used], partner[used], shares[used]
+
+
+def _influence(labels: Ints, counts: Ints) -> Floats:
+    """What the mean difference of each row to its nearest of each class counts."""
+    sizes = np.bincount(labels, weights=counts)
+    others = counts.sum() - sizes[labels]
+    influence = sizes / np.maximum(others, 1)[:, None]
+    influence[np.arange(labels.size), labels] = -1
+    return influence * (counts / counts.sum())[:, None]
+
+
+def _group_pairs(first: Ints, second: Ints, shares: Floats, n_rows: int) -> tuple[Ints, Ints, Floats]:
+    """Add up what falls on the same two rows: pointers by the lower row, the higher row, the share."""
+    codes, place = np.unique(np.minimum(first, second) * n_rows + np.maximum(first, second), return_inverse=True)
+    pointers = np.searchsorted(codes, np.arange(n_rows + 1) * n_rows).astype(np.int64)
+    return pointers, codes % n_rows, np.bincount(place, weights=shares, minlength=codes.size).astype(np.float64)
+
+
+@kernel
+def _scaled(X, low, width, rows, start, stop, scaled):  # type: ignore[no-untyped-def]
+    """Divide features start to stop of these rows by their ranges: features × rows, 0 where a feature is constant."""
+    scaled[stop - start :] = 0.0
+    for place in range(rows.size):
+        for feature in range(start, stop):
+            spread = width[feature]
+            scaled[feature - start, place] = (X[rows[place], feature] - low[feature]) / spread if spread > 0 else 0.0
+
+
+@kernel
+def _tile_keys(X, low, width, first, second, finest, same, keys):  # type: ignore[no-untyped-def]
+    distances = np.zeros((first.size, second.size))
+    A, B = np.empty((BLOCK_FEATURES, first.size)), np.empty((BLOCK_FEATURES, second.size))
+    for start in range(0, X.shape[1], BLOCK_FEATURES):
+        stop = min(start + BLOCK_FEATURES, X.shape[1])
+        _scaled(X, low, width, first, start, stop, A)
+        _scaled(X, low, width, second, start, stop, B)
+        for row in range(first.size):
+            from_other = row + 1 if same else 0
+            out = distances[row, from_other:]
+            for feature in range(0, BLOCK_FEATURES, 4):  # four at a time: the sums are loaded and stored less often
+                a, b, c, d = A[feature, row], A[feature + 1, row], A[feature + 2, row], A[feature + 3, row]
+                in_a, in_b = B[feature, from_other:], B[feature + 1, from_other:]
+                in_c, in_d = B[feature + 2, from_other:], B[feature + 3, from_other:]
+                for other in range(out.size):
+                    out[other] += (abs(in_a[other] - a) + abs(in_b[other] - b)) + (
+                        abs(in_c[other] - c) + abs(in_d[other] - d)
+                    )
+    for row in range(first.size):
+        for other in range(row + 1 if same else 0, second.size):
+            distance = distances[row, other]
+            if distance > 0:  # only rows that are equal have distance 0
+                keys[row, other] = min(max(np.rint(distance / finest), 1.0), 4294967294.0)
+            if same:
+                keys[other, row] = keys[row, other]
+
+
+@kernel
+def _offer(keys, first, second, first_place, second_place, labels, nearest):  # type: ignore[no-untyped-def]
+    """Offer every row of each side to every row of the other as a neighbor."""
+    for row in range(first.size):
+        place = first_place + row
+        for other in range(row + 1 if first_place == second_place else 0, second.size):
+            other_place = second_place + other
+            key = np.uint64(keys[first[row], second[other]])
+            if key > 0 or labels[place] != labels[other_place]:
+                _insert(nearest[place, labels[other_place]], key << np.uint64(32) | np.uint64(other_place))
+                _insert(nearest[other_place, labels[place]], key << np.uint64(32) | np.uint64(place))
+
+
+@kernel
+def _insert(entries, entry):  # type: ignore[no-untyped-def]
+    """Keep the least entries in rising order."""
+    place = entries.size - 1
+    if entry < entries[place]:
+        while place > 0 and entries[place - 1] > entry:
+            entries[place] = entries[place - 1]
+            place -= 1
+        entries[place] = entry
+
+
+@kernel
+def _add_differences(X, rows, pointers, others, shares, sums):  # type: ignore[no-untyped-def]
+    n_features = X.shape[1]
+    width = 256  # features at a time, so that these columns of all rows stay in the cache
+    for start in range(0, n_features, width):
+        stop = min(start + width, n_features)
+        out = sums[start:stop]
+        for row in range(rows.size):
+            x = X[rows[row], start:stop]
+            place, end = pointers[row], pointers[row + 1]
+            while place < end:  # four at a time; beyond the end the first again, with share 0
+                b, c, d = min(place + 1, end - 1), min(place + 2, end - 1), min(place + 3, end - 1)
+                in_a = shares[place]
+                in_b = shares[b] if place + 1 < end else 0.0
+                in_c = shares[c] if place + 2 < end else 0.0
+                in_d = shares[d] if place + 3 < end else 0.0
+                x_a, x_b = X[rows[others[place]], start:stop], X[rows[others[b]], start:stop]
+                x_c, x_d = X[rows[others[c]], start:stop], X[rows[others[d]], start:stop]
+                for column in range(stop - start):
+                    out[column] += (in_a * abs(x[column] - x_a[column]) + in_b * abs(x[column] - x_b[column])) + (
+                        in_c * abs(x[column] - x_c[column]) + in_d * abs(x[column] - x_d[column])
+                    )
+                place += 4

@@ -13,30 +13,49 @@ on the right); a factor is used again while it makes the residual fall to ``FACT
 slope of the objective at their end, which keeps its digits where differences of values have none.
 
 A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path is
-given up and the call raises. :mod:`~holdfast.kernels.batched` does the same on batches: tolerances stand in
+given up and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances stand in
 :mod:`~holdfast.kernels.tolerances` for both, and ``tests/test_lockstep.py`` compares their paths;
 ``tests/test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.elimination import (
+    Floats,
+    Ints,
+    Mask,
+    Outcome,
+    Paths,
+    Scale,
+    Scaled,
     begin_path,
     begin_resample,
+    check_columns,
+    check_costs,
+    check_labels,
+    check_n_forced,
+    check_shrinkages,
+    check_sizes,
+    check_tie_order,
+    collect_paths,
     cut,
+    empty_outcome,
     finish,
+    lay_out,
     next_gram,
+    on_scale_of_data,
     record,
     room_for,
+    scale_data,
     start_gram,
     weigh,
 )
-from holdfast.kernels.inputs import Scale, check_costs, check_shrinkages
 from holdfast.kernels.jit import frozen, summing_kernel, summing_step
-from holdfast.kernels.layout import collect_paths, empty_outcome, lay_out
+from holdfast.kernels.libraries import DEVICE_BYTES, library
 from holdfast.kernels.linear import (
     Columns,
     add,
@@ -53,9 +72,83 @@ from holdfast.kernels.linear import (
     vector,
     weights_of,
 )
-from holdfast.kernels.paths import Paths
-from holdfast.kernels.ridge_rows import begin_rows, differentiate, room_for_rows, starts_badly, step_length
-from holdfast.kernels.tolerances import DOUBLE, FACTOR_AFTER_DROP, FACTOR_REUSE
+from holdfast.kernels.lockstep import Models, lockstep_models, with_resamples
+from holdfast.kernels.tolerances import DOUBLE, FACTOR_AFTER_DROP, FACTOR_REUSE, SHORTEST_STEP, STEEP
+
+SLOPE_NOISE = DOUBLE.slope_noise
+
+
+class Rows(NamedTuple):
+    """Rows of a fit, and what Newton's method keeps for each."""
+
+    y: NDArray[np.float64]
+    cost: NDArray[np.float64]  # C · count
+    f: NDArray[np.float64]  # margin
+    df: NDArray[np.float64]  # its step
+    g: NDArray[np.float64]  # first and second derivative of the loss
+    curvature: NDArray[np.float64]
+    S: NDArray[np.float64]  # root of the curvature where it was last factored
+
+
+@summing_step
+def room_for_rows(n):  # type: ignore[no-untyped-def]
+    """Return room for n rows."""
+    return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
+
+
+@summing_step
+def begin_rows(room, y, counts, rows, C):  # type: ignore[no-untyped-def]
+    """Rows of a path that begins at nothing."""
+    n = rows.size
+    r = Rows(
+        room.y[:n], room.cost[:n], room.f[:n], room.df[:n], room.g[:n], room.curvature[:n], room.S[:n]
+    )  # fmt: skip
+    for i in range(n):
+        r.y[i], r.cost[i] = y[rows[i]], C * counts[rows[i]]
+        r.f[i] = r.df[i] = r.g[i] = r.curvature[i] = r.S[i] = 0.0
+    return r
+
+
+@summing_step
+def differentiate(r, t):  # type: ignore[no-untyped-def]
+    """Set the derivatives at f + t df; returns Σ g, Σ g df and Σ |g df|."""
+    total, slope, size = 0.0, 0.0, 0.0
+    for i in range(r.y.size):
+        margin = r.y[i] * (r.f[i] + t * r.df[i])
+        e = np.exp(-abs(margin))
+        miss = (e if margin > 0 else 1.0) / (1 + e)
+        r.g[i] = -r.y[i] * r.cost[i] * miss
+        r.curvature[i] = r.cost[i] * miss * (1 - miss)
+        total += r.g[i]
+        slope += r.g[i] * r.df[i]
+        size += abs(r.g[i] * r.df[i])
+    return total, slope, size
+
+
+@summing_step
+def step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
+    """Halve the step until the objective hardly rises at its end; returns it, and Σ g there.
+
+    ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
+    convex: its slope tells enough, and keeps its digits where differences of values have none left.
+    """
+    t = 1.0
+    while True:
+        total, loss_slope, size = differentiate(r, t)
+        if loss_slope + straight + t * curved <= -STEEP * slope + SLOPE_NOISE * size or t <= SHORTEST_STEP:
+            return t, total
+        t *= 0.5
+
+
+@summing_step
+def starts_badly(r, penalty):  # type: ignore[no-untyped-def]
+    """Whether the objective at the margins f exceeds that of no model at all."""
+    excess = penalty
+    for i in range(r.y.size):
+        margin = r.y[i] * r.f[i]
+        excess += r.cost[i] * (np.log1p(np.exp(-abs(margin))) - min(margin, 0.0) - np.log(2.0))
+    return not excess <= 0
+
 
 SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numbers, as numba takes them
 
@@ -400,3 +493,145 @@ def _follow_paths(  # type: ignore[no-untyped-def]
                     next_gram(room, Z, rows, after, size - after)
             else:
                 intercepts[q] = finish(room, Z, size, b, coef[q])
+
+
+MAX_ITER = 1000
+"""Newton steps of a fit after which it is given up."""
+
+
+class Eliminations(NamedTuple):
+    """Eliminations of M resamples under G settings; as in :class:`~holdfast.kernels.elimination.Paths`."""
+
+    kept_until: NDArray[np.int32]  # M × G × d
+    weight: Floats  # M × G × d
+    unsolved: Ints  # M × G: number of features of the fit that was given up, or 0
+
+
+def ridge_eliminations(
+    data: Scaled,
+    y: ArrayLike,
+    counts: ArrayLike,
+    sizes: Sequence[Ints],
+    *,
+    C: ArrayLike,
+    shrinkage: ArrayLike = 1.0,
+    forced: Mask | None = None,
+    which_forced: ArrayLike | None = None,
+    intercept: bool = True,
+    tie_order: ArrayLike | None = None,
+) -> Eliminations:
+    """Eliminate down the sizes of each setting, for every resample; no path raises, ``unsolved`` tells of it.
+
+    Parameters
+    ----------
+    data
+        The scaled columns.
+    y, counts, intercept, tie_order
+        As :func:`~holdfast.kernels.ridge.ridge_elimination` takes them.
+    sizes
+        For each setting, the sizes to pass.
+    C, shrinkage
+        For all settings, or for each.
+    forced, which_forced
+        Sets × resamples × features: which may not fall; and the set of each setting. None are forced if not given.
+    """
+    (n, d), G = data.shape, len(sizes)
+    y, counts = check_labels((n, d), y, counts)
+    M = len(counts)
+    passed = np.zeros((G, max(map(len, sizes))), np.int64)
+    for own, room in zip(sizes, passed, strict=True):
+        room[: len(own)] = check_sizes(own, d)
+    if forced is None:
+        held, places = np.zeros((1, d), bool), np.zeros((M, G), np.int64)
+    else:
+        which = np.asarray(which_forced, dtype=np.int64)
+        for own, number in zip(sizes, which, strict=True):
+            check_n_forced(forced[number], int(own[-1]))
+        held, places = forced.reshape(-1, d), which * M + np.arange(M)[:, None]
+    found = Eliminations(np.empty((M, G, d), np.int32), np.empty((M, G, d)), np.zeros((M, G), np.int64))
+    coef, b = np.empty((M * G, max(int(own[-1]) for own in sizes))), np.empty(M * G)
+    outcome = Outcome(found.kept_until.reshape(-1, d), found.weight.reshape(-1, d), coef, b, found.unsolved.reshape(-1))
+    costs, factors = (np.tile(np.broadcast_to(each, G), M) for each in (check_costs(C), check_shrinkages(shrinkage)))
+    run_paths(
+        data.XT, y, counts, np.repeat(np.arange(M), G), np.arange(d)[None], held, places.ravel(), passed,
+        np.tile(np.arange(G), M), check_tie_order(tie_order, d, M), costs, factors, intercept, data.split,
+        data.wide and not data.split, MAX_ITER, outcome,
+    )  # fmt: skip
+    return found
+
+
+def ridge_models(
+    data: Scaled,
+    y: ArrayLike,
+    counts: ArrayLike,
+    resamples: ArrayLike,
+    columns: ArrayLike,
+    C: ArrayLike,
+    *,
+    intercept: bool = True,
+) -> Models:
+    """Fit Q models on k columns each: each on its resample, its columns (Q × k, ascending) and with its C."""
+    y, counts = check_labels(data.shape, y, counts)
+    which = np.asarray(resamples, dtype=np.int64)
+    Q, costs = which.size, check_costs(C)
+    own = check_columns(columns, data.shape[1], Q)
+    k = own.shape[1]
+    outcome = Outcome(
+        np.empty((Q, k), np.int32), np.empty((Q, k)), np.empty((Q, k)), np.empty(Q), np.zeros(Q, np.int64)
+    )
+    nothing = np.zeros(Q, np.int64)
+    run_paths(
+        data.XT, y, counts, which, own, np.zeros((1, k), bool), nothing, np.full((1, 1), k), nothing,
+        np.zeros((1, k), np.int32), np.broadcast_to(costs, Q), np.ones(Q), intercept, data.split, False,
+        MAX_ITER, outcome,
+    )  # fmt: skip
+    coef, intercepts = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[own], data.unit[own])
+    return Models(coef, intercepts, outcome.unsolved > 0)
+
+
+def fit_ridge_logistic(
+    X: ArrayLike | Scaled,
+    y: ArrayLike,
+    counts: ArrayLike,
+    resamples: Sequence[int],
+    columns: Sequence[NDArray[Any]],
+    C: ArrayLike,
+    *,
+    intercept: bool = True,
+    scale: Scale = "full",
+    device: str = "cpu",
+) -> list[tuple[Floats, float]]:
+    """Fit logistic regression on given columns: each model on its resample, its columns and with its C.
+
+    Parameters
+    ----------
+    X, y, counts
+        Rows × features, or data that :func:`~holdfast.kernels.elimination.scale_data` scaled; labels −1 and 1;
+        resamples × rows, how often each row counts.
+    resamples, columns, C
+        Of each model; C may be one for all. Columns ascend; there is at least one.
+    intercept
+        Whether models have one; it is not penalized.
+    scale
+        ``"split"`` standardizes columns by each resample, ``"full"`` takes them as they are.
+    device
+        ``"cpu"`` for compiled fits, one by one; ``"cuda"`` or ``"torch"`` for all at once by torch.
+
+    Returns
+    -------
+    list of tuple
+        Coefficients and intercept of each model, in terms of X; ``nan`` if its fit was given up.
+    """
+    data = X if isinstance(X, Scaled) else scale_data(X, scale)
+    costs, found = np.broadcast_to(check_costs(C), len(columns)), dict[int, tuple[Floats, float]]()
+    for size in {own.size for own in columns}:
+        places = [place for place, own in enumerate(columns) if own.size == size]
+        sets, own = np.array([columns[place] for place in places]), [resamples[place] for place in places]
+        if device == "cpu":
+            models = ridge_models(data, y, counts, own, sets, costs[places], intercept=intercept)
+        else:
+            lib = library("torch", "cuda" if device == "cuda" else "cpu", "float64", DEVICE_BYTES[device])
+            models = lockstep_models(lib, with_resamples(data, y, counts), own, sets, costs[places], intercept)
+        models.coef[models.unsolved], models.intercept[models.unsolved] = np.nan, np.nan
+        found |= zip(places, zip(models.coef, models.intercept.tolist(), strict=True), strict=True)
+    return [found[place] for place in range(len(columns))]

@@ -1,14 +1,16 @@
 """The catalog of measures: every fact about a measure stands here and nowhere else."""
 
-import numpy as np
+import html
+from collections.abc import Iterable
+from dataclasses import fields, replace
 
-from holdfast.measures import ranking, redundancy, subset, weighting
-from holdfast.measures.chance import DRAWS
-from holdfast.measures.pairs import OverlapPairs
-from holdfast.measures.record import REQUIRED, Measure, Properties
+import numpy as np
+import pandas as pd
+
+from holdfast.declared import Registry
+from holdfast.measures import formulas, redundancy
+from holdfast.measures.forms import DRAWS, REQUIRED, FeatureSum, Measure, OverlapPairs, Properties, RowPairs, Whole
 from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandInCovariance, StandInPairs
-from holdfast.measures.rows import RowPairs
-from holdfast.measures.whole import FeatureSum, Whole
 
 _INF = np.inf
 _THRESHOLDED = {"similarity": REQUIRED, "threshold": 0.9}
@@ -25,7 +27,7 @@ ROWS = (
     # Sets, pairwise
     Measure(
         name="hamming",
-        form=OverlapPairs(subset.hamming),
+        form=OverlapPairs(formulas.hamming),
         summary="share of features on which two runs agree, absent ones included",
         range=(0, 1),
         properties=Properties("yes", "yes", "yes", "yes", "no"),
@@ -35,7 +37,7 @@ ROWS = (
     ),
     Measure(
         name="jaccard",
-        form=OverlapPairs(subset.jaccard),
+        form=OverlapPairs(formulas.jaccard),
         summary="shared features over features in either set",
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "yes", "no"),
@@ -47,7 +49,7 @@ ROWS = (
     ),
     Measure(
         name="dice",
-        form=OverlapPairs(subset.dice),
+        form=OverlapPairs(formulas.dice),
         summary="shared features over the mean size",
         range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
@@ -58,7 +60,7 @@ ROWS = (
     ),
     Measure(
         name="ochiai",
-        form=OverlapPairs(subset.ochiai),
+        form=OverlapPairs(formulas.ochiai),
         summary="shared features over the geometric mean size",
         range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
@@ -70,7 +72,7 @@ ROWS = (
     Measure(
         name="pog",
         title="Percentage of overlapping features (POG)",
-        form=OverlapPairs(subset.pog, symmetric=False),
+        form=OverlapPairs(formulas.pog, symmetric=False),
         summary="share of one run's features that the other has too",
         range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
@@ -81,7 +83,7 @@ ROWS = (
     ),
     Measure(
         name="kuncheva",
-        form=OverlapPairs(subset.kuncheva),
+        form=OverlapPairs(formulas.kuncheva),
         summary="overlap above chance, for sets of one size",
         range=(-1, 1),
         properties=Properties("no", "yes", "yes", "yes", "yes"),
@@ -93,7 +95,7 @@ ROWS = (
     ),
     Measure(
         name="lustgarten",
-        form=OverlapPairs(subset.lustgarten),
+        form=OverlapPairs(formulas.lustgarten),
         summary="overlap above chance over the range of the overlap",
         range=(-1, 1),
         best=np.nan,
@@ -105,7 +107,7 @@ ROWS = (
     ),
     Measure(
         name="wald",
-        form=OverlapPairs(subset.wald),
+        form=OverlapPairs(formulas.wald),
         summary="overlap above chance over the smaller size above chance",
         range=(-_INF, 1),
         properties=Properties("yes", "one size", "no", "no", "yes"),
@@ -117,7 +119,7 @@ ROWS = (
     Measure(
         name="npog",
         title="Normalized percentage of overlapping features (nPOG)",
-        form=OverlapPairs(subset.npog, symmetric=False),
+        form=OverlapPairs(formulas.npog, symmetric=False),
         summary="overlap above chance over one run's size above chance",
         range=(-_INF, 1),
         properties=Properties("yes", "one size", "no", "yes", "yes"),
@@ -129,7 +131,7 @@ ROWS = (
     ),
     Measure(
         name="pearson",
-        form=OverlapPairs(subset.pearson),
+        form=OverlapPairs(formulas.pearson),
         summary="correlation of two runs' 0/1 vectors",
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
@@ -140,7 +142,7 @@ ROWS = (
     ),
     Measure(
         name="kappa",
-        form=OverlapPairs(subset.kappa),
+        form=OverlapPairs(formulas.kappa),
         summary="Cohen's kappa of two runs",
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
@@ -151,7 +153,7 @@ ROWS = (
     Measure(
         name="unadjusted",
         title="Overlap above chance",
-        form=OverlapPairs(subset.unadjusted),
+        form=OverlapPairs(formulas.unadjusted),
         summary="overlap above chance over the geometric mean size above chance",
         range=(-1, 1),
         properties=Properties("yes", "one size", "yes", "yes", "yes"),
@@ -162,7 +164,7 @@ ROWS = (
     # Sets, by frequency
     Measure(
         name="nogueira",
-        form=FeatureSum(subset.nogueira_term, subset.nogueira, subset.nogueira_from_overlap),
+        form=FeatureSum(formulas.nogueira_term, formulas.nogueira, formulas.nogueira_from_overlap),
         summary="one minus the selection variance over that of random choice",
         range=(-1, 1),
         properties=Properties("yes", "yes", "yes", "yes", "one size"),
@@ -175,7 +177,7 @@ ROWS = (
     ),
     Measure(
         name="goh",
-        form=FeatureSum(subset.goh_term, subset.goh),
+        form=FeatureSum(formulas.goh_term, formulas.goh),
         summary="mean frequency over all features",
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "no", "no"),
@@ -185,7 +187,7 @@ ROWS = (
     ),
     Measure(
         name="davis",
-        form=Whole(subset.davis),
+        form=Whole(formulas.davis),
         summary="mean frequency of features ever selected, less a penalty for size",
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "no", "no"),
@@ -199,7 +201,7 @@ ROWS = (
     Measure(
         name="krizek",
         title="Křížek",
-        form=Whole(subset.krizek),
+        form=Whole(formulas.krizek),
         summary="entropy in bits of the distinct sets; lower is more stable",
         range=(0, _INF),
         best=0.0,
@@ -214,7 +216,7 @@ ROWS = (
     Measure(
         name="guzman",
         title="Guzmán-Martínez",
-        form=FeatureSum(subset.guzman_term, subset.guzman),
+        form=FeatureSum(formulas.guzman_term, formulas.guzman),
         summary="one minus the Jensen–Shannon divergence over that of random sets",
         range=(0, 1),
         properties=Properties("no", "no", "yes", "yes", "asymptotic"),
@@ -227,7 +229,7 @@ ROWS = (
     Measure(
         name="cw_rel",
         title="Relative weighted consistency (CWrel)",
-        form=FeatureSum(subset.cw_rel_term, subset.cw_rel),
+        form=FeatureSum(formulas.cw_rel_term, formulas.cw_rel),
         summary="weighted consistency between its least and most possible value",
         range=(0, 1),
         properties=Properties("yes", "yes", "yes", "no", "asymptotic"),
@@ -239,7 +241,7 @@ ROWS = (
     ),
     Measure(
         name="lausser",
-        form=FeatureSum(subset.lausser_term, subset.lausser),
+        form=FeatureSum(formulas.lausser_term, formulas.lausser),
         summary="mean squared frequency of selected features",
         range=(0, 1),
         properties=Properties("no", "yes", "yes", "yes", "no"),
@@ -252,7 +254,7 @@ ROWS = (
     Measure(
         name="novovicova",
         title="Novovičová",
-        form=FeatureSum(subset.novovicova_term, subset.novovicova),
+        form=FeatureSum(formulas.novovicova_term, formulas.novovicova),
         summary="mean log count of selected features over its largest value",
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "yes", "no"),
@@ -263,7 +265,7 @@ ROWS = (
     # Rankings
     Measure(
         name="spearman",
-        form=RowPairs(ranking.spearman),
+        form=RowPairs(formulas.spearman),
         kind="ranking",
         summary="rank correlation of two runs",
         range=(-1, 1),
@@ -277,7 +279,7 @@ ROWS = (
     Measure(
         name="kendall",
         title="Kendall's tau",
-        form=RowPairs(ranking.kendall),
+        form=RowPairs(formulas.kendall),
         kind="ranking",
         summary="Kendall's tau-b of two runs",
         range=(-1, 1),
@@ -289,7 +291,7 @@ ROWS = (
     ),
     Measure(
         name="canberra",
-        form=RowPairs(ranking.canberra),
+        form=RowPairs(formulas.canberra),
         kind="ranking",
         summary="one minus the Canberra distance over that of random rankings",
         range=(-1, 1),
@@ -301,7 +303,7 @@ ROWS = (
     ),
     Measure(
         name="rank_biased_overlap",
-        form=RowPairs(ranking.rank_biased_overlap),
+        form=RowPairs(formulas.rank_biased_overlap),
         kind="ranking",
         summary="agreement at every depth, the top counting most",
         range=(0, 1),
@@ -312,7 +314,7 @@ ROWS = (
     ),
     Measure(
         name="rank_variance",
-        form=RowPairs(ranking.rank_variance),
+        form=RowPairs(formulas.rank_variance),
         kind="ranking",
         summary="one minus the rank variance over that of random orders",
         range=(-1, 1),
@@ -325,7 +327,7 @@ ROWS = (
     # Weights
     Measure(
         name="weight_correlation",
-        form=RowPairs(weighting.weight_correlation),
+        form=RowPairs(formulas.weight_correlation),
         kind="weighting",
         summary="correlation of two runs' weights",
         range=(-1, 1),
@@ -432,3 +434,211 @@ ROWS = (
         )
     ),
 )
+
+
+class MeasureTable(Registry[Measure]):
+    """Measures by name: a mapping that prints as a table and takes measures of your own.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        The measures to begin with.
+
+    See Also
+    --------
+    Measure : A measure and the facts about it.
+    properties : Which properties each measure has.
+
+    Examples
+    --------
+    >>> from holdfast import MEASURES
+    >>> MEASURES["nogueira"].properties.bounded
+    'yes'
+    >>> MEASURES["jacard"]
+    Traceback (most recent call last):
+    ...
+    KeyError: "Expected the name of a measure, got 'jacard'; did you mean 'jaccard'? holdfast.MEASURES lists them."
+    """
+
+    def __init__(self, measures: Iterable[Measure]):
+        super().__init__("measure", measures, where="holdfast.MEASURES")
+
+    def add(self, thing: Measure) -> Measure:
+        """Register a measure of your own, so that its name works wherever a measure is named.
+
+        Parameters
+        ----------
+        thing : Measure
+            A measure with a new name.
+
+        Returns
+        -------
+        Measure
+            The same measure.
+
+        Raises
+        ------
+        ValueError
+            If it is not a measure, or its name is taken.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> import holdfast as hf
+        >>> _ = hf.MEASURES.add(replace(hf.MEASURES["jaccard"], name="tanimoto"))
+        >>> round(hf.stability([[1, 1, 0], [1, 0, 1]], "tanimoto").value, 3)
+        0.333
+        >>> hf.MEASURES.remove("tanimoto")
+        """
+        if not isinstance(thing, Measure):
+            raise ValueError(f"Expected a Measure to register, got {thing!r}.")
+        return super().add(thing)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the facts about all measures, one row each.
+
+        Returns
+        -------
+        DataFrame
+            Kind, range, direction, summary, when it is undefined, parameters and reference of each measure.
+        """
+        return pd.DataFrame([_row(measure) for measure in self.values()]).set_index("measure")
+
+    def __repr__(self) -> str:
+        return self.to_frame()[["kind", "range", "summary"]].to_string(max_colwidth=None)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{measure.kind}</td><td>{html.escape(measure.summary)}</td></tr>"
+            for name, measure in self.items()
+        )
+        return f"<table><tr><th>measure</th><th>kind</th><th>what it is</th></tr>{rows}</table>"
+
+
+def _row(measure: Measure) -> dict[str, object]:
+    low, high = measure.range
+    return {
+        "measure": measure.name,
+        "kind": measure.kind,
+        "range": f"[{low:g}, {high:g}]",
+        "better": "higher" if measure.higher_is_better else "lower",
+        "summary": measure.summary,
+        "undefined": measure.undefined,
+        "parameters": ", ".join(f"{name}={value}" for name, value in measure.parameters.items()),
+        "reference": measure.reference,
+    }
+
+
+MEASURES = MeasureTable(ROWS)
+"""All measures by name; ``MEASURES.add(measure)`` registers one of your own."""
+
+
+def find_measure(measure: str | Measure) -> Measure:
+    """Return the measure of this name; a :class:`Measure` is returned unchanged.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name of a measure, or a measure.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    ValueError
+        If there is no measure of this name.
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if not isinstance(measure, str):
+        raise ValueError(f"Expected the name of a measure or a Measure, got {measure!r}.")
+    try:
+        return MEASURES[measure]
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+
+
+def corrected(measure: str | Measure) -> Measure:
+    """Correct a measure of subsets for chance: 0 for random selections, 1 for a perfectly stable one.
+
+    A pairwise measure is corrected pair by pair with its expectation for two random sets of these sizes, other measures
+    once with their expectation for as many random sets as there are runs. The expectation is exact where that is
+    possible; else it is simulated, and the estimate's ``chance_error`` is the standard error that this adds. A measure
+    that is corrected exactly already is returned unchanged.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name of a measure of subsets, or a measure of your own.
+
+    Returns
+    -------
+    Measure
+        The corrected measure.
+
+    Raises
+    ------
+    ValueError
+        If it is a measure of rankings or weights.
+
+    See Also
+    --------
+    stability : Its argument ``corrected=True`` does the same.
+    MEASURES : All measures by name.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> runs = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
+    >>> round(hf.stability(runs, hf.corrected("jaccard")).value, 3)
+    0.273
+    """
+    plain = find_measure(measure)
+    if plain.kind != "subset":
+        raise ValueError(
+            f"Expected a measure of subsets to correct for chance, got {plain.name}, a measure of {plain.kind}s; "
+            "cut the runs with .top(k) and use a measure of subsets."
+        )
+    if plain.properties.chance == "yes":
+        return plain
+    return replace(
+        plain,
+        name=f"corrected {plain.name}",
+        form=plain.form.corrected(plain),
+        summary=f"{plain.summary}; corrected for chance",
+        range=(-np.inf, 1),
+        best=1.0,
+        higher_is_better=True,
+        properties=replace(plain.properties, chance="yes", bounded="no"),
+        published=None,
+        validated=False,
+        methods=f"{plain.methods}, corrected for chance",
+    )
+
+
+def properties() -> pd.DataFrame:
+    """Tabulate the properties of all measures, as they hold and as published.
+
+    Columns named ``…, published`` hold the ticks of Table 2 of the 2018 paper (for ``pearson`` of the 2016 one); they
+    are empty where nothing was published. Where the two differ, a test of holdfast shows the counter-example.
+
+    Returns
+    -------
+    DataFrame
+        One row per measure, two columns per property.
+
+    See Also
+    --------
+    Properties : The properties of one measure.
+    """
+    rows = []
+    for measure in MEASURES.values():
+        row: dict[str, object] = {"measure": measure.name, "kind": measure.kind}
+        for item in fields(Properties):
+            row[item.name] = getattr(measure.properties, item.name)
+            row[f"{item.name}, published"] = getattr(measure.published, item.name, None)
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("measure")

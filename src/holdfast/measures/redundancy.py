@@ -14,14 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.checks import is_number
-from holdfast.kernels.stand_ins import stand_in_counts
-from holdfast.measures import chance
-from holdfast.measures.chance import log_choose
-from holdfast.measures.pairs import PairValues, SetPairs, above_chance
-from holdfast.measures.record import Form, Measure
-from holdfast.measures.rows import ALL_PAIRS
-from holdfast.measures.tally import Floats, Tally, WholeTally, pair_roughness
-from holdfast.measures.whole import CorrectedWhole
+from holdfast.kernels.intersections import stand_in_counts
+from holdfast.measures import forms
+from holdfast.measures.forms import (
+    ALL_PAIRS,
+    CorrectedWhole,
+    Floats,
+    Form,
+    Measure,
+    PairValues,
+    SetPairs,
+    Tally,
+    WholeTally,
+    above_chance,
+    log_choose,
+    pair_roughness,
+)
 from holdfast.preferences import Preferences
 from holdfast.similarity import FeatureSimilarity
 
@@ -32,7 +40,7 @@ ALL_USED = 4000
 
 
 class Pairs(NamedTuple):
-    """Pairs of sets and what they share, each field an array (see :mod:`holdfast.kernels.stand_ins`)."""
+    """Pairs of sets and what they share, each field an array (see :mod:`holdfast.kernels.intersections`)."""
 
     k1: Ints
     k2: Ints
@@ -117,7 +125,7 @@ class Neighbors:
         self.n_features = similarity.n_features
         self.degree = np.diff(others.indptr)
         self.rows = others.indptr.astype(np.int64), others.indices.astype(np.int32), others.data.astype(np.float64)
-        self.expected: dict[Any, chance.Expectation] = {}
+        self.expected: dict[Any, forms.Expectation] = {}
 
     @classmethod
     def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbors":
@@ -137,18 +145,18 @@ class Neighbors:
         )  # fmt: skip
         return Pairs(sets.sizes[first], sets.sizes[second], *counts.T)
 
-    def expectation(self, credit: Callable[[Pairs], Floats], k1: int, k2: int, draws: int) -> chance.Expectation:
+    def expectation(self, credit: Callable[[Pairs], Floats], k1: int, k2: int, draws: int) -> forms.Expectation:
         """Expected credit of random sets of these sizes; exact for those that count covered features."""
         key = credit, k1, k2, draws
         if key not in self.expected:
             shared = k1 * k2 / self.n_features
             if credit is one_way:
-                expected = chance.Expectation(shared + self._covered(k1, k2))
+                expected = forms.Expectation(shared + self._covered(k1, k2))
             elif credit is both_ways:
-                expected = chance.Expectation(shared + (self._covered(k1, k2) + self._covered(k2, k1)) / 2)
+                expected = forms.Expectation(shared + (self._covered(k1, k2) + self._covered(k2, k1)) / 2)
             else:
                 values = partial(self._credit_of_pairs, credit)
-                expected = chance.pair_expectation(values, k1, k2, self.n_features, draws=draws)
+                expected = forms.pair_expectation(values, k1, k2, self.n_features, draws=draws)
             self.expected[key] = expected
         return self.expected[key]
 
@@ -222,10 +230,10 @@ class AdjustedStandIns(StandInPairs):
     """The mean over all pairs of (credit − expected) / (ceiling − expected)."""
 
     def compared(self, pairs: Pairs, neighbors: Neighbors, measure: Measure) -> PairValues:
-        def expectation(k1: int, k2: int) -> chance.Expectation:
+        def expectation(k1: int, k2: int) -> forms.Expectation:
             if self.symmetric:
                 k1, k2 = min(k1, k2), max(k1, k2)
-            return neighbors.expectation(self.credit, k1, k2, measure.parameters.get("draws", chance.DRAWS))
+            return neighbors.expectation(self.credit, k1, k2, measure.parameters.get("draws", forms.DRAWS))
 
         return above_chance(self.credit(pairs), self.ceiling(pairs), pairs.k1, pairs.k2, expectation)
 

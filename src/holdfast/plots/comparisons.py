@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from holdfast.inference.comparisons import Comparisons
+from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
 from holdfast.plots.text import display_names, format_count, format_number, format_percent, join_names, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data

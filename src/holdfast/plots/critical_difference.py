@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from holdfast.inference.rank_comparisons import POST_HOC_TESTS, RankComparisons
+from holdfast.inference.ranks import POST_HOC_TESTS, RankComparisons
 from holdfast.plots.text import display_names, format_count, format_percent, join_names, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 

@@ -11,7 +11,7 @@ from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
 if TYPE_CHECKING:
     import altair as alt
 
-    from holdfast.tradeoff.truth import Recovery
+    from holdfast.tradeoff.final import Recovery
 
 WIDTH, HEIGHT = 460, 130
 MOST = 2000

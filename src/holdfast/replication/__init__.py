@@ -11,9 +11,18 @@
 """
 
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_answer, find_kept, find_known, has_halvings, keep_replicability
 from holdfast.replication.result import Replicability
-from holdfast.replication.running import count_fits, replicability, replicate_reported, study_replicability
+from holdfast.replication.running import (
+    count_fits,
+    find_answer,
+    find_kept,
+    find_known,
+    has_halvings,
+    keep_replicability,
+    replicability,
+    replicate_reported,
+    study_replicability,
+)
 
 __all__ = [
     "Replicability",

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
-from holdfast.replication.agreements import FEWEST_PAIRS, HalvingAgreements
-from holdfast.replication.profile import FASTEST, GROWTH, SLOWEST, FrequencyProfile
+from holdfast.replication.agreements import FASTEST, FEWEST_PAIRS, GROWTH, SLOWEST, FrequencyProfile, HalvingAgreements
 from holdfast.replication.result import Replicability, Variation
 
 Ints = NDArray[np.int64]

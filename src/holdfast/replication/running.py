@@ -1,38 +1,295 @@
 """Whether a new study would select the same features: halvings of one candidate, and what they say."""
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
-from holdfast.replication.agreements import FEWEST_PAIRS
-from holdfast.replication.cautions import (
-    warn_of_classes,
-    warn_of_copies,
-    warn_of_cut,
-    warn_of_dependent_rows,
-    warn_of_failures,
-    warn_of_groups,
-    warn_of_jackknife,
-    warn_of_size,
-)
-from holdfast.replication.control import N_HALVINGS, N_ORDERS, shuffled_agreement, warn_of_preference
+from holdfast.preferences import Preferences
+from holdfast.replication.agreements import FEWEST_PAIRS, Floats, HalvingAgreements, pearson
 from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.kept import find_kept, find_known, format_answer, has_halvings, keep_replicability
-from holdfast.replication.reading import complete_pairs, read_runs
-from holdfast.replication.result import Replicability
-from holdfast.replication.thorough import jackknife_halves, splits_without_groups
-from holdfast.resampling import Halvings
-from holdfast.resampling.halvings import ALL_ROWS
-from holdfast.resampling.perturbation import check_count
+from holdfast.replication.result import UNKNOWN, Replicability
+from holdfast.resampling import Halvings, Samples, Split
+from holdfast.resampling.kinds import ALL_ROWS, find_copies
+from holdfast.resampling.perturbation import check_count, deal_into_folds
+from holdfast.resampling.split import ROWS, rng_of
+from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, StudyResult, UnansweredError
+from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
 from holdfast.study.progress import Report
-from holdfast.tradeoff.refit import study_of_candidate
-from holdfast.tradeoff.reported import default_candidate, features_that_count
+from holdfast.study.store import open_to_write
+from holdfast.tradeoff.final import study_of_candidate
+from holdfast.tradeoff.selected import default_candidate, features_that_count
+
+
+def read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
+    """What a candidate selected on halves (``measured``), or on all rows; of rankings and weights the best ``top``."""
+    if result.kinds.get(candidate) == "subset":
+        return result.designed(candidate, top=top, measured=measured).runs
+    if top is None and candidate in result.kinds:
+        raise ValueError(
+            f"Expected top=, the number of best features that count as selected: {candidate} gives a "
+            f"{result.kinds[candidate]}."
+        )
+    return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
+
+
+def complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
+    """The halves of halvings both of whose fits ended well, in order."""
+    splits = result.split_numbers(halves)
+    order = np.argsort(splits)
+    blocks = result.split_table["block"].loc[splits[order].tolist()].to_numpy()
+    found, counts = np.unique(blocks, return_counts=True)
+    both = np.isin(blocks, found[counts == 2])
+    return halves.take(order[both].tolist())
+
+
+ALIKE = 0.7
+"""Correlation from which features of a list count as near-copies."""
+MOST_COMPARED = 2**23
+"""Pairs of features that are compared at a time."""
+FEWEST_OF_CLASS = 10
+"""Rows of each class in a half, or groups of rows, below which halves say little."""
+
+
+def warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> list[str]:
+    """Say how many halvings were left out because fits failed."""
+    failures = result.failures[result.failures["candidate"] == candidate]
+    n_halvings = result.n_splits // 2
+    if n_complete == n_halvings or failures.empty:
+        return []
+    usual = failures["error"].value_counts().index[0]
+    return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
+
+
+def warn_of_cut(result: StudyResult, cut: int | None) -> list[str]:
+    """Say how many features count where nobody did."""
+    if cut is None:
+        return []
+    candidate = result.candidates[0]
+    return [f"{candidate} gives a {result.kinds[candidate]} of all features: the best {cut} count as selected (top)."]
+
+
+def warn_of_classes(result: StudyResult) -> list[str]:
+    """Say of which class a half has few rows."""
+    counts = dict(result.data.classes)
+    few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
+    if not few:
+        return []
+    label, count = min(few.items(), key=lambda item: item[1])
+    rows = f"{count} row{'' if count == 1 else 's'}"
+    return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def warn_of_dependent_rows(data: StudyData) -> list[str]:
+    """Say how many rows are copies of others; with groups, of which class there are few."""
+    n = len(data.y)
+    if data.groups is None:
+        copies = find_copies(data.X)
+        n_copies = 0 if copies is None else n - len(np.unique(copies))
+        some = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
+        text = f"{some}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
+        return [text] if n_copies else []
+    if data.classes is None or len(np.unique(data.groups)) // 2 < FEWEST_OF_CLASS:  # few groups are told anyway
+        return []
+    counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
+    label, count = min(counts.items(), key=lambda item: item[1])
+    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # few rows are told anyway
+        return []
+    groups = f"{count} group{'' if count == 1 else 's'}"
+    return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def warn_of_groups(result: StudyResult) -> list[str]:
+    """Rows of one group are not independent: halves are as small as their number of groups."""
+    count = None if result.data.n_groups is None else result.data.n_groups // 2
+    if count is None or count >= FEWEST_OF_CLASS:
+        return []
+    return [f"A half has the rows of only {count} groups: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+
+
+def warn_of_size(n_selected: int, n_features: int) -> list[str]:
+    """Say that the list is more than half of all features."""
+    if 2 * n_selected <= n_features or n_selected == n_features:
+        return []
+    return ["More than half of all features are selected: the interval may be too narrow."]
+
+
+def warn_of_jackknife(jackknife: float) -> list[str]:
+    """Say that the thorough look gave nothing, as too many of its fits failed."""
+    if jackknife == jackknife:
+        return []
+    return ["Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."]
+
+
+def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
+    """Whether the list swaps blocks of near-copies about as large as itself."""
+    if X is None or selected.size < 2 or sp.issparse(X):
+        return []
+    try:
+        similarity = Correlation(X)
+    except (TypeError, ValueError):  # columns that are no numbers, or miss some
+        return []
+    everything = np.arange(similarity.n_features)
+    parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
+    alike = _least_correlation(len(X), everything.size)
+    largest = max(int((similarity.block(part, everything) >= alike).sum(axis=1).max()) for part in parts if part.size)
+    if 2 * largest < selected.size or largest < 3:
+        return []
+    return [
+        f"A selected feature has {largest - 1} near-copies (correlation of {alike:.2g} or more), and the list "
+        f"{selected.size} features: studies may swap copies, and the intervals may be too narrow; yu is a measure that "
+        "counts copies as the same."
+    ]
+
+
+def _least_correlation(n_rows: int, n_features: int) -> float:
+    """Correlation from which features count as near-copies: with few rows, more than chance gives among so many."""
+    by_chance = math.tanh(float(ndtri(1 - 0.025 / n_features)) / math.sqrt(max(n_rows - 3, 1)))
+    return max(ALIKE, by_chance)
+
+
+N_ORDERS, N_HALVINGS = 5, 4
+"""How many times the target is shuffled, and the halvings with each."""
+NOTEWORTHY = 0.1
+"""Agreement with a shuffled target above which it is told, if it is at least half of that with the true one."""
+SHUFFLE = 7
+"""Stream of random numbers for the order of the target."""
+
+
+def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running: Any) -> float:
+    """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
+    target, seed = np.asarray(given.y), int(plan.random_state)
+    study = replace(plan, perturbation=Halvings(N_HALVINGS))
+    orders = [rng_of(seed, place, SHUFFLE).permutation(len(target)) for place in range(N_ORDERS)]
+    within = [_agreements(study, given._replace(y=target[order]), top, running) for order in orders]
+    known = np.concatenate(within)
+    return float(known.mean()) if 2 * known.size >= N_ORDERS * N_HALVINGS else math.nan
+
+
+def _agreements(study: Study, given: GivenData, top: int | None, running: dict[str, Any]) -> Floats:
+    """Agreements of the halves of each halving; without those that select nothing, or could not be fitted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits to a target that is none
+        try:
+            result = study.run(given.X, given.y, groups=given.groups, progress=False, **running)
+            halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
+        except (ValueError, StudyError):
+            return np.empty(0)
+    within = HalvingAgreements.from_runs(halves).within
+    return within[~np.isnan(within)]
+
+
+def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...]:
+    """Say that halves agree much the same whatever the target is, if they do."""
+    if not (shuffled > NOTEWORTHY and shuffled >= half_agreement / 2):
+        return ()
+    return (
+        f"With a shuffled target halves agree by {shuffled:.2f}, too (with the true one by {half_agreement:.2f}): the "
+        "selector prefers certain features whatever the target is, so being found again is no sign that they matter.",
+    )
+
+
+GROUPS, PAIRS = 10, 60
+"""How many groups of rows are left out in turn, and the halvings that are repeated without each."""
+Rows = NDArray[np.int64]
+
+
+def splits_without_groups(halvings: Halvings, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
+    """Halves of the first halvings without each group of rows: those of one group together, halves in pairs."""
+    dealt = deal_into_folds(halvings.units(samples), GROUPS, halvings.stratify, rng_of(seed, GROUPS, ROWS))
+    halves = [halvings.make_split(1 + place, samples, seed) for place in range(2 * min(PAIRS, halvings.n_halvings))]
+    return [(_without(half, dealt == group), half.rows[:0]) for group in range(GROUPS) for half in halves]
+
+
+def _without(half: Split, left_out: NDArray[np.bool_]) -> Rows:
+    return half.rows[~left_out[half.rows]]
+
+
+def jackknife_halves(halves: Preferences, splits: Rows, n_splits: int) -> float:
+    """Variance over data sets of the mean agreement of halves, from :func:`splits_without_groups`.
+
+    ``splits`` are the numbers of the splits that the halves come from: a pair of which a fit failed is left out.
+    ``nan`` if none is left without some group.
+    """
+    members, sizes = halves.to_sparse().astype(np.float64), halves.sizes
+    run = np.full(n_splits, -1)
+    run[splits] = np.arange(halves.n_runs)
+    first, second = run[::2], run[1::2]
+    complete = (first >= 0) & (second >= 0)
+    a, b = first[complete], second[complete]
+    agreements = np.full(complete.size, np.nan)
+    overlaps = np.asarray(members[a].multiply(members[b]).sum(axis=1)).ravel()
+    agreements[complete] = pearson(overlaps, sizes[a], sizes[b], halves.n_features)
+    by_group = agreements.reshape(GROUPS, -1)
+    if np.isnan(by_group).all(axis=1).any():
+        return math.nan
+    means = np.nanmean(by_group, axis=1)
+    return float((GROUPS - 1) / GROUPS * ((means - means.mean()) ** 2).sum())
+
+
+KEY = "replicability"
+
+
+def keep_replicability(store: str | Path, found: Replicability) -> None:
+    """Write what is known of a candidate in new studies into the store of its study."""
+    with open_to_write(store) as opened, opened.transaction():
+        opened.put(KEY, {**(opened.get(KEY) or {}), found.candidate: found.to_dict()})
+
+
+def find_kept(result: StudyResult, candidate: str) -> Replicability | None:
+    """Return what the store of a study says of a candidate in new studies; None if it says nothing that can be read."""
+    plain = result.kept_replicability.get(candidate)
+    try:
+        return None if plain is None else Replicability.from_dict(plain)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # written by another version: it is made again
+
+
+def has_halvings(result: StudyResult) -> bool:
+    """Whether a study has halved the rows itself."""
+    return result.perturbation.get("perturbation") == "Halvings"
+
+
+def find_known(result: StudyResult, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
+    """Return what a study says of a candidate in new studies: by its own halvings, or kept in its store; else None."""
+    if not has_halvings(result):
+        kept = find_kept(result, candidate)
+        return None if kept is None else kept.at_level(level)
+    try:
+        return result.replicability(candidate, level=level, top=features_that_count(result, candidate), X=X)
+    except ValueError:  # fits are missing, or failed
+        return None
+
+
+def find_answer(result: StudyResult, level: float = 0.95) -> str | None:
+    """Return what a study says of the candidate that a report shows, in new studies; None if it says nothing."""
+    if not result.finished:
+        return None
+    candidate = default_candidate(result)
+    found = find_known(result, candidate, level=level)
+    return None if found is None else format_answer(result, candidate, found)
+
+
+def format_answer(result: StudyResult, candidate: str, found: Replicability | str) -> str:
+    """Return the answer in a line, or the reason why there is none; a candidate among others is named."""
+    if isinstance(found, str):
+        answer = f"{UNKNOWN}: {found}."
+    else:
+        number = len(found.cautions)
+        cautions = "a caution" if number == 1 else f"{number} cautions"
+        answer = found.sentence + (f" The report has {cautions}." if number else "")
+    return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"
 
 
 def replicability(

@@ -8,10 +8,8 @@ import pandas as pd
 
 from holdfast import __version__
 from holdfast.benchmarking import BenchmarkResult, BenchmarkTradeoff
-from holdfast.benchmarking.contents import What
-from holdfast.inference.rank_comparisons import POOL, compare_ranks
-from holdfast.inference.rank_posterior import bayesian_signed_rank
-from holdfast.inference.rank_tests import FEW, friedman
+from holdfast.benchmarking.result import What
+from holdfast.inference.ranks import FEW, POOL, bayesian_signed_rank, compare_ranks, friedman
 from holdfast.measures import find_measure
 from holdfast.plots.text import clean_text, format_count, format_percent
 from holdfast.references import REFERENCES
@@ -19,7 +17,7 @@ from holdfast.report.benchmark_records import BenchmarkSummary, CandidateRow, Ce
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_model
 from holdfast.report.records import Fact, Reference
-from holdfast.study.summary import describe_resamples
+from holdfast.study.tables import describe_resamples
 from holdfast.tradeoff.rules import RULES
 
 if TYPE_CHECKING:

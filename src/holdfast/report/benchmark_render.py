@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from holdfast.inference.rank_comparisons import RankComparisons
+from holdfast.inference.ranks import RankComparisons
 from holdfast.io.files import as_path
 from holdfast.plots import embed
 from holdfast.plots.critical_difference import critical_difference_data, draw_critical_difference

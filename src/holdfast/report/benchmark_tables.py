@@ -5,7 +5,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 
-from holdfast.benchmarking.verdict import format_p
+from holdfast.benchmarking.result import format_p
 from holdfast.io.exported import protect_formula
 from holdfast.report.benchmark_records import BenchmarkSummary, Cell, Question
 from holdfast.text import escape_latex

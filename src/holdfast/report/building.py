@@ -21,12 +21,9 @@ from holdfast.report.replication import describe_replication, find_replicability
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study import StudyResult
-from holdfast.tradeoff.choice import Choice, check_rule
-from holdfast.tradeoff.information import Information, compare_with_guessing
-from holdfast.tradeoff.list_probabilities import list_probabilities
-from holdfast.tradeoff.points import make_units
-from holdfast.tradeoff.redraws import LEAST_UNITS
-from holdfast.tradeoff.reported import most_stable
+from holdfast.tradeoff.choice import Choice, check_rule, list_probabilities
+from holdfast.tradeoff.points import LEAST_UNITS, make_units
+from holdfast.tradeoff.selected import Information, compare_with_guessing, most_stable
 
 
 def summarize(

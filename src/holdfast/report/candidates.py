@@ -16,10 +16,9 @@ from holdfast.report.records import Candidate, Labels, Score, Stability, Tradeof
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
-from holdfast.study.score_intervals import mean_score_interval, score_range
-from holdfast.tradeoff.alternatives import describe_alternatives, describe_certainty
-from holdfast.tradeoff.choice import Choice
-from holdfast.tradeoff.information import why_no_scores
+from holdfast.study.tables import mean_score_interval, score_range
+from holdfast.tradeoff.choice import Choice, describe_alternatives, describe_certainty
+from holdfast.tradeoff.selected import why_no_scores
 
 MOST_COMPARED = 30
 

@@ -17,8 +17,7 @@ from holdfast.report.findings import Findings
 from holdfast.report.records import Cause, Labels, Stability
 from holdfast.study import StudyResult
 from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
-from holdfast.tradeoff.information import Information
-from holdfast.tradeoff.stand_ins import ALIKE
+from holdfast.tradeoff.selected import ALIKE, Information
 
 MATTERS = 0.2  # share of the variation from which a cause is reported
 STABLE = 0.9  # stability from which there is little to explain

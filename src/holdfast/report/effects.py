@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from holdfast.report.feature_records import Box
 from holdfast.report.findings import ReportOptions
 from holdfast.study import StudyResult
-from holdfast.study.effects import THIRDS, group_rows
+from holdfast.study.work import THIRDS, group_rows
 from holdfast.tradeoff import SelectedFeatures
-from holdfast.tradeoff.effects import toward_direction
-from holdfast.tradeoff.stand_ins import match_columns
+from holdfast.tradeoff.selected import match_columns, toward_direction
 
 MOST_ROWS = 200
 """Dots of a group in a box plot; of more rows, as many at equal distances in the order of their values."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from holdfast.tradeoff.checked import HOLDS, OFTEN
+from holdfast.tradeoff.selected import HOLDS, OFTEN
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Labels, Stability, Tradeoff
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
-from holdfast.tradeoff.information import Information
+from holdfast.tradeoff.selected import Information
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,9 +33,7 @@ from holdfast.report.verdict import (
     warn_of_untested,
 )
 from holdfast.study.common_measure import common_size, take_best
-from holdfast.tradeoff.checked import OFTEN, check_columns
-from holdfast.tradeoff.information import Information
-from holdfast.tradeoff.stand_ins import find_frequencies
+from holdfast.tradeoff.selected import OFTEN, Information, check_columns, find_frequencies
 
 SELECTIONS_ONLY = "these are selections only, without the data"
 THRESHOLD = 0.5

@@ -17,7 +17,7 @@ from holdfast.report.references import references
 from holdfast.serialization import to_plain
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure
-from holdfast.study.summary import describe_resamples
+from holdfast.study.tables import describe_resamples
 from holdfast.tradeoff import RULES
 
 MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20

@@ -21,7 +21,7 @@ from holdfast.report.records import (
     Verdict,
 )
 from holdfast.report.versioned import VersionedSummary
-from holdfast.tradeoff.information import Information
+from holdfast.tradeoff.selected import Information
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

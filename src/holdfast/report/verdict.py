@@ -9,9 +9,8 @@ from holdfast.report.feature_records import Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study import StudyResult
-from holdfast.tradeoff.alternatives import REDRAWS, format_share
-from holdfast.tradeoff.checked import HOLDS, NOT_SHOWN, OFTEN, UNTESTED
-from holdfast.tradeoff.information import Information
+from holdfast.tradeoff.choice import REDRAWS, format_share
+from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information
 
 NOT_TESTED = "whether it carries information was not tested"
 HEADLINES: dict[Standing, str] = {

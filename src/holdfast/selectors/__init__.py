@@ -1,20 +1,23 @@
 """Selectors that fit many resamples quickly, in scikit-learn's manner."""
 
 from holdfast.selectors.base import Selector
-from holdfast.selectors.baseline import RandomSelector
 from holdfast.selectors.catalog import SELECTORS, NamedSelector
 from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
-from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
-from holdfast.selectors.ensemble import EnsembleSelector
-from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
-from holdfast.selectors.grouped import GroupedSelector
-from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
-from holdfast.selectors.mrmr import MRMR
+from holdfast.selectors.elimination import SVMRFE, HybridRFE, LinearSVMWeights
+from holdfast.selectors.filters import (
+    AnovaF,
+    Golub,
+    GolubVariance,
+    InformationGain,
+    RandomSelector,
+    ReliefF,
+    SymmetricalUncertaintyFilter,
+    Variance,
+)
+from holdfast.selectors.mrmr import MRMR, mrmr_terms
 from holdfast.selectors.prefiltered import Prefiltered
-from holdfast.selectors.relief import ReliefF
-from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
-from holdfast.selectors.terms import mrmr_terms
+from holdfast.selectors.wrapping import EnsembleSelector, GroupedSelector
 
 __all__ = [
     "MRMR",

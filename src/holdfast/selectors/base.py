@@ -8,34 +8,243 @@ batches cannot differ. Two more methods are there to be overridden where work ca
 - :meth:`Selector._preferences_by_resample`: all resamples and such settings (:class:`FitsTogether`).
 """
 
+import operator
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+import pandas as pd
+from joblib import hash as content_hash
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.kernels.magnitude import check_magnitude
+from holdfast.checks import as_column, type_name
+from holdfast.kernels.tolerances import TIE, check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
-from holdfast.selection import FewerFeaturesWarning, Selection, fewer_note, tie_order
-from holdfast.selectors.rows import (
-    Floats,
-    Ints,
-    Mask,
-    Resamples,
-    Target,
-    plain_target,
-    row_groups,
-    whole_counts,
-)
-from holdfast.selectors.setting_groups import Key, Prepared, select_for_group
+from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, fewer_note, tie_order
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def plain_target(y: Any) -> Any:
+    """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
+    if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
+        return y
+    widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
+    if len(widths) == 1 and 0 not in widths:
+        return y  # several columns
+    column = as_column(y, "y")
+    if column.dtype.kind in "OS":
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(column[0])} in row 0; make texts of them.")
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted: class numbers from 0 with the classes they stand for, or numbers.
+
+    Attributes
+    ----------
+    values : ndarray
+        Class numbers (int64) or numbers (float64).
+    classes : ndarray or None
+        The classes; None if numbers are predicted.
+    """
+
+    values: NDArray[Any]
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: bool) -> "Target":
+        """Number the classes, or take the numbers."""
+        if not classes:
+            return cls(np.asarray(y, dtype=np.float64), None)
+        check_classification_targets(y)
+        known, codes = np.unique(y, return_inverse=True)
+        return cls(codes.astype(np.int64), known)
+
+    def present(self, counts: Ints) -> Ints:
+        """The class numbers that a resample holds."""
+        return np.flatnonzero(np.bincount(self.values, weights=counts))
+
+
+class Resamples(NamedTuple):
+    """How often each resample takes each row (resamples × rows), and the seed of each; None if there is none."""
+
+    counts: Ints
+    seeds: Sequence[int | None]
+
+    def take(self, numbers: Sequence[int]) -> "Resamples":
+        """Only the resamples of these numbers."""
+        return Resamples(self.counts[list(numbers)], [self.seeds[number] for number in numbers])
+
+
+def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
+    """How often each row counts: once, or as the weights say, which must be whole numbers."""
+    if sample_weight is None:
+        return np.ones(n_samples, dtype=np.int64)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_samples,):
+        raise ValueError(f"Expected one sample weight for each of {n_samples} rows, got shape {weights.shape}.")
+    wrong = np.flatnonzero((weights < 0) | (weights != np.round(weights)))
+    if wrong.size:
+        raise ValueError(
+            f"Expected whole numbers as sample_weight, how often each row counts, got {weights[wrong[0]]:g} in row "
+            f"{wrong[0]}; repeat rows, or scale the weights."
+        )
+    if not weights.any():
+        raise ValueError("Expected sample weights that are not all zero, got nothing but zero.")
+    return weights.astype(np.int64)
+
+
+def row_groups(groups: Any, n_samples: int) -> Ints | None:
+    """The group of each row, numbered in the order of their labels."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"Expected one group for each of {n_samples} rows, got shape {labels.shape}.")
+    codes, _ = pd.factorize(labels, sort=True)
+    if (codes < 0).any():
+        raise ValueError(
+            f"Expected a group for each row, got none in row {int(np.argmin(codes))}; give rows without a group one of "
+            "their own."
+        )
+    return codes.astype(np.int64)
+
+
+class BinaryProblem(NamedTuple):
+    """A two-class problem: labels −1 and 1, the class that is 1, and which resamples it is for."""
+
+    labels: Floats
+    code: int
+    resamples: NDArray[np.bool_]
+
+
+def one_against_rest(target: Target, resamples: Resamples) -> list[BinaryProblem]:
+    """One problem for each class against the rest; of two classes, the higher one's suffices."""
+    codes = np.arange(0 if target.classes is None else target.classes.size)
+    held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in resamples.counts])
+    two = held.sum(axis=1) == 2
+    higher = held & (np.cumsum(held, axis=1) == 2)
+    concerned = np.where(two[:, None], higher, held)
+    return [
+        BinaryProblem(np.where(target.values == code, 1.0, -1.0), int(code), concerned[:, code])
+        for code in codes
+        if concerned[:, code].any()
+    ]
+
+
+def varying(X: Floats, resamples: Resamples) -> Mask:
+    """Which columns are not constant in each resample."""
+    masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
+    for mask, counts in zip(masks, resamples.counts, strict=True):
+        drawn = np.flatnonzero(counts)
+        constant = np.flatnonzero(X[drawn[0]] == X[drawn[min(1, drawn.size - 1)]])
+        for rows in (drawn[2:5], drawn[5:]):  # most columns differ in the first few, and are not looked at again
+            if constant.size:
+                constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
+        mask[constant] = False
+    return masks
+
+
+Key = tuple[tuple[str, str], ...]
+PLAIN = (str, int, float, bool, type(None))
+MOST_KNOWN = 8
+"""Of how many lists of settings the groups are kept."""
+
+
+class SettingGroup(NamedTuple):
+    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
+
+    key: Key  # the parameters that they have in common
+    places: list[int]  # of the settings, among all
+    selectors: list[Any]  # the selector with each setting
+
+
+class Prepared(dict[Key, Any]):
+    """What all resamples share, for each group of settings; and the groups, which are made once."""
+
+    def __init__(self, shared: Mapping[Key, Any] | None = None) -> None:
+        super().__init__(shared or {})
+        self.known: list[tuple[list[dict[str, Any]], list[SettingGroup]]] = []
+
+    def groups(self, selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
+        """Put settings together that differ in ``shared_parameters`` only; the same objects are not looked at again."""
+        for known, groups in self.known:
+            if len(known) == len(settings) and all(map(operator.is_, known, settings)):
+                return groups
+        groups = group_settings(selector, settings)
+        self.known = [*self.known[-MOST_KNOWN:], (list(settings), groups)]
+        return groups
+
+
+def make_key(setting: Mapping[str, Any], names: Iterable[str]) -> Key:
+    """The values of these parameters, by which settings are told apart; the text of an array may be cut."""
+    values = ((name, setting[name]) for name in names)
+    return tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
+
+
+def group_settings(selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
+    """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included."""
+    groups: dict[Key, SettingGroup] = {}
+    for place, setting in enumerate(settings):
+        own = sorted(name for name in setting if name.partition("__")[0] not in selector.shared_parameters)
+        key = make_key(setting, own)
+        group = groups.setdefault(key, SettingGroup(key, [], []))
+        group.places.append(place)
+        group.selectors.append(clone(selector).set_params(**setting))
+    return list(groups.values())
+
+
+def select_for_group(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+) -> list[Sequence[Selection | Exception]]:
+    """Return, for each resample, what each selector of a group selects, or the error that stopped it."""
+    first = group.selectors[0]
+    resamples = resamples._replace(seeds=first._seed_resamples(resamples.seeds))
+    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
+    valid = []
+    for resample, counts in enumerate(resamples.counts):
+        try:
+            first._check(target, counts)
+            first._tie_seed(None)
+            valid.append(resample)
+        except ValueError as error:
+            results[resample] = [error] * len(group.places)
+    fits = _fit_resamples(group, shared, X, target, resamples.take(valid), cut)
+    for resample, preferences in zip(valid, fits, strict=True):
+        results[resample] = [
+            selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
+            for selector, preference in zip(group.selectors, preferences, strict=True)
+        ]
+    return results
+
+
+def _fit_resamples(
+    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
+) -> Sequence[Sequence["Preference | Exception"]]:
+    """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
+    first, n = group.selectors[0], len(resamples.seeds)
+    prefer = first._preferences_to_cut if cut else first._preferences_by_resample
+    try:
+        return prefer(group.selectors, shared, X, target, resamples) if n else []
+    except Exception as error:
+        if n == 1:
+            return [[error] * len(group.places)]
+    return [_fit_resamples(group, shared, X, target, resamples.take([resample]), cut)[0] for resample in range(n)]
+
 
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
@@ -445,3 +654,124 @@ class FitsTogether(Selector):
         if isinstance(preference, Exception):
             raise preference
         return preference
+
+
+ROUNDING = 1e-11
+"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
+
+
+class Filter(Selector):
+    """A selector that weighs features and keeps the best; write :meth:`_weights`.
+
+    Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
+    """
+
+    nothing: ClassVar[float] = 0.0
+    """The weight of a constant column; up to it a feature carries no information."""
+
+    def __init__(self, n_features: int = 10, *, ties: Ties = "auto", random_state: Any = None) -> None:
+        self.n_features, self.ties, self.random_state = n_features, ties, random_state
+
+    @abstractmethod
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
+
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        return self._weighed(self._weights(shared, X, target, counts))
+
+    def _weighed(self, weights: Floats) -> Preference:
+        most = self.n_features if isinstance(self.n_features, (int, np.integer)) else 0
+        return Weighed(weights, self._informative(weights), int(most))
+
+    def _informative(self, weights: Floats) -> Mask:
+        """Which features weigh more than a constant column; those that are undefined do not."""
+        return weights > self.nothing
+
+
+class Weighed(Preference):
+    """Weights of features, of which those tie that differ by rounding only; the best are found without sorting all.
+
+    Parameters
+    ----------
+    weights : ndarray
+        As computed; what is not finite is undefined or beyond measure.
+    informative : ndarray of bool
+        Which features carry information.
+    most : int
+        The largest size that will be asked for, if known: all sizes are cuts of one order.
+    """
+
+    weights: Floats
+
+    def __init__(self, weights: Floats, informative: Mask, most: int = 0) -> None:
+        own = {"kind": "weighting", "model": None, "extras": None, "note": ""}
+        self.__dict__.update(own, informative=informative, weights=weights, _most=most, _best={})
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weights, equal where they tie."""
+        return tied(self.weights)
+
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        wanted = min(k, self.weights.size)
+        found: dict[tuple[int | None, int], Best] = self.__dict__["_best"]
+        most = min(max(wanted, self.__dict__["_most"]), self.weights.size)
+        if (random_state, most) not in found:
+            found[random_state, most] = best_columns(self.weights, most, self.informative, random_state)
+        return found[random_state, most].first(wanted).select(wanted, random_state, rule, whole=self.selection)
+
+
+def tied(weights: Floats) -> Floats:
+    """Make weights equal that differ by rounding only; those that are undefined are the least."""
+    defined = np.isfinite(weights)
+    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
+    order = np.argsort(-clean, kind="stable")
+    ranked = clean[order]
+    scale = np.abs(weights[defined]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
+    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
+    equal = np.empty_like(clean)
+    equal[order] = ranked[leaders]
+    lowest = min(0.0, weights[defined].min(initial=0.0))
+    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+
+
+def learned_on(name: str, rows: str) -> str:
+    """Return the rows that something is learned on, or raise."""
+    if rows not in ("split", "full"):
+        raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
+    return rows
+
+
+class Ordered(Preference):
+    """Features in the order of their choice, all others after them.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        The chosen columns, the best first; all that carry information, or as many as the largest size asked for.
+    informative : ndarray of bool
+        Which features carry information.
+    extras : dict
+        Fitted attributes beyond the usual ones.
+    """
+
+    order: Ints
+
+    def __init__(self, order: Ints, informative: Mask, extras: dict[str, Any]) -> None:
+        own = {"kind": "ranking", "model": None, "note": ""}
+        self.__dict__.update(own, informative=informative, extras=extras, order=order)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The rank of every feature; those that were not chosen share the last."""
+        assert self.informative is not None
+        ranks = np.full(self.informative.size, self.informative.size, dtype=np.float64)
+        ranks[self.order] = np.arange(1, self.order.size + 1)
+        return ranks
+
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        assert self.informative is not None
+        best = Best(self.order[:k].astype(np.int32), np.zeros(min(k, self.order.size), np.bool_))
+        return best.select(min(k, self.informative.size), random_state, rule, whole=self.selection)

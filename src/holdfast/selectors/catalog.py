@@ -13,18 +13,22 @@ from sklearn.preprocessing import StandardScaler
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
 from holdfast.models.catalog import random_forest
-from holdfast.selectors.baseline import RandomSelector
 from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
-from holdfast.selectors.elimination import SVMRFE, LinearSVMWeights
-from holdfast.selectors.ensemble import EnsembleSelector
-from holdfast.selectors.filters import AnovaF, Golub, GolubVariance, Variance
-from holdfast.selectors.grouped import GroupedSelector
-from holdfast.selectors.information import InformationGain, SymmetricalUncertaintyFilter
+from holdfast.selectors.elimination import SVMRFE, HybridRFE, LinearSVMWeights
+from holdfast.selectors.filters import (
+    AnovaF,
+    Golub,
+    GolubVariance,
+    InformationGain,
+    RandomSelector,
+    ReliefF,
+    SymmetricalUncertaintyFilter,
+    Variance,
+)
 from holdfast.selectors.mrmr import MRMR
 from holdfast.selectors.prefiltered import Prefiltered
-from holdfast.selectors.relief import ReliefF
-from holdfast.selectors.rfe import HybridRFE
 from holdfast.selectors.stability_selection import StabilitySelection
+from holdfast.selectors.wrapping import EnsembleSelector, GroupedSelector
 
 Resolve = Callable[..., Any]
 """Makes the selector of a name, with parameters: what wrappers need for their base."""

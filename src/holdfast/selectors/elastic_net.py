@@ -3,32 +3,281 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
+from sklearn.utils.multiclass import type_of_target
 
+from holdfast.checks import is_number
 from holdfast.declared import About
-from holdfast.kernels.elastic_net import NothingVariesError, Paths
-from holdfast.selectors.base import FitsTogether, Preference, Setting, TakesGroups, Ties
-from holdfast.selectors.copies import Exchange
-from holdfast.selectors.folds import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
-from holdfast.selectors.rows import BinaryProblem, Floats, Ints, Resamples, Target
-from holdfast.selectors.setting_groups import Key
-from holdfast.selectors.solutions import (
-    ElasticNetBase,
-    Model,
-    Solution,
-    choose_strength,
-    held_out_loss,
-    is_number_of_folds,
-    make_path_preferences,
-    make_preference,
-    note_entries,
-    order_by_entry,
-    take_solution,
+from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
+from holdfast.selection import tie_order
+from holdfast.selectors.base import (
+    BinaryProblem,
+    FitsTogether,
+    Floats,
+    Ints,
+    Key,
+    Ordered,
+    Preference,
+    Resamples,
+    Selector,
+    Setting,
+    TakesGroups,
+    Target,
+    Ties,
+    one_against_rest,
 )
+from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
+from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
+
+SAME = 1e-11
+"""Projections of standardized columns that differ by less belong to copies."""
+COARSE = 1e-6
+"""Ratios that differ by a smaller share may be those of copies."""
+
+
+class Exchange(NamedTuple):
+    """Copies of columns exchanged for each other, in one resample.
+
+    Attributes
+    ----------
+    to : ndarray
+        The column that takes the place of each column.
+    groups : list of ndarray
+        Columns that are copies of each other, ascending; only those that have a copy.
+    mean, size : ndarray
+        Mean of each column, and norm of its deviations, with the sign that makes copies alike.
+    """
+
+    to: Ints
+    groups: list[Ints]
+    mean: Floats
+    size: Floats
+
+    def entries(self, steps: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """When columns enter a path, and their weight then: equal for copies that enter, and moved to their places."""
+        for group in self.groups:
+            entered = group[weights[group] > 0]  # in a lasso one of them, else all, but for rounding at the same step
+            if entered.size > 1:
+                steps[entered], weights[entered] = steps[entered].min(), weights[entered].max()
+        moved = np.empty_like(steps), np.empty_like(weights)
+        moved[0][self.to], moved[1][self.to] = steps, weights
+        return moved
+
+    def weights(self, columns: Ints, coef: Floats, intercept: float) -> tuple[Ints, Floats, float]:
+        """The same model on the columns that take the places of these, ascending."""
+        to = self.to[columns]
+        other = to != columns
+        slope, shift = np.ones(columns.size), np.zeros(columns.size)
+        slope[other] = self.size[columns[other]] / self.size[to[other]]  # column = shift + slope · the other
+        shift[other] = self.mean[columns[other]] - slope[other] * self.mean[to[other]]
+        order = np.argsort(to)
+        return to[order], (coef * slope)[order], intercept + float(coef @ shift)
+
+
+def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchange | None:
+    """Draw which of the copies of a column takes its place; None if no column has a copy in this resample.
+
+    Without a seed every column keeps its place.
+    """
+    drawn = np.flatnonzero(counts)
+    columns = _may_have_copies(X, drawn)
+    if columns.size < 2:
+        return None
+    rows = X[np.ix_(drawn, columns)]
+    mean, size, groups = _copies(rows)
+    if not groups:
+        return None
+    whole = np.zeros((2, X.shape[1]))
+    whole[:, columns] = mean, size
+    groups = [columns[group] for group in groups]
+    to, turns = np.arange(X.shape[1]), tie_order(X.shape[1], random_state)
+    for group in groups:
+        to[group] = group[np.argsort(turns[group])]
+    return Exchange(to, groups, *whole)
+
+
+def _may_have_copies(X: Floats, drawn: Ints) -> Ints:
+    """Columns whose steps between three rows have a ratio that others have too, as copies would, or that have none."""
+    if drawn.size < 3:
+        return np.arange(X.shape[1])
+    first, second, third = X[drawn[:3]]
+    with np.errstate(all="ignore"):
+        ratio = (first - second) / (first - third)
+    order = np.argsort(ratio)  # nan comes last
+    with np.errstate(invalid="ignore"):
+        near = ~(np.diff(ratio[order]) > COARSE * np.abs(ratio[order[1:]]))
+    alike = np.r_[near, False] | np.r_[False, near]
+    return np.sort(order[alike])
+
+
+def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
+    """Mean and signed size of each column, and groups of those that are copies of each other."""
+    mean = rows.mean(axis=0)
+    away = rows - mean
+    largest = np.abs(away).max(axis=0)
+    varies = (rows != rows[0]).any(axis=0) & (largest > 0)
+    away /= np.where(varies, largest, 1.0)
+    norm = np.sqrt(np.einsum("ij,ij->j", away, away))
+    probes = np.random.default_rng(0).normal(size=(2, len(rows))) @ away / np.where(varies, norm, 1.0)
+    first, second = np.abs(probes)
+    order = np.flatnonzero(varies)[np.argsort(first[varies], kind="stable")]
+    apart = (np.diff(first[order]) > SAME) | (np.abs(np.diff(second[order])) > SAME)
+    parts = np.split(order, np.flatnonzero(apart) + 1)
+    signed = norm * largest * np.where(probes[0] < 0, -1.0, 1.0)
+    return mean, signed, [np.sort(part) for part in parts if part.size > 1]
+
+
+Model = Literal["auto", "logistic", "linear"]
+
+
+class ElasticNetBase(Predicts, Selector):
+    """An elastic net for classes or numbers: what both selectors share."""
+
+    l1_ratio: float
+    n_penalty_strengths: int
+    min_penalty_ratio: float | None
+    model: Model
+
+    def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
+        """Which columns take the places of their copies, as a lasso gives the lowest of them all the weight."""
+        return exchange_copies(X, counts, self._tie_seed(seed))
+
+    def _target(self, y: Any) -> Target:
+        if self.model not in ("auto", "logistic", "linear"):
+            raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
+        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
+        return Target.of(y, not numbers)
+
+    def _shared(self, X: Floats, target: Target) -> Any:
+        return None
+
+    def _problems(self, target: Target, resamples: Resamples) -> list[BinaryProblem]:
+        """The two-class problems of a target, or the one of its numbers."""
+        if target.classes is not None:
+            return one_against_rest(target, resamples)
+        return [BinaryProblem(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
+
+    def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
+        family: Any = "linear" if target.classes is None else "logistic"
+        return elastic_net_paths(
+            X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
+            lambda_min_ratio=self.min_penalty_ratio, **options,
+        )  # fmt: skip
+
+
+class Solution(NamedTuple):
+    """Weights of one problem of a resample at one lambda."""
+
+    code: int  # of the class that the problem sets against the rest
+    columns: NDArray[Any]
+    coef: Floats
+    intercept: float
+
+
+def take_solution(paths: Paths, resample: int, place: int, code: int) -> Solution:
+    """The solution of a resample at the lambda of this place on its path."""
+    at = resample * paths.lambdas.shape[1] + place
+    part = slice(paths.indptr[at], paths.indptr[at + 1])
+    return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[resample, place]))
+
+
+def make_preference(
+    solutions: Sequence[Solution],
+    target: Target,
+    counts: Ints,
+    penalty_strength: float,
+    exchange: Exchange | None = None,
+) -> Preference:
+    """Select the columns with a weight in any problem of a resample, with the model that they make."""
+    if exchange is not None:
+        solutions = [Solution(at.code, *exchange.weights(at.columns, at.coef, at.intercept)) for at in solutions]
+    columns = np.unique(np.concatenate([solution.columns for solution in solutions]))
+    coef = np.zeros((len(solutions), columns.size))
+    for row, solution in zip(coef, solutions, strict=True):
+        row[np.searchsorted(columns, solution.columns)] = solution.coef
+    intercept = np.array([solution.intercept for solution in solutions])
+    extras: dict[str, Any] = {"penalty_strength_": penalty_strength}
+    if target.classes is None:
+        model: Any = LinearRegressor(columns, coef, intercept)
+    else:
+        codes = target.present(counts) if len(solutions) == 1 else np.array([solution.code for solution in solutions])
+        model = LinearClassifier(columns, coef, intercept, target.classes[codes])
+        extras["classes_"] = model.classes_
+    return Preference("subset", columns, model, {**extras, "model_": model})
+
+
+def make_path_preferences(
+    paths: Paths, row: int, target: Target, counts: Ints, penalty_strengths: Sequence[float]
+) -> list[Preference] | None:
+    """The preferences of a resample's only problem at each strength, as parts of its path.
+
+    None if a weight is not finite: then the model that is to blame says so.
+    """
+    n = len(penalty_strengths)
+    ends = paths.indptr[row * n : (row + 1) * n + 1].tolist()
+    whole, intercepts = slice(ends[0], ends[-1]), paths.intercepts[row]
+    if not (np.isfinite(paths.coefficients[whole]).all() and np.isfinite(intercepts).all()):
+        return None
+    indices, coefficients = paths.indices, paths.coefficients[None]
+    numbers = target.classes is None
+    known = {} if target.classes is None else {"classes_": target.classes[target.present(counts)]}
+    kind: Any = LinearRegressor if numbers else LinearClassifier
+    preferences = []
+    for place, (begin, end) in enumerate(pairwise(ends)):
+        columns = indices[begin:end]
+        model = kind.of_finite(columns, coefficients[:, begin:end], intercepts[place : place + 1], **known)
+        extras = {"penalty_strength_": penalty_strengths[place], **known, "model_": model}
+        preferences.append(Preference("subset", columns, model, extras))
+    return preferences
+
+
+def order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
+    """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
+    columns = np.flatnonzero(entered)
+    order = columns[np.lexsort((turns[columns], -weights[columns], steps[columns]))]
+    return Ordered(order, entered, {"n_entered_": columns.size})
+
+
+def note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) -> None:
+    """Note when each column of a resample's path entered, and its weight then; an earlier entry stays."""
+    n = paths.lambdas.shape[1]
+    ends = paths.indptr[resample * n : (resample + 1) * n + 1]
+    columns, first = np.unique(paths.indices[ends[0] : ends[-1]], return_index=True)
+    places = np.searchsorted(ends[1:] - ends[0], first, side="right")
+    sizes = np.abs(paths.standardized[ends[0] + first])
+    new, same = steps[columns] > places, steps[columns] == places  # the latter by another problem
+    weights[columns[new]], steps[columns[new]] = sizes[new], places[new]
+    weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
+
+
+def held_out_loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
+    """Half the squared error, or the logistic loss."""
+    return (predictors - y) ** 2 / 2 if numbers else np.logaddexp(0, -y * predictors)
+
+
+def choose_strength(losses: Floats, weights: Floats, rule: str) -> int:
+    """Place of the strength of least mean loss, or of the largest one within a standard error; strengths fall."""
+    share = weights / weights.sum()
+    mean = share @ losses
+    best = int(mean.argmin())
+    if rule == "min":
+        return best
+    error = np.sqrt(share @ (losses[:, best] - mean[best]) ** 2 / (len(losses) - 1))
+    return int(np.flatnonzero(mean <= mean[best] + error)[0])
+
+
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether folds are dealt here; raise if it is a number that cannot be one."""
+    if not is_number(cv) and not isinstance(cv, bool) and cv is not None:
+        return False
+    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+        raise ValueError(f"Expected cv to be a whole number of at least 2, or a splitter, got {cv!r}.")
+    return True
 
 
 class ElasticNetPath(ElasticNetBase, FitsTogether):

@@ -5,12 +5,22 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
-from holdfast.selectors.base import Preference, Ties
-from holdfast.selectors.rows import Floats, Ints, Mask, Target
-from holdfast.selectors.weighing import ROUNDING, Filter
+from holdfast.kernels.information import (
+    Sorted,
+    equal_width_codes,
+    information,
+    make_sample,
+    mdl_codes,
+    sort_columns,
+    uncertainty,
+)
+from holdfast.kernels.neighbors import Ranges, shared_ranges, split_ranges, weigh_features
+from holdfast.selection import Selection
+from holdfast.selectors.base import ROUNDING, Filter, Floats, Ints, Mask, Preference, Selector, Target, Ties, learned_on
 
 
 class _Moments(Filter):
@@ -312,3 +322,302 @@ class GolubVariance(_Moments):
         if self.units not in ("data", "largest"):
             raise ValueError(f"Expected units='data' or 'largest', got {self.units!r}.")
         return moments_of.golub_variance(moments, self.lambda_v, relative=self.units == "largest")
+
+
+class InformationGain(Filter):
+    r"""Select the features with the most information about the class, discretized by Fayyad and Irani's rule.
+
+    Features are cut into intervals inside the split, where that tells the classes apart well enough to pay for its
+    description (minimum description length). A feature that is not worth a cut weighs 0 and is not selected: of noise
+    few are, or none.
+
+    Parameters
+    ----------
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Mutual information of each discretized feature with the class, in nats.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    SymmetricalUncertaintyFilter : Normalized information, on bins of equal width.
+    MRMR : Information about the class, less what is shared with features chosen before.
+
+    References
+    ----------
+    Fayyad and Irani (1993).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import InformationGain
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(InformationGain(3).fit(X, y).get_feature_names_out())
+    ['worst radius', 'worst perimeter', 'worst area']
+    """
+
+    about: ClassVar[About] = About(
+        name="information_gain",
+        label="Information gain",
+        summary="Most information about the class, bins by the MDL rule.",
+        methods="information gain",
+        reference="kalousis2005",
+        needs=("classes",),
+    )
+
+    uninformative: ClassVar[str | None] = "an information gain of 0"
+
+    def _shared(self, X: Floats, target: Target) -> Sorted:
+        return sort_columns(X)
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        codes = mdl_codes(shared, target.values, counts)
+        return information(make_sample(codes, counts), target.values)
+
+
+class SymmetricalUncertaintyFilter(Filter):
+    r"""Select the features of the largest symmetrical uncertainty (normalized information) with the class.
+
+    Parameters
+    ----------
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    n_bins : int, default 10
+        Number of bins of equal width, from 2 to 256.
+    bins : {"split", "full"}, default "split"
+        Whether bins lie between the least and largest value of the split's rows, or of all rows.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Symmetrical uncertainty of each feature with the class, from 0 to 1.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    InformationGain : Information, on intervals that fit the classes.
+    holdfast.similarity.SymmetricalUncertainty : The same between features.
+
+    Notes
+    -----
+    :math:`2\, I(x; y) / (H(x) + H(y))` on bins of equal width, with mutual information :math:`I` and entropies
+    :math:`H`.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import SymmetricalUncertaintyFilter
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(SymmetricalUncertaintyFilter(3).fit(X, y).get_feature_names_out())
+    ['mean concave points', 'worst perimeter', 'worst area']
+    """
+
+    about: ClassVar[About] = About(
+        name="symmetrical_uncertainty",
+        label="Symmetrical uncertainty",
+        summary="Largest symmetrical uncertainty with the class.",
+        methods="symmetrical uncertainty with the class",
+        reference="gulgezen2009",
+        needs=("classes",),
+    )
+
+    uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        n_bins: int = 10,
+        bins: Literal["split", "full"] = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.n_bins, self.bins = n_bins, bins
+
+    def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
+        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        rows = np.flatnonzero(counts)
+        codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
+        return uncertainty(make_sample(codes, counts[rows]), target.values[rows])
+
+
+class ReliefF(Filter):
+    r"""Select features that differ between near rows of different classes and agree between near rows of one class.
+
+    Unlike filters that look at one feature at a time, it sees features that tell the classes apart together. All rows
+    are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
+    neighbors. Where there are fewer than ``n_neighbors`` rows of a class, all of them are taken; a class of one row has
+    no near rows of its own. A constant feature weighs 0 and is never selected; one that differs more within classes
+    than between them weighs less than 0, which is not the same, and comes last.
+
+    Parameters
+    ----------
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    n_neighbors : int, default 10
+        Number of near rows of each class that a row is compared with.
+    ranges : {"split", "full"}, default "split"
+        Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
+        for all resamples, which is much faster.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Weight of each feature, from -1 to 1.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    AnovaF : Features one by one, much faster.
+
+    Notes
+    -----
+    With :math:`\delta_f` the mean absolute difference of feature f, beside its range, between a probe of class c and
+    its nearest rows of a class, the weight is the mean over probes of
+    :math:`\sum_{c' \ne c} \frac{P(c')}{1 - P(c)} \delta_f(c') - \delta_f(c)`.
+
+    References
+    ----------
+    Kononenko (1994); Robnik-Šikonja and Kononenko (2003).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import ReliefF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(ReliefF(3).fit(X, y).get_feature_names_out())
+    ['worst radius', 'worst perimeter', 'worst concave points']
+    """
+
+    about: ClassVar[About] = About(
+        name="relieff",
+        label="ReliefF",
+        summary="Differs between near rows of other classes; ranges=full is fast.",
+        methods="ReliefF",
+        reference="kononenko1994",
+        needs=("classes",),
+    )
+
+    uninformative: ClassVar[str | None] = "a weight of 0"
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        n_neighbors: int = 10,
+        ranges: Literal["split", "full"] = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.n_neighbors, self.ranges = n_neighbors, ranges
+
+    def _informative(self, weights: Floats) -> Mask:
+        return np.abs(weights) > ROUNDING
+
+    def _shared(self, X: Floats, target: Target) -> Ranges | None:
+        return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
+
+    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
+        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
+            raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
+        ranges = split_ranges(X, counts) if shared is None else shared
+        return weigh_features(ranges, target.values, counts, self.n_neighbors)
+
+
+class RandomSelector(Selector):
+    """Select features at random, without looking at the data: the baseline whose stability is 0 on average.
+
+    Parameters
+    ----------
+    n_features : int or None, default 10
+        Number of features to select; None draws the number, from 1 to all, anew in each fit.
+    random_state : int, optional
+        Seed. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    order_ : ndarray
+        Selected columns in the order in which they were drawn.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    holdfast.datasets.make_selections : Selections with a known stability.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import RandomSelector
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> list(RandomSelector(3, random_state=0).fit(X, y).get_feature_names_out())
+    ['mean perimeter', 'texture error', 'worst concavity']
+    """
+
+    about: ClassVar[About] = About(
+        name="random",
+        label="Random choice",
+        summary="Any, at random: a baseline.",
+        methods="random choice, as a baseline",
+    )
+
+    needs_classes: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+
+    def __init__(self, n_features: int | None = 10, *, random_state: Any = None) -> None:
+        self.n_features, self.random_state = n_features, random_state
+
+    def _target(self, y: Any) -> Target:
+        return Target(np.zeros(len(y)), None)
+
+    def _shared(self, X: Floats, target: Target) -> None:
+        return None
+
+    def _preferences_by_setting(
+        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
+    ) -> Sequence[Preference]:
+        return [selector._preference(shared, X, target, counts, seed) for selector in selectors]
+
+    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+        rng = np.random.default_rng(seed)
+        d = X.shape[1]
+        size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted_size(d)
+        order = rng.permutation(d)[:size]
+        return Preference("subset", np.sort(order), extras={"order_": order})
+
+    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
+        assert preference.extras is not None
+        order = preference.extras["order_"]
+        return Selection.subset(order) if self.n_features is None else Selection.first(order)

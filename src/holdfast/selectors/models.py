@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.kernels.predictions import linear_values
+from holdfast.kernels.linear import linear_values
 from holdfast.models.block import Predictions
 
 Floats = NDArray[np.float64]

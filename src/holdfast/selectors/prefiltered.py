@@ -10,15 +10,28 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from holdfast.declared import About
-from holdfast.kernels.magnitude import check_magnitude
+from holdfast.kernels.tolerances import check_magnitude
 from holdfast.resampling import Split
 from holdfast.selection import Selection
-from holdfast.selectors.base import Preference, Selector, Setting, TakesGroups
+from holdfast.selectors.base import (
+    Floats,
+    Ints,
+    Key,
+    Preference,
+    Resamples,
+    Selector,
+    Setting,
+    SettingGroup,
+    TakesGroups,
+    Target,
+    group_settings,
+    learned_on,
+    make_key,
+    row_groups,
+    select_for_group,
+)
 from holdfast.selectors.filters import Variance
 from holdfast.selectors.models import LinearRule, Predicts
-from holdfast.selectors.rows import Floats, Ints, Resamples, Target, row_groups
-from holdfast.selectors.setting_groups import Key, SettingGroup, group_settings, make_key, select_for_group
-from holdfast.selectors.weighing import learned_on
 from holdfast.selectors.wrapping import Wrapper
 
 Results = list[list[Selection | Exception]]

@@ -6,9 +6,8 @@ from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.interruption import StudyInterrupted
 from holdfast.study.loading import load_study
 from holdfast.study.orders import UnansweredError
-from holdfast.study.precision import TargetPrecision
 from holdfast.study.result import StudyResult
-from holdfast.study.running import StudyError
+from holdfast.study.running import StudyError, TargetPrecision
 from holdfast.study.store import StoreError
 from holdfast.study.study import Study
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.checks import Matrix
-from holdfast.inference.comparisons import Comparisons
+from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import DesignedRuns, design_comparisons
 from holdfast.measures import Measure
 from holdfast.study.common_measure import choose_common_measure

@@ -21,7 +21,7 @@ from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
-from holdfast.study.collecting import without_collecting
+from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.study.effects import QUANTILES, SplitEffects, unpack_effects
-from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.stabilities import StudyStabilities
+from holdfast.study.work import QUANTILES, SplitCoefficients, SplitEffects, unpack_effects
 
 if TYPE_CHECKING:
     from holdfast import replication, tradeoff

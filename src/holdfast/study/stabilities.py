@@ -9,7 +9,7 @@ import pandas as pd
 
 from holdfast.cards.study import Card, make_study_card
 from holdfast.checks import Matrix
-from holdfast.inference.comparisons import Comparisons
+from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
@@ -20,10 +20,8 @@ from holdfast.results import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.common_measure import USUAL, CommonMeasure, choose_common_measure
 from holdfast.study.contents import StudyContents
-from holdfast.study.export import TableFormat, write_tables
-from holdfast.study.latex import make_latex
 from holdfast.study.memory import Same
-from holdfast.study.summary import make_summary
+from holdfast.study.tables import TableFormat, make_latex, make_summary, write_tables
 
 
 class StudyStabilities(ResultMixin, StudyContents):

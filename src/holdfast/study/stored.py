@@ -15,11 +15,10 @@ from holdfast.checks import check_unique
 from holdfast.declared import About
 from holdfast.inference.designs import DesignedRuns
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.effects import best_features
 from holdfast.study.memory import FEW_BYTES, Memory
-from holdfast.study.model_use import SplitCoefficients
 from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, read_tables, unpack_rows
+from holdfast.study.work import SplitCoefficients, best_features
 
 MOST_BYTES = 64 << 20
 """How much a result remembers of what was computed from it."""

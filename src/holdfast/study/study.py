@@ -11,21 +11,19 @@ from typing import Any, Literal
 import numpy as np
 
 from holdfast.io.record import DataRecord
-from holdfast.kernels.compiling import tell_of_compiling
+from holdfast.kernels.jit import tell_of_compiling
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
-from holdfast.study.candidates import Candidates
+from holdfast.study.candidates import Candidates, name_selectors
 from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
 from holdfast.study.families import Family
 from holdfast.study.interruption import report_interruption
-from holdfast.study.naming import name_selectors
 from holdfast.study.plan import versions
-from holdfast.study.precision import TargetPrecision
 from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.requirements import check_estimator
 from holdfast.study.result import StudyResult
-from holdfast.study.running import StudyRun, extend
+from holdfast.study.running import StudyRun, TargetPrecision, extend
 from holdfast.study.store import estimate_bytes, mend, open_to_write
 from holdfast.study.stored import read_stored
 from holdfast.study.work import FastModels, Task, work

@@ -14,7 +14,7 @@ from holdfast.inference.designs import DesignedRuns, design_comparisons
 from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
-from holdfast.study.summary import corrected_error
+from holdfast.study.tables import corrected_error
 
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.5, 2.0)
 """Sizes to look at, as shares of the present one."""
@@ -235,7 +235,7 @@ def compare_scores(
 ) -> Change | None:
     """Compare the scores of two candidates split by split, other minus first; None if they share fewer than two.
 
-    The interval is that of the corrected resampled t-test (see :func:`holdfast.tradeoff.differences.resampled_t`).
+    The interval is that of the corrected resampled t-test (see :func:`holdfast.tradeoff.points.resampled_t`).
     """
     if other is None or metric is None:
         return None

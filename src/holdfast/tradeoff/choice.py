@@ -2,26 +2,194 @@
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from holdfast.cards import Card, Point, draw_points
 from holdfast.checks import Matrix
 from holdfast.declared import did_you_mean
+from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.measures import Measure
+from holdfast.measures import MEASURES, Measure
+from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
+from holdfast.study.common_measure import common_size, take_best
 from holdfast.study.result import StudyResult
-from holdfast.tradeoff.alternatives import choose_in_redraws, describe_certainty, no_choices, tabulate_choices
-from holdfast.tradeoff.points import Points, make_points
-from holdfast.tradeoff.redraws import LEAST_UNITS
-from holdfast.tradeoff.rules import RULES, Decision
+from holdfast.tradeoff.points import LEAST_UNITS, Floats, Points, Redraws, draw_half, make_points, redraw
+from holdfast.tradeoff.rules import RULES, Decision, Rule
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+
+
+TOGETHER = 0.95
+"""Share of the redraws that candidates which cannot be told apart make up together."""
+MANY_DRAWS, FEW_DRAWS = 1000, 200
+"""Redraws for rules that choose in all of them at once, and for others."""
+REDRAWS = "redrawn resamples of this data set"
+COLUMNS = ("family", "probability", "alternative")
+
+
+def choose_in_redraws(
+    points: Points, rule: Rule, parameters: Mapping[str, Any], n_draws: int | None = None
+) -> tuple[Redraws, NDArray[np.int64]]:
+    """Redraw the resamples and apply a rule to each redraw.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    rule : Rule
+        How one is chosen.
+    parameters : mapping from str to object
+        Parameters of the rule.
+    n_draws : int, optional
+        Number of redraws; by default 1000 for rules that choose in all of them at once, 200 for others.
+
+    Returns
+    -------
+    (Redraws, ndarray of int)
+        The redraws, and the place of the candidate chosen in each; -1 where the rule chooses none.
+    """
+    usual = FEW_DRAWS if rule.many is None else MANY_DRAWS
+    redraws = redraw(points, usual if n_draws is None else n_draws)
+    if rule.many is not None:
+        return redraws, rule.many(redraws, **parameters)
+    return redraws, np.array([_choose_once(redraws, draw, rule, parameters) for draw in range(len(redraws))])
+
+
+def _choose_once(redraws: Redraws, draw: int, rule: Rule, parameters: Mapping[str, Any]) -> int:
+    points = redraws.points_of(draw)
+    try:
+        return points.names.index(rule(points, **parameters).candidate)
+    except ValueError:  # no candidate of this draw is as the rule asks for
+        return -1
+
+
+def tabulate_choices(points: Points, chosen: str, places: NDArray[np.int64]) -> pd.DataFrame:
+    """Return in which share of the redraws each candidate is chosen, the most frequent first.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    chosen : str
+        The candidate that the rule chose on the resamples as they are.
+    places : ndarray of int
+        The place of the candidate chosen in each redraw; -1 for none.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by candidate: ``family``, ``probability``, and whether it is an ``alternative``, one of those that
+        cannot be told apart: the fewest that make up 95 % of the redraws with a choice, and the chosen one.
+    """
+    made = places[places >= 0]
+    share = np.bincount(made, minlength=len(points.points)) / max(len(places), 1)
+    families = [point.family for point in points.points]
+    table = pd.DataFrame(dict(zip(COLUMNS, (families, share, False), strict=True)), index=pd.Index(points.names))
+    table = table.rename_axis("candidate").sort_values("probability", ascending=False, kind="stable")
+    before = table["probability"].cumsum() - table["probability"]
+    made_up = (before / max(table["probability"].sum(), 1e-12)).round(2)  # as printed: 95 % stand alone
+    needed = (made_up < TOGETHER) & (table["probability"] > 0)
+    return table.assign(alternative=needed | (table.index == chosen))
+
+
+def no_choices() -> pd.DataFrame:
+    """The table of a choice that was not redrawn."""
+    return pd.DataFrame(columns=list(COLUMNS)).rename_axis("candidate")
+
+
+# In words
+
+
+def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
+    """Name the candidates that cannot be told apart, settings of one family together, the most frequent family first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As of :func:`tabulate_choices`.
+    most : int
+        Families to name; the others are counted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from holdfast.tradeoff.choice import describe_alternatives
+    >>> table = pd.DataFrame(
+    ...     {"family": ["lasso", "lasso", "anova"], "probability": [0.5, 0.2, 0.3], "alternative": True},
+    ...     index=["lasso(k=5)", "lasso(k=8)", "anova(k=5)"],
+    ... )
+    >>> describe_alternatives(table)
+    'one of 2 settings of lasso, or anova(k=5)'
+    """
+    listed = table[table["alternative"].astype(bool)]
+    total = listed.groupby("family", sort=False)["probability"].sum().sort_values(ascending=False, kind="stable")
+    groups = {str(family): [str(name) for name in listed.index[listed["family"] == family]] for family in total.index}
+    names = [name_settings(family, members) for family, members in groups.items()]
+    if len(names) > most:
+        names = [*names[: most - 1], f"one of {len(names) - most + 1} other selectors"]
+    return join_with_or(names)
+
+
+def name_settings(family: str, members: Sequence[str]) -> str:
+    """Name one candidate, or count the settings of a family."""
+    return members[0] if len(members) == 1 else f"one of {len(members)} settings of {family}"
+
+
+def join_with_or(names: Sequence[str]) -> str:
+    """Join names by or."""
+    if len(names) < 2:
+        return "".join(names)
+    comma = "," if len(names) > 2 or any(" of " in name for name in names) else ""
+    return f"{', '.join(names[:-1])}{comma} or {names[-1]}"
+
+
+def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
+    """Say in which share of the redraws the chosen candidate is chosen, and what it cannot be told apart from.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As of :func:`tabulate_choices`.
+    chosen : str
+        The candidate that the rule chose.
+
+    Returns
+    -------
+    str
+        One or two sentences; empty if there is no other candidate, or nothing was redrawn.
+    """
+    if len(table) < 2:
+        return ""
+    sure = f"{chosen} is chosen in {format_share(float(table['probability'][chosen]))} of {REDRAWS}."
+    none = 1 - float(table["probability"].sum())
+    if none > 0.005:
+        sure = f"{sure} In {format_share(none)} of them no candidate is as the rule asks."
+    listed = table[table["alternative"].astype(bool)]
+    if len(listed) < 2:
+        return sure
+    names = describe_alternatives(table)
+    which = "them" if len(set(listed["family"])) > 1 else "these settings"
+    start = names[0].upper() if names.startswith("one of") else names[0]
+    return f"{start}{names[1:]}: these data cannot tell {which} apart. {sure}"
+
+
+def format_share(share: float) -> str:
+    """A share of redraws in percent, never more certain than the redraws are."""
+    if 0 < share < 0.005:
+        return "less than 1 %"
+    if 0.995 <= share < 1:
+        return "more than 99 %"
+    return f"{100 * share:.0f} %"
+
 
 OWN = ("self", "result")
 SAME = "the same resamples that it was chosen on, which makes its score look better than it is"
@@ -194,7 +362,7 @@ def choose(
 ) -> Choice:
     """Choose one candidate of a study by accuracy and stability, and say how sure that is.
 
-    The rule is also applied to redrawn resamples of this data set (see :mod:`holdfast.tradeoff.redraws`): the share of
+    The rule is also applied to redrawn resamples of this data set (see :mod:`holdfast.tradeoff.points`): the share of
     them in which it chooses a candidate is the probability that a study with another seed chooses it.
 
     Parameters
@@ -298,3 +466,124 @@ def _make_choice(points: Points, rule: str, decision: Decision) -> Choice:
 def _say_what_is_missing(row: dict[str, Any]) -> str:
     what = "score" if math.isnan(row["score"]) else "stability"
     return f"it has no {what}" + (f": {row['reason']}" if row["reason"] else "")
+
+
+def list_probabilities(
+    result: StudyResult,
+    candidate: str | None = None,
+    *,
+    rule: str = "one-se",
+    metric: str | None = None,
+    measure: str | Measure | None = None,
+    candidates: Iterable[str] | None = None,
+    threshold: float = 0.5,
+    level: float = 0.95,
+    n_draws: int | None = None,
+    X: Matrix | None = None,
+    **parameters: Any,
+) -> "pd.Series[float]":
+    """Return how probable it is that each feature is on the list of features to trust, if the study were run again.
+
+    The resamples are redrawn; in each redraw the rule chooses a candidate, and the features of this candidate are on
+    the list whose selection frequency is above the threshold by the lower end of its interval. It describes resampling
+    of this data set, not new data sets.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    candidate : str, optional
+        The candidate whose features are listed in every redraw; by default the one that the rule chooses in each.
+    rule, metric : str
+        How the candidate is chosen, and by which score, as for :func:`holdfast.tradeoff.choose`.
+    measure : str or Measure, optional
+        Measure of stability.
+    candidates : iterable of str, optional
+        Candidates to choose from.
+    threshold : float
+        Selection frequency that the interval of a feature must exceed.
+    level : float
+        Level of the intervals.
+    n_draws : int, optional
+        Number of redraws; 1000 by default.
+    X : matrix, optional
+        Samples × features, for measures that need a similarity of features.
+    **parameters
+        Parameters of the rule.
+
+    Returns
+    -------
+    Series
+        By feature, the most probable first; features that are never on the list are left out.
+
+    See Also
+    --------
+    holdfast.tradeoff.choose : The probability that a candidate is chosen.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from holdfast.tradeoff import list_probabilities
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> result = hf.Study(selectors=[hf.selectors.AnovaF(2)], perturbation=hf.Bootstrap(20)).run(X, y)
+    >>> list_probabilities(result, "anova").to_dict()
+    {'petal length (cm)': 1.0, 'petal width (cm)': 1.0}
+    """
+    if candidate is not None:
+        points = _points_of(result, candidate, level)
+        times = draw_half(points, MANY_DRAWS if n_draws is None else n_draws)
+        chosen = {candidate: np.arange(len(times))}
+    else:
+        points = make_points(result, metric, measure, candidates=candidates, level=level, X=X)
+        if "level" in RULES[rule].parameters:
+            parameters = {"level": level, **parameters}
+        redraws, places = choose_in_redraws(points, RULES[rule], parameters, n_draws)
+        times = redraws.times
+        chosen = {points.names[place]: np.flatnonzero(places == place) for place in np.unique(places[places >= 0])}
+    total = np.zeros(len(result.feature_names))
+    for name, draws in chosen.items():
+        total += _times_on_list(points, name, times[draws], threshold, level)
+    listed = pd.Series(total / len(times), index=list(result.feature_names))
+    return listed[listed > 0].sort_values(ascending=False, kind="stable")
+
+
+def _points_of(result: StudyResult, candidate: str, level: float) -> Points:
+    """The units of a study, whether it has scores or not."""
+    result.family(candidate)  # or a sentence that lists the candidates
+    return Points(result=result, metric="", measure=MEASURES["nogueira"], level=level, points=[])
+
+
+def _times_on_list(points: Points, candidate: str, times: Floats, threshold: float, level: float) -> Floats:
+    """In how many draws each feature of a candidate is on the list."""
+    runs = _as_subsets(points.result, candidate)
+    weights = times[:, points.units_of(pd.Index(points.result.split_numbers(runs)))]
+    total = weights.sum(axis=1)
+    weights = weights[total > 0] / total[total > 0, None]
+    ever = np.flatnonzero(runs.counts)
+    # Most features are below the threshold, so one above it is there in part by luck: one more resample without it.
+    shrunk = runs.n_runs / (runs.n_runs + 1)
+    counts = shrunk * runs.n_runs * np.asarray(weights @ runs.to_sparse()[:, ever].toarray())
+    least = _least_count(runs.n_runs, threshold, level)
+    # Half as many draws give every second count: each stands for the counts up to one away.
+    on_list = np.clip((counts + 1 - (least - 0.5)) / 2, 0.0, 1.0)
+    sums = np.zeros(runs.n_features)
+    sums[ever] = on_list.sum(axis=0)
+    return sums
+
+
+def _as_subsets(result: StudyResult, candidate: str) -> Preferences:
+    runs = result.preferences(candidate)
+    if runs.kind == "subset":
+        return runs
+    top = result.common_measure(measure="nogueira").top
+    return take_best(runs, top or common_size([], runs.n_features))
+
+
+@lru_cache(maxsize=64)
+def _least_count(n_runs: int, threshold: float, level: float) -> int:
+    """The least count that shows a selection frequency above the threshold; more than all runs if none does."""
+    counts: NDArray[np.int64] = np.arange(n_runs + 1)
+    low, _ = frequency_interval(counts, n_runs, level)
+    shown = np.flatnonzero(low > threshold)
+    return int(shown[0]) if shown.size else n_runs + 2

@@ -10,10 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betainc, stdtr
 
-from holdfast.tradeoff.differences import Test, usual_test
 from holdfast.tradeoff.fronts import pareto_front
-from holdfast.tradeoff.points import Floats
-from holdfast.tradeoff.redraws import Redraws, weighted_variance
+from holdfast.tradeoff.points import Floats, Redraws, Test, usual_test, weighted_variance
 
 DIGITS = 12  # what differs beyond them is rounding
 Places = NDArray[np.int64]

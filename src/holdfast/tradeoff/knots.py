@@ -1,15 +1,196 @@
 """Knots of a stability profile: sizes after which features enter almost at random."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.intervals import jackknife_variance
+from holdfast.study.orders import UnansweredError
+from holdfast.study.result import StudyResult
+from holdfast.tradeoff.drawn_rules import Places, best_in_draws
+from holdfast.tradeoff.points import Floats, Points, Redraws
+from holdfast.tradeoff.rules import Decision, best_of, rule, scored_and_measured
 
-Floats = NDArray[np.float64]
+SIZES = 30
+SIZE_NAMES = ("size", "n_features", "k")
+"""Parameters that are a number of features, the first of them that all candidates of a selector set."""
+
+
+def cut_to_sizes(
+    result: StudyResult, name: str, sizes: Iterable[int] | None = None, *, fill: bool = False
+) -> tuple[dict[int, DesignedRuns], dict[int, str]]:
+    """Cut subsets of every size from rankings, weights or orders, or take those of a selector's candidates.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    name : str
+        A candidate or a selector, as for :func:`profile`.
+    sizes : iterable of int, optional
+        Sizes, as for :func:`profile`.
+    fill : bool
+        Whether to fill up selections with features without information, as for :func:`profile`.
+
+    Returns
+    -------
+    (dict, dict)
+        The subsets of each size, and the selector's candidates by their sizes.
+    """
+    wanted = None if sizes is None else sorted(set(map(int, sizes)))
+    if gives_orders(result, name):
+        whole = keep_whole_samples(result.designed(name))
+        return _cut_orders(whole, _usual_sizes(whole.runs.n_features) if wanted is None else wanted), {}
+    candidates = _sized_candidates(result, name)
+    if not candidates:
+        raise UnansweredError(
+            f"Expected a candidate that gives rankings or weights, or a selector whose candidates differ in size alone "
+            f"(hf.Candidates(…, sizes=[5, 10, 20])), got {name!r}; selectors are {', '.join(result.families)}.",
+            _why_no_sizes(result, name),
+        )
+    if wanted is None:
+        wanted = list(candidates) if len(candidates) > 1 else _stored_sizes(result, *candidates.values())
+    cut = {size: _cut_to_size(result, candidates, size) for size in wanted}
+    return {size: fill_up(designed, size) for size, designed in cut.items()} if fill else cut, candidates
+
+
+def _cut_orders(whole: DesignedRuns, sizes: Iterable[int]) -> dict[int, DesignedRuns]:
+    """The best features of rankings or weights, as many as each size says; equally good ones by a fixed seed."""
+    ranked = whole.runs.to_ranking(ties="random", random_state=0)
+    return {size: replace(whole, runs=ranked.top(size, ties="lowest")) for size in sizes}
+
+
+def fill_up(designed: DesignedRuns, size: int) -> DesignedRuns:
+    """Add features that a run did not select, in an order of its own that is drawn by a fixed seed, up to a size."""
+    runs = designed.runs
+    if (runs.sizes >= size).all():
+        return designed
+    others = np.random.default_rng(0).permuted(np.tile(np.arange(runs.n_features), (runs.n_runs, 1)), axis=1)
+    indices, pointers = runs.lists()
+    chosen = np.split(indices, pointers[1:-1])
+    filled = [np.r_[own, order[~np.isin(order, own)]][:size] for own, order in zip(chosen, others, strict=True)]
+    columns = np.sort(np.array(filled, dtype=np.int32), axis=1)
+    return replace(
+        designed, runs=replace(runs, indices=columns.ravel(), indptr=np.arange(runs.n_runs + 1, dtype=np.int64) * size)
+    )
+
+
+def gives_orders(result: StudyResult, name: str) -> bool:
+    """Whether this is a candidate that gives rankings or weights of all features."""
+    return result.kinds.get(name, "subset") != "subset"
+
+
+def find_sizes(result: StudyResult, name: str) -> range | list[int]:
+    """Return the sizes that a profile can be asked for: those that stored orders hold for, else those of candidates.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    name : str
+        A candidate or a selector, as for :func:`profile`.
+
+    Returns
+    -------
+    range or list of int
+        The sizes, ascending.
+
+    Raises
+    ------
+    UnansweredError
+        If there are not several of them; its ``plain`` says why.
+    """
+    if gives_orders(result, name):
+        return range(1, len(result.feature_names) + 1)
+    candidates = _sized_candidates(result, name)
+    if not candidates:
+        raise UnansweredError(f"{name} has no sizes to look at.", _why_no_sizes(result, name))
+    *_, largest = candidates.values()
+    try:
+        least, most = result.stored_sizes(largest)
+    except UnansweredError:
+        if len(candidates) < 2:
+            raise
+        return list(candidates)
+    return range(least, most + 1)
+
+
+def _why_no_sizes(result: StudyResult, family: str) -> str:
+    names = [name for name in result.candidates if result.family(name) == family]
+    if not any(name in result.kinds for name in names):
+        return "no fit has succeeded"
+    if len(names) > 1:
+        return "its candidates differ in more than the number of features"
+    return "it selects as many features as it finds, and has no number of features to change"
+
+
+def _stored_sizes(result: StudyResult, candidate: str) -> list[int]:
+    """About 30 of the sizes that the stored orders of a candidate hold for."""
+    least, most = result.stored_sizes(candidate)
+    return [size for size in _usual_sizes(most) if size >= least]
+
+
+def _cut_to_size(result: StudyResult, candidates: Mapping[int, str], size: int) -> DesignedRuns:
+    """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
+    if size in candidates:
+        return keep_whole_samples(result.designed(candidates[size]))
+    *_, largest = candidates.values()
+    return keep_whole_samples(result.designed(largest, top=size))
+
+
+def keep_whole_samples(designed: DesignedRuns) -> DesignedRuns:
+    """Return the runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
+    if designed.design != "nested_subsamples":
+        return designed
+    whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
+    blocks = [designed.blocks[run] for run in whole]
+    return DesignedRuns(designed.runs.take(whole), "runs", blocks, [1.0] * len(whole))
+
+
+def _usual_sizes(d: int) -> list[int]:
+    """About 30 sizes from 1 to all, closer to each other where they are small."""
+    return sorted({round(size) for size in np.geomspace(1, d, min(SIZES, d))})
+
+
+def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
+    """The candidates of a selector by their size, if sizes are all that they differ in."""
+    names = [name for name in result.candidates if result.family(name) == family]
+    groups = group_by_order(result, names)
+    if not groups and len(names) == 1 and names[0] in result.kinds:
+        size = result.size_of(names[0])
+        return {} if size is None else {size: names[0]}
+    sized = all(set(SIZE_NAMES) & set(result.settings(name)) for name in names)
+    return groups[0] if len(groups) == 1 and sized else {}
+
+
+def group_by_order(result: StudyResult, names: Iterable[str]) -> list[dict[int, str]]:
+    """Return the candidates that differ in nothing but their size, each group by size, ascending.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    names : iterable of str
+        Candidates; those that set no number of features, or have no finished fit, are in no group.
+
+    Returns
+    -------
+    list of dict
+        Candidate by size, one for each selector and setting of its other parameters.
+    """
+    groups: dict[tuple[str, ...], dict[int, str]] = {}
+    for name in names:
+        settings = result.settings(name)
+        key = next((key for key in SIZE_NAMES if key in settings), None)
+        if key is not None and name in result.kinds:
+            others = sorted(f"{other}={value}" for other, value in settings.items() if other != key)
+            groups.setdefault((result.family(name), key, *others), {})[int(settings[key])] = name
+    return [dict(sorted(group.items())) for group in groups.values()]
 
 
 def mean_overlaps(designed: DesignedRuns) -> Floats:
@@ -90,3 +271,161 @@ def find_knots(sizes: Sequence[int], agreed: Sequence[float], tolerance: float) 
         for place, agreed_here in enumerate(orderly[:-1])
         if agreed_here and not any(orderly[place + 1 : place + 3])
     ]
+
+
+TOLERANCE = 0.2
+DRAWS_AT_ONCE = 100
+"""Redraws whose counts of features are in memory together."""
+
+
+@dataclass(frozen=True, eq=False)
+class SizedGroup:
+    """Candidates that differ in size alone, and how far resamples agree on what enters at each size.
+
+    Attributes
+    ----------
+    family : str
+        Their selector.
+    candidates : dict of int to str
+        Candidate by size, ascending.
+    entering : ndarray, draws × sizes
+        Agreement on the features that enter since the size before; 0 as by chance, 1 as far as possible.
+    """
+
+    family: str
+    candidates: dict[int, str]
+    entering: Floats
+
+    def knots(self, draw: int, tolerance: float) -> list[int]:
+        """Sizes after which features enter almost at random, in one draw."""
+        return find_knots(list(self.candidates), self.entering[draw].tolist(), tolerance)
+
+    def why_none(self, tolerance: float) -> str:
+        """Why there is no knot, in words."""
+        sizes = list(self.candidates)
+        if len(sizes) < 2:
+            return f"{self.family} was tried with {sizes[0]} features alone, and a knot is found among several sizes"
+        known = self.entering[0][~np.isnan(self.entering[0])]
+        if known.size and known[-1] > tolerance:
+            return f"resamples agree on the features of {self.family} up to {sizes[-1]}, the most that were tried"
+        return f"features of {self.family} enter almost at random from {sizes[0]} on, the fewest that were tried"
+
+
+def find_groups(points: Points, times: Floats) -> list[SizedGroup]:
+    """Group the candidates that differ in size alone, where each unit was drawn so many times (draws × units)."""
+    result = points.result
+    subsets = [name for name in points.names if result.kinds.get(name) == "subset"]
+    groups = []
+    for candidates in group_by_order(result, subsets):
+        designed = [keep_whole_samples(result.designed(name)) for name in candidates.values()]
+        overlaps = [_drawn_overlaps(points, one_size, times) for one_size in designed]
+        mean_sizes = [float(one_size.runs.sizes.mean()) for one_size in designed]
+        steps = entering_steps(overlaps, len(result.feature_names), mean_sizes)
+        family = result.family(next(iter(candidates.values())))
+        groups.append(SizedGroup(family, candidates, np.column_stack(steps)))
+    return groups
+
+
+def _drawn_overlaps(points: Points, designed: DesignedRuns, times: Floats) -> Floats:
+    """How many features two runs share on average, in each draw; copies of one run never meet."""
+    splits = pd.Index(points.result.split_numbers(designed.runs))
+    if not designed.stand_alone:
+        blocks, means = block_overlaps(designed)
+        return _weighted_mean(times[:, np.searchsorted(points.units, blocks)], means)
+    drawn = times[:, points.units_of(splits)]
+    matrix, sizes = designed.runs.to_sparse().astype(np.float64), designed.runs.sizes
+    squares = [
+        ((matrix.T @ drawn[start : start + DRAWS_AT_ONCE].T) ** 2).sum(axis=0)
+        for start in range(0, len(drawn), DRAWS_AT_ONCE)
+    ]
+    pairs = drawn.sum(axis=1) ** 2 - (drawn**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((np.concatenate(squares) - drawn**2 @ sizes) / pairs)
+
+
+def _weighted_mean(times: Floats, values: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(times @ values / times.sum(axis=1))
+
+
+def knot_in_draws(redraws: Redraws, tolerance: float = TOLERANCE) -> Places:
+    """Best score among the candidates at a knot, in every draw."""
+    at_knot = mark_knots(redraws.points.names, find_groups(redraws.points, redraws.times), tolerance)
+    return best_in_draws(redraws, redraws.known & at_knot, redraws.score, redraws.stability)
+
+
+def mark_knots(names: Sequence[str], groups: Sequence[SizedGroup], tolerance: float) -> NDArray[np.bool_]:
+    """Which candidates are at a knot of their profile (draws × candidates)."""
+    n_draws = len(groups[0].entering) if groups else 1
+    marked, place = np.zeros((n_draws, len(names)), dtype=bool), {name: place for place, name in enumerate(names)}
+    for group in groups:
+        for draw in range(n_draws):
+            marked[draw, [place[group.candidates[size]] for size in group.knots(draw, tolerance)]] = True
+    return marked
+
+
+@rule(
+    "knot",
+    summary="Best score among the sizes at a knot of their profile: further features enter almost at random.",
+    methods="by the best {metric} among the numbers of features at a knot of the stability profile, after which "
+    "features enter almost at random (Kalousis, 2005)",
+    reference="kalousis2005",
+    many=knot_in_draws,
+)
+def knot(points: Points, tolerance: float = TOLERANCE) -> Decision:
+    """Choose the best score among the sizes at a knot of their profile, after which features enter almost at random.
+
+    Parameters
+    ----------
+    points : Points
+        The candidates.
+    tolerance : float
+        Agreement of entering features up to which they enter almost at random, from 0 to below 1; folds need more.
+    """
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"Expected a tolerance from 0 to below 1, got {tolerance}.")
+    frame = scored_and_measured(points)
+    times = np.ones(points.units.size) if points.times is None else points.times
+    groups = find_groups(points, times[None])
+    knots = {group.candidates[size]: size for group in groups for size in group.knots(0, tolerance)}
+    at_knot = frame[frame.index.isin(list(knots))]
+    if at_knot.empty:
+        raise _no_knot(groups, tolerance)
+    chosen = best_of(at_knot, "score", "stability")
+    return Decision(
+        chosen, _reason(points, at_knot, chosen, groups), _why_not(points, at_knot, groups, tolerance), {"knots": knots}
+    )
+
+
+def _reason(points: Points, at_knot: pd.DataFrame, chosen: str, groups: Sequence[SizedGroup]) -> str:
+    group = next(group for group in groups if chosen in group.candidates.values())
+    sizes, agreed = list(group.candidates), group.entering[0]
+    place = list(group.candidates.values()).index(chosen)
+    after = next(later for later in range(place + 1, len(sizes)) if not np.isnan(agreed[later]))
+    others = f", the best of the {len(at_knot)} candidates at a knot" if len(at_knot) > 1 else ""
+    return (
+        f"{chosen} is at a knot of the profile of {group.family}: up to {sizes[place]} features resamples agree on "
+        f"what enters ({agreed[place]:.2f} of what is possible), further ones enter almost at random "
+        f"({agreed[after]:.2f} up to {sizes[after]}). Its {points.metric} is {at_knot['score'][chosen]:.3f}{others}."
+    )
+
+
+def _why_not(points: Points, at_knot: pd.DataFrame, groups: Sequence[SizedGroup], tolerance: float) -> dict[str, str]:
+    why = dict.fromkeys(points.names, "it has no number of features that could be at a knot")
+    for group in groups:
+        knots = group.knots(0, tolerance)
+        known = f"not at a knot of {group.family}: {', '.join(map(str, knots))}" if knots else group.why_none(tolerance)
+        why |= dict.fromkeys(group.candidates.values(), known)
+    scores = at_knot["score"].items()
+    return why | {str(name): f"at a knot, but {points.metric} is not higher ({score:.3f})" for name, score in scores}
+
+
+def _no_knot(groups: Sequence[SizedGroup], tolerance: float) -> UnansweredError:
+    why = "; ".join(dict.fromkeys(group.why_none(tolerance) for group in groups))
+    why = why or "no selector was tried with several numbers of features"
+    return UnansweredError(
+        "Expected a candidate at a knot of its profile, a size after which features enter almost at random (agreement "
+        f"up to {tolerance:g}), got none: {why}. Give selectors more sizes (hf.Candidates(…, sizes=[5, 10, 20, 50])), "
+        "or choose another tolerance.",
+        f"no candidate is at a knot of its profile: {why}",
+    )

@@ -22,9 +22,9 @@ from holdfast.study import Study, StudyResult
 from holdfast.study.common_measure import choose_common_measure
 from holdfast.study.data import prepare_data
 from holdfast.study.progress import Progress, Report, make_reporter
-from holdfast.study.score_intervals import mean_score_interval, score_range
+from holdfast.study.tables import mean_score_interval, score_range
 from holdfast.tradeoff.choice import Choice, check_rule, choose
-from holdfast.tradeoff.refit import study_of_candidate
+from holdfast.tradeoff.final import study_of_candidate
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 from holdfast.cards import Card, draw_line, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, bind_measure, design_stability
-from holdfast.inference.evaluation import bind_similarity
+from holdfast.inference.estimate import bind_similarity
 from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
-from holdfast.measures.chance import overlap_expectation
-from holdfast.measures.pairs import OverlapPairs
+from holdfast.measures.forms import OverlapPairs, overlap_expectation
 from holdfast.results import ResultMixin
 from holdfast.study.common_measure import USUAL
 from holdfast.study.result import StudyResult
-from holdfast.study.summary import corrected_error
-from holdfast.tradeoff.cuts import cut_to_sizes
-from holdfast.tradeoff.knots import entering, find_knots, mean_overlaps
+from holdfast.study.tables import corrected_error
+from holdfast.tradeoff.knots import cut_to_sizes, entering, find_knots, mean_overlaps
 from holdfast.tradeoff.points import check_metric, make_points
 
 if TYPE_CHECKING:

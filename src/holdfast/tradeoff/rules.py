@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
-from holdfast.inference.differences import holm
+from holdfast.inference.comparison import holm
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff import drawn_rules
-from holdfast.tradeoff.differences import Difference, Test, differ, usual_test
 from holdfast.tradeoff.drawn_rules import DIGITS
 from holdfast.tradeoff.fronts import pareto_front
-from holdfast.tradeoff.points import Points
+from holdfast.tradeoff.points import Difference, Points, Test, differ, usual_test
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Rule:
     decide : callable
         Takes :class:`~holdfast.tradeoff.points.Points` and the parameters of the rule, and returns a :class:`Decision`.
     many : callable, optional
-        The same for many redraws at once: takes :class:`~holdfast.tradeoff.redraws.Redraws` and the parameters, and
+        The same for many redraws at once: takes :class:`~holdfast.tradeoff.points.Redraws` and the parameters, and
         returns the place of the chosen candidate in each, -1 for none. Without it ``decide`` is asked draw by draw.
     """
 

@@ -1,26 +1,187 @@
 """Search over settings for accuracy and stability, with early stopping of dominated candidates."""
 
+import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
 from sklearn.model_selection import ParameterSampler
 
+from holdfast.inference.comparison import degrees_of_freedom
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.intervals import Jackknife
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, StudyResult, load_study
 from holdfast.study.data import PredictionTask
 from holdfast.study.store import open_to_write, read_meta
 from holdfast.tradeoff.points import make_points
-from holdfast.tradeoff.proposals import Values, propose_by_optuna
-from holdfast.tradeoff.race import Standing, dominated, stages
+
+Setting = dict[str, Any]
+Values: TypeAlias = tuple[float, float]
+BATCH = 8
+
+
+def propose_by_optuna(
+    space: Any, n_candidates: int, evaluate: Callable[[Sequence[Setting]], list[Values]], random_state: int
+) -> list[dict[str, list[Any]]]:
+    """Let Optuna propose settings, batch by batch, and report their scores and stabilities to it.
+
+    ``evaluate`` takes all settings so far and returns score and stability of each, ``nan`` where there is none.
+    """
+    optuna = _optuna()
+    distributions = _distributions(optuna, space)
+    with _silence(optuna):
+        search = optuna.create_study(
+            directions=["maximize", "maximize"], sampler=optuna.samplers.TPESampler(seed=random_state)
+        )
+        known: dict[str, Setting] = {}
+        for _ in range(4 * n_candidates):  # a small space gives the same settings again and again
+            wanted = min(BATCH, n_candidates - len(known))
+            if wanted <= 0:
+                break
+            trials = [search.ask(distributions) for _ in range(max(wanted, 2 - len(known)))]
+            known |= {repr(trial.params): dict(trial.params) for trial in trials}
+            if len(known) > 1:
+                values = dict(zip(known, evaluate(list(known.values())), strict=True))
+                _report_values(optuna, search, trials, values)
+    return [{name: [value] for name, value in setting.items()} for setting in known.values()]
+
+
+def _report_values(optuna: Any, search: Any, trials: Sequence[Any], values: Mapping[str, Values]) -> None:
+    for trial in trials:
+        objectives = values[repr(trial.params)]
+        if any(math.isnan(value) for value in objectives):
+            search.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            search.tell(trial, list(objectives))
+
+
+def _distributions(optuna: Any, space: Any) -> dict[str, Any]:
+    """Optuna's distributions; lists of values are choices."""
+    if not isinstance(space, Mapping) or not space:
+        raise ValueError(f"Expected a mapping from parameter to values for sampler='optuna', got {space!r}.")
+    known = optuna.distributions.BaseDistribution
+    return {
+        name: values if isinstance(values, known) else optuna.distributions.CategoricalDistribution(list(values))
+        for name, values in space.items()
+    }
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError(
+            "sampler='optuna' needs Optuna: pip install 'holdfast[search]', or use sampler='random'."
+        ) from None
+    return optuna
+
+
+@contextmanager
+def _silence(optuna: Any) -> Iterator[None]:
+    """Keep Optuna from writing to stderr meanwhile."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+Floats = NDArray[np.float64]
+
+
+class Standing(NamedTuple):
+    """Scores and stabilities of the candidates after some resamples."""
+
+    scores: Floats  # candidates × runs, nan where a run failed
+    pseudo_values: Floats  # of the stability, likewise: their mean is about it, their spread is its uncertainty
+    stabilities: Sequence[StabilityEstimate | None]
+
+
+def stages(first: int, total: int) -> list[int]:
+    """Numbers of resamples after which candidates may be stopped: doubled each time, the last is the total."""
+    if first < 3:
+        raise ValueError(f"Expected a first look after at least 3 resamples, got {first}.")
+    looks = []
+    while first < total:
+        looks.append(first)
+        first *= 2
+    return [*looks, total]
+
+
+def dominated(standing: Standing, risk: float) -> dict[int, int]:
+    """Find the candidates that are dominated with confidence, and by which other one.
+
+    A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
+    over the runs that both have, and if the other's stability would stay above with runs that were not drawn (see
+    :meth:`~holdfast.inference.intervals.Jackknife.probability_missed`): a rival that fails rarely looks perfect until
+    it fails. The largest of the p-values counts. ``risk`` is shared among all others, so that it bounds the probability
+    that a candidate which no other truly dominates is taken for dominated.
+
+    Parameters
+    ----------
+    standing : Standing
+        What is known.
+    risk : float
+        Probability of an error, for each candidate.
+
+    Returns
+    -------
+    dict
+        From the place of each dominated candidate to that of the one which dominates it most surely.
+    """
+    n = len(standing.scores)
+    dominating = {}
+    for place in range(n):
+        p = np.maximum(*(_better(values, values[place]) for values in (standing.scores, standing.pseudo_values)))
+        p[place] = 1.0
+        for rival in np.flatnonzero(p * (n - 1) <= risk).tolist():
+            p[rival] = max(p[rival], _missed(standing.stabilities[rival], standing.stabilities[place]))
+        best = int(np.argmin(p))
+        if n > 1 and p[best] * (n - 1) <= risk:
+            dominating[place] = best
+    return dominating
+
+
+def _better(values: Floats, mine: Floats) -> Floats:
+    """For each candidate, the one-sided p-value that it is better than mine; 1 if they share fewer than 3 runs.
+
+    A difference that is always the same has no spread to judge it by, and decides nothing.
+    """
+    p = np.ones(len(values))
+    differences = values - mine
+    known = ~np.isnan(differences)
+    for pattern in np.unique(known, axis=0):
+        rows = (known == pattern).all(axis=1)
+        p[rows] = _p_values(differences[rows][:, pattern])
+    return p
+
+
+def _p_values(differences: Floats) -> Floats:
+    n = differences.shape[1]
+    if n < 3:
+        return np.ones(len(differences))
+    mean, error = differences.mean(axis=1), differences.std(axis=1, ddof=1) / np.sqrt(n)
+    flat = error <= 1e-12 * (1 + np.abs(mean))
+    return np.where(flat, 1.0, stdtr(degrees_of_freedom(differences), -mean / np.where(flat, 1, error)))
+
+
+def _missed(rival: StabilityEstimate | None, mine: StabilityEstimate | None) -> float:
+    """The probability that a rival's runs of a kind that would make it no more stable were all missed."""
+    if rival is None or mine is None or not isinstance(rival.distribution, Jackknife):
+        return 1.0
+    return rival.distribution.probability_missed(mine.value)
+
 
 Sampler: TypeAlias = Literal["grid", "random", "optuna"]
-Setting = dict[str, Any]
 
 
 def optimize(

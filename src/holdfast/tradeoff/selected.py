@@ -1,25 +1,742 @@
 """Selected features by name: how often, in which direction, how strong on held-out rows, and their stand-ins."""
 
+import json
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr
+from scipy.stats import binom
 
 from holdfast.cards import SHOWN_ROWS as CARD_ROWS
-from holdfast.cards import Card, draw_bars, make_bar
-from holdfast.inference.features import feature_table
+from holdfast.cards import Card, draw_bars, draw_intervals, make_bar
+from holdfast.inference.estimate import StabilityEstimate
+from holdfast.inference.features import SWAP_CANDIDATES, feature_table, find_swaps, frequency_interval
 from holdfast.inference.intervals import check_level
+from holdfast.kernels.effects import effect_width
+from holdfast.measures import find_measure
+from holdfast.preferences import Preferences
 from holdfast.results import ResultMixin
-from holdfast.study.common_measure import take_best
-from holdfast.study.result import StudyResult
-from holdfast.tradeoff.checked import check_features
-from holdfast.tradeoff.effects import COLUMNS, mean_effects
-from holdfast.tradeoff.information import compare_with_guessing
-from holdfast.tradeoff.model_use import model_use
-from holdfast.tradeoff.reported import default_candidate, features_that_count
+from holdfast.study import StudyResult
+from holdfast.study.common_measure import common_size, take_best
+from holdfast.study.orders import UnansweredError
+from holdfast.study.tables import corrected_error
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+
+
+ALIKE = 0.5  # correlation from which features count as alike
+FALSE_PAIRS = 0.05  # accepted share of false pairs among those that are reported
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How often each feature was selected, with its stand-ins.
+
+    Attributes
+    ----------
+    runs : Preferences
+        Subsets.
+    stand_ins : dict
+        For each feature (by column) those that took turns with it, the strongest first.
+    """
+
+    runs: Preferences
+    stand_ins: dict[int, list[int]]
+
+    def intervals(self, columns: Sequence[int], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Intervals of the frequencies of some features."""
+        return frequency_interval(self.runs.counts[list(columns)], self.runs.n_runs, level)
+
+    def together(self, columns: Sequence[int]) -> NDArray[np.float64]:
+        """In which share of the runs each of these features or one of its stand-ins was selected."""
+        shares = self.runs.frequency[list(columns)]
+        selected = self.runs.to_sparse().tocsc() if self.stand_ins else None
+        for place, column in enumerate(columns):
+            if selected is not None and column in self.stand_ins:
+                chosen = selected[:, [column, *self.stand_ins[column]]]
+                shares[place] = (np.asarray(chosen.sum(axis=1)) > 0).mean()
+        return shares
+
+    def names(self, column: int) -> tuple[Any, ...]:
+        """Names of a feature's stand-ins."""
+        return tuple(self.runs.features[other] for other in self.stand_ins.get(column, []))
+
+
+def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+    """Read how often a candidate selected each feature, and which features take turns."""
+    if X is not None:
+        return _count_frequencies(result, candidate, top, X)
+    return result.memory.recall(
+        ("frequencies", candidate, top), lambda: _count_frequencies(result, candidate, top, None)
+    )
+
+
+def _count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+    return find_frequencies(read_subsets(result, candidate, top), X)
+
+
+def read_subsets(result: StudyResult, candidate: str, top: int | None) -> Preferences:
+    """Return the subsets that a candidate selected, or the best ``top`` features of its rankings or weights."""
+    runs = result.preferences(candidate)
+    if runs.kind != "subset":
+        if top is None:
+            raise ValueError(
+                f"Expected subsets, got {runs.kind}s of {candidate}; say with top= how many of the best features count."
+            )
+        return take_best(runs, top)
+    if top is not None:
+        raise ValueError(f"Expected rankings or weights to cut with top={top}, got subsets of {candidate}.")
+    return runs
+
+
+def find_frequencies(runs: Preferences, X: Any = None) -> Frequencies:
+    """Return how often runs selected each feature, and which features take turns."""
+    return Frequencies(runs, _find_stand_ins(runs, X))
+
+
+def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
+    """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
+    swaps = find_swaps(runs, most=SWAP_CANDIDATES**2)
+    if swaps.empty:
+        return {}
+    pairs = swaps[["first", "second"]].to_numpy()
+    p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
+    if X is not None:
+        alike, tests = _find_correlated(match_columns(X, runs.features), pairs)
+        pairs, p_values = pairs[alike], p_values[alike]
+    order = np.argsort(p_values, kind="stable")
+    passed = np.flatnonzero(p_values[order] <= FALSE_PAIRS * np.arange(1, order.size + 1) / max(tests, 1))
+    stand_ins: dict[int, list[int]] = {}
+    for first, second in pairs[order[: passed[-1] + 1 if passed.size else 0]].tolist():
+        stand_ins.setdefault(first, []).append(second)
+        stand_ins.setdefault(second, []).append(first)
+    return stand_ins
+
+
+def _count_pairs(runs: Preferences) -> int:
+    """How many pairs of features were looked at."""
+    varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
+    return varying * (varying - 1) // 2
+
+
+def match_columns(X: Any, features: Sequence[Any]) -> Any:
+    """The columns of X that are the features of the study."""
+    if hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+        missing = [str(name) for name in features if str(name) not in names]
+        if missing:
+            raise ValueError(f"Expected X with all features of the study, got none named {missing[0]!r}.")
+        return X[[X.columns[names.index(str(name))] for name in features]].to_numpy()
+    if X.shape[1] != len(features):
+        raise ValueError(f"Expected X with the {len(features)} features of the study, got {X.shape[1]} columns.")
+    return X
+
+
+def _find_correlated(X: Any, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
+    """Which pairs of features are correlated, and how many such pairs there are among all these features."""
+    used = np.unique(pairs)
+    table = X[:, used]
+    values = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlated = np.nan_to_num(np.abs(np.corrcoef(values, rowvar=False))) >= ALIKE
+    first, second = np.searchsorted(used, pairs).T
+    return correlated[first, second], int(np.triu(correlated, 1).sum())
+
+
+LEVELS = (0.05, 0.01)
+FREE_CANDIDATES = (4, 1)
+"""Levels of the test where at least half as many rows are held out as trained on, and where fewer are.
+
+The corrected standard error is cautious in the first case, and not enough in the second, where all runs share most of
+their rows: on shuffled targets tests at 5 % pass in up to 1 % and in 5 to 9 % of cases, tests at 1 % in up to 4 %. So
+in the first case up to four candidates may each have that level and the largest of their chances is still below 5 %.
+"""
+STRATEGIES = {
+    "prior": "knowing only how common each class is",
+    "stratified": "drawing classes at random, each as often as it is there",
+    "mean": "always predicting the mean",
+    "median": "always predicting the median",
+    "covariates": "a model of the covariates alone",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Information(ResultMixin):
+    """What is known of whether a candidate predicts better than guessing without any feature.
+
+    Attributes
+    ----------
+    untested : str or None
+        Why it could not be tested; None if it was.
+    metric : str or None
+        The score.
+    strategy : str or None
+        The best way to guess, in words.
+    score, baseline : float
+        Mean score of the candidate and of guessing, on the same held-out rows.
+    gain, gain_error : float
+        Mean difference of the two, and its standard error, which allows for runs that share training rows.
+    p_value : float
+        Of no gain, against more; multiplied for the number of candidates, of which any might have been the lucky one.
+    level : float
+        The largest p-value at which the gain counts as shown.
+    """
+
+    untested: str | None = None
+    metric: str | None = None
+    strategy: str | None = None
+    score: float = math.nan
+    baseline: float = math.nan
+    gain: float = math.nan
+    gain_error: float = math.nan
+    p_value: float = math.nan
+    level: float = math.nan
+
+    @property
+    def _title(self) -> str:
+        if self.untested:
+            return f"Whether the features carry information was not tested: {self.untested}"
+        shown = "was shown" if self.shown else "was not shown"
+        return (
+            f"That it predicts better than guessing {shown}: {self.metric} {self.score:.3f} against {self.baseline:.3f}"
+        )
+
+    def _card(self) -> Card:
+        values = {"candidate": self.score, "guessing": self.baseline}
+        bars = [make_bar(name, value, math.nan, math.nan, strong=name == "candidate") for name, value in values.items()]
+        frame = self.to_frame()[["metric", "score", "baseline", "gain", "gain_error", "p_value", "level"]]
+        picture = None if self.untested else draw_intervals(bars)
+        return Card(title="Information in the features", verdict=self._title, frame=frame, picture=picture,
+                    note=f"Guessing: {self.strategy}" if self.strategy else "")  # fmt: skip
+
+    @property
+    def shown(self) -> bool:
+        """Whether the features were shown to carry information."""
+        return self.p_value <= self.level
+
+    @property
+    def guesses(self) -> bool:
+        """Whether the candidate is not even one standard error better than guessing."""
+        return self.gain <= self.gain_error
+
+
+def compare_with_guessing(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
+    """Test whether a candidate predicts better than the best way to guess, split by split."""
+    name = metric or next(iter(result.metrics), None)
+    if name is None:
+        return Information(untested=why_no_scores(result))
+    scores, splits = result.split_scores(candidate, name)
+    if scores.empty:
+        return Information(untested=why_no_scores(result))
+    guessing = result.guessing_scores(name).reindex(scores.index).dropna(axis="columns")
+    if guessing.empty or guessing.columns.empty:
+        return Information(untested=f"{name} has no value for guessing on the same rows", metric=name)
+    if len(scores) < 2:
+        return Information(untested="a single scored resample has no uncertainty", metric=name)
+    best = str(guessing.mean().idxmax())
+    gains = (scores - guessing[best]).to_numpy(dtype=np.float64)
+    error = corrected_error(gains, splits)
+    few_held_out = int((splits["n_test"] / splits["n_rows"]).mean() < 0.5)
+    lucky = max(1.0, len(result.candidates) / FREE_CANDIDATES[few_held_out])
+    return Information(
+        metric=name, strategy=STRATEGIES.get(best) or f"always answering {best.removeprefix('always ')!r}",
+        score=float(scores.mean()), baseline=float(guessing[best].mean()), gain=float(gains.mean()), gain_error=error,
+        p_value=min(1.0, _p_value(gains, error) * lucky), level=LEVELS[few_held_out],
+    )  # fmt: skip
+
+
+def why_no_scores(result: StudyResult) -> str:
+    """Why candidates have no scores, in words."""
+    if not (result.split_table["n_test"] > 0).any():
+        return "no rows were held out"
+    return "no model was scored on held-out rows"
+
+
+def _p_value(gains: np.ndarray, error: float) -> float:
+    """Student's one-sided p-value; of equal gains, which have no spread, that of the sign test."""
+    if error > 1e-12:
+        return float(stdtr(gains.size - 1, -gains.mean() / error))
+    return 0.5**gains.size if gains.mean() > 0 else 1.0
+
+
+Floats = NDArray[np.float64]
+
+NO_DIRECTION = "direction not shown"
+GRID = 401  # effects that are tried for an interval; no effect is one of them
+EFFECT_COLUMNS = ("effect", "effect_low", "effect_high", "splits", "agreement", "second_effect", "direction")
+
+
+@dataclass(frozen=True, eq=False)
+class MeanEffects:
+    """Mean effects of features on held-out rows.
+
+    Attributes
+    ----------
+    name, second_name : str or None
+        What the effect is, and the second one that is listed beside it; None if there is none.
+    frame : DataFrame
+        Indexed by the feature's column: ``effect`` with its interval, number of ``splits`` behind it, ``agreement``
+        (the share of them whose effect points the same way), ``second_effect`` and ``direction``.
+    missing : str or None
+        Why there are no effects.
+    """
+
+    name: str | None
+    second_name: str | None
+    frame: pd.DataFrame
+    missing: str | None = None
+
+
+def mean_effects(result: StudyResult, candidate: str, runs: Preferences, level: float) -> MeanEffects:
+    r"""Average the effects of every feature over the splits on which a candidate selected it.
+
+    The variance over splits is times :math:`1/J + n_{test}/n_{train}` (Nadeau and Bengio, 2003), as for scores. No
+    effect is taken for more precise than one that all rows together would give, whose variance is times
+    :math:`1 + n_{train}/(J n_{test})` for a mean of :math:`J` splits. The features that are looked at are the strongest
+    of many, so a direction is stated by the procedure of Benjamini and Hochberg over all :math:`d` features of the
+    study, and intervals have the level :math:`1 - R\alpha/d` if :math:`R` directions are stated (Benjamini and
+    Yekutieli, 2005): a direction is stated exactly where the interval excludes no effect. Of several classes, the one
+    with the largest effect is reported, and the level is divided by their number.
+    """
+    missing, classes = result.no_effects, result.classes or ()
+    if missing is not None:
+        return MeanEffects(None, None, pd.DataFrame(columns=list(EFFECT_COLUMNS)), missing)
+    splits, columns, values = _find_selected(result, candidate, runs)
+    used, place = np.unique(columns, return_inverse=True)
+    table = result.split_table
+    ratio = (table["n_test"] / table["n_rows"]).loc[splits.tolist()].to_numpy(dtype=np.float64)
+    neutral, several = 0.5 if classes else 0.0, len(classes) > 2
+    moments = [_average(place, value, ratio, used.size, neutral) for value in values.T]
+    group = np.zeros(used.size, dtype=np.int64)
+    if several and used.size:
+        group = np.argmax(np.nan_to_num(np.abs([mean - neutral for mean, *_ in moments]), nan=-1), axis=0)
+    mean, error, n, agreement, spread = (
+        np.array(part)[group, np.arange(used.size)] for part in zip(*moments, strict=True)
+    )
+    whole = WholeSample.of(result, group, spread)
+    tests = len(classes) if several else 1
+    p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral))) * tests, 1.0)
+    shown, share = find_shown(p_values, 1 - level, len(result.feature_names))
+    low, high = _intervals(mean, error, n, share / tests, whole)
+    second = np.full(used.size, np.nan) if several else moments[1][0]
+    rows = [mean, low, high, n.astype(np.int64), agreement, second]
+    frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, rows, strict=False)), index=used)
+    frame["direction"] = [
+        describe_direction(result, bool(above), int(number)) if stated else NO_DIRECTION
+        for above, number, stated in zip(mean > neutral, group, shown, strict=True)
+    ]
+    second_name = None if several else "standardized difference" if classes else "correlation"
+    return MeanEffects("AUC" if classes else "rank correlation", second_name, frame)
+
+
+@dataclass(frozen=True)
+class WholeSample:
+    """How precise the effect of a feature is that all rows together give, each row or group counted once.
+
+    Attributes
+    ----------
+    first, second : ndarray
+        For AUCs the number of rows in the class that an effect belongs to, and in all others; for correlations
+        ``first`` is the number of rows and ``second`` is 0.
+    spread : ndarray
+        By how much the standard error grows as the effect is a mean over a few splits and not that of all rows.
+    """
+
+    first: Floats
+    second: Floats
+    spread: Floats
+
+    @classmethod
+    def of(cls, result: StudyResult, group: NDArray[np.int64], spread: Floats) -> "WholeSample":
+        """Count the rows; ``group`` is the class that the effect of each feature belongs to."""
+        record = result.data
+        units = 1.0 if record.n_groups is None else record.n_groups / record.rows
+        if not record.classes:
+            return cls(np.full(group.size, record.rows * units), np.zeros(group.size), spread)
+        sizes = np.array([count for _, count in record.classes], dtype=np.float64)
+        of_class = sizes[group if sizes.size > 2 else np.full(group.size, sizes.size - 1)]
+        return cls(of_class * units, (record.rows - of_class) * units, spread)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest effect that there can be."""
+        return (0.0, 1.0) if self.second.any() else (-1.0, 1.0)
+
+    def error(self, effect: float) -> Floats:
+        """Standard error of an effect if this is its true value (for AUCs that of Hanley and McNeil, 1982)."""
+        if not self.second.any():
+            return self.spread * (1 - effect**2) / np.sqrt(np.maximum(self.first - 1, 1))
+        auc = max(effect, 1 - effect)
+        first, second = auc / (2 - auc) - auc**2, 2 * auc**2 / (1 + auc) - auc**2
+        variance = auc * (1 - auc) + (self.first - 1) * first + (self.second - 1) * second
+        return self.spread * np.sqrt(np.maximum(variance, 0) / np.maximum(self.first * self.second, 1))
+
+
+def _find_selected(
+    result: StudyResult, candidate: str, runs: Preferences
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Split, feature and effects of every selection of a candidate that has effects."""
+    n_classes, n_features, parts = len(result.classes or ()), len(result.feature_names), result.split_effects(candidate)
+    known = np.concatenate([np.empty(0, np.int64), *(part.split * n_features + part.features for part in parts)])
+    values = np.concatenate([np.empty((0, effect_width(n_classes)), np.float32), *(part.values for part in parts)])
+    indices, pointers = runs.lists()
+    splits = np.repeat(result.split_numbers(runs), np.diff(pointers))
+    wanted = splits * n_features + indices
+    place = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
+    found = known[place] == wanted if known.size else np.zeros(wanted.size, dtype=bool)
+    return splits[found], indices[found].astype(np.int64), values[place[found]].astype(np.float64)
+
+
+def _average(place: NDArray[Any], values: Floats, ratio: Floats, size: int, neutral: float) -> tuple[Floats, ...]:
+    """Of each feature: mean effect, corrected standard error, number of splits, share of them that point its way.
+
+    Last, by how much the standard error of a mean over these splits exceeds that of all rows, if held-out rows of two
+    splits share as many as they would by chance.
+    """
+    known = np.isfinite(values)
+    place, values, ratio = place[known], values[known], ratio[known]
+    n = np.bincount(place, minlength=size).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(place, values, size) / n
+        variance = np.bincount(place, (values - mean[place]) ** 2, size) / (n - 1)
+        share = np.bincount(place, ratio, size) / n
+        error = np.sqrt((1 / n + share) * variance)
+        same = np.sign(values - neutral) == np.sign(mean[place] - neutral)
+        agreement = np.bincount(place, same, size) / n
+        spread = np.sqrt(1 + 1 / (share * n))
+    return mean, np.where(n > 1, error, np.nan), n, agreement, spread
+
+
+def _p_values(away: Floats, error: Floats) -> Floats:
+    """P-values of no effect; 1 for a single split. Without an effect the standard error is known, hence no Student."""
+    p_values = 2 * ndtr(-np.abs(away) / error)
+    return np.where(np.isfinite(p_values), p_values, 1.0)
+
+
+def find_shown(p_values: Floats, alpha: float, n_features: int) -> tuple[NDArray[np.bool_], float]:
+    """Return which effects are shown among all features (Benjamini and Hochberg), and the level left to each."""
+    ordered = np.sort(p_values)
+    passed = np.flatnonzero(ordered <= alpha * np.arange(1, ordered.size + 1) / n_features)
+    stated = int(passed[-1]) + 1 if passed.size else 0
+    share = alpha * max(stated, 1) / n_features
+    return (p_values <= share) & (stated > 0), share
+
+
+def _intervals(mean: Floats, error: Floats, n: Floats, share: float, whole: WholeSample) -> tuple[Floats, Floats]:
+    """All effects that the test does not exclude, each with the precision that it would have itself."""
+    t = ndtri(1 - share / 2)
+    low, high = mean.copy(), mean.copy()
+    for effect in np.linspace(*whole.ends, GRID):
+        possible = np.abs(mean - effect) <= t * np.maximum(error, whole.error(float(effect)))
+        low, high = np.where(possible & (effect < low), effect, low), np.where(possible & (effect > high), effect, high)
+    return np.where(n > 1, low, np.nan), np.where(n > 1, high, np.nan)
+
+
+def describe_direction(result: StudyResult, above: bool, group: int) -> str:
+    """The direction of an effect in words; ``group`` is the class that it belongs to where there are several."""
+    classes = result.classes
+    if classes is None:
+        return f"{'rises' if above else 'falls'} with {result.data.target or 'the target'}"
+    if len(classes) == 2:
+        return f"higher in {class_name(classes[int(above)])}"
+    return f"{'higher' if above else 'lower'} in {class_name(classes[group])}"
+
+
+def class_name(label: Any) -> str:
+    """A class as it stands in a sentence: numbers and signs are called a class."""
+    return label if isinstance(label, str) and label[:1].isalpha() else f"class {label}"
+
+
+def toward_direction(row: Mapping[str, Any], name: str | None) -> tuple[float, float, float]:
+    """Return an effect and its interval as it is told beside its direction: an AUC of the class that is named.
+
+    Where no direction is shown, it stays that of the second class.
+    """
+    effect, low, high = (float(row[column]) for column in ("effect", "effect_low", "effect_high"))
+    turned = name == "AUC" and row["direction"] not in (None, NO_DIRECTION) and effect < 0.5
+    return (1 - effect, 1 - high, 1 - low) if turned else (effect, low, high)
+
+
+MODEL_USE_COLUMNS = ("coefficient", "model_agreement", "model_use")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelUse:
+    """What linear models do with features.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Indexed by the feature's column: the mean ``coefficient``, the share of the models whose coefficient has the
+        sign of the majority (``model_agreement``), and that in words (``model_use``).
+    missing : str or None
+        Why it is not known, or not put into words.
+    """
+
+    frame: pd.DataFrame
+    missing: str | None = None
+
+
+def model_use(
+    result: StudyResult, candidate: str, runs: Preferences, information: Information, level: float
+) -> ModelUse:
+    """Count the signs of each feature's coefficient over the models of the resamples that selected it.
+
+    A sign is put into words only if the candidate is shown to predict better than guessing: on noise, too, the models
+    of resamples that share rows agree. The majority must then differ from one half by the sign test, with the procedure
+    of Benjamini and Hochberg over all features of the study. That describes models of resamples of this data set.
+    """
+    missing = result.no_model_use(candidate)
+    if missing is not None:
+        return ModelUse(pd.DataFrame(columns=list(MODEL_USE_COLUMNS)), missing)
+    columns, values = _find_coefficients(result, candidate, runs)
+    used, place = np.unique(columns, return_inverse=True)
+    n, positive, negative = (
+        np.bincount(place, flags, used.size) for flags in (np.isfinite(values), values > 0, values < 0)
+    )
+    most = np.maximum(positive, negative)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, agreement = np.bincount(place, np.nan_to_num(values), used.size) / n, most / n
+    shown, _ = find_shown(np.minimum(2 * binom.sf(most - 1, n, 0.5), 1.0), 1 - level, len(result.feature_names))
+    informative = information.untested is None and information.shown
+    words = [
+        _describe(result, bool(up), float(share), bool(stated)) if informative and share == share else None
+        for up, share, stated in zip(positive >= negative, agreement, shown, strict=True)
+    ]
+    frame = pd.DataFrame(dict(zip(MODEL_USE_COLUMNS, [mean, agreement, words], strict=True)), index=used)
+    return ModelUse(frame, None if informative else "the models were not shown to predict better than guessing")
+
+
+def _find_coefficients(
+    result: StudyResult, candidate: str, runs: Preferences
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Feature and coefficient of every selection by the resamples that count."""
+    counted = set(result.split_numbers(runs).tolist())
+    parts = [part for part in result.model_coefficients(candidate) if part.split in counted]
+    columns = np.concatenate([np.empty(0, np.int64), *(part.features for part in parts)])
+    return columns, np.concatenate([np.empty(0), *(part.values.astype(np.float64) for part in parts)])
+
+
+def _describe(result: StudyResult, up: bool, share: float, shown: bool) -> str:
+    percent = "more than 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+    if not shown:
+        return "one sign in all of its models, too few to tell" if share == 1 else f"points both ways: {percent}"
+    return f"{_describe_sign(result, up)} in {percent} of its models"
+
+
+def _describe_sign(result: StudyResult, up: bool) -> str:
+    if result.classes is None:
+        return f"{'raises' if up else 'lowers'} the predicted {result.data.target or 'target'}"
+    toward = class_name(result.classes[int(up)])
+    models_odds = "LogisticRegression" in json.dumps(result.plan["estimator"])
+    return f"raises the odds of {toward}" if models_odds else f"moves predictions toward {toward}"
+
+
+HOLDS = "holds"
+OFTEN = "selected often"
+UNTESTED = f"{OFTEN}; whether it carries information was not tested"
+NOT_SHOWN = f"{OFTEN}; not shown to carry information"
+NOT_ABOVE_CHANCE = "not shown to exceed chance"
+AT_MOST_TWICE = "at most twice as often as by chance"
+
+
+def check_features(
+    features: Iterable[Any],
+    result: StudyResult,
+    candidate: str | None = None,
+    *,
+    X: Any = None,
+    level: float = 0.95,
+    threshold: float = 0.5,
+    top: int | None = None,
+    metric: str | None = None,
+) -> pd.DataFrame:
+    """Check a list of features against the resamples of a candidate, name by name.
+
+    Parameters
+    ----------
+    features : iterable of str or int
+        Names of features, or columns where features have no names.
+    result : StudyResult
+        What a study found.
+    candidate : str, optional
+        Name of a candidate; needed if there are several.
+    X : frame or array, optional
+        The data; stand-ins must then be correlated too.
+    level : float
+        Level of the intervals.
+    threshold : float
+        Share of the resamples that a feature should be selected in.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+    metric : str, optional
+        The score by which the candidate must predict better than guessing; the study's first by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
+        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+
+        - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
+          better than guessing,
+        - *selected often*: the interval is above the threshold, but that the features carry information was not
+          shown, or not tested, as the verdict goes on to say,
+        - *takes turns*: only together with its stand-ins,
+        - *undecided*: the interval holds the threshold,
+        - *does not hold*: the interval is below the threshold, but above chance,
+        - *not shown to exceed chance*: the interval holds the frequency of features drawn at random, which is the mean
+          number of selected features over the number of all,
+        - *at most twice as often as by chance*: the interval ends at or below twice that frequency,
+        - *unknown*: no feature of the study has this name.
+
+    See Also
+    --------
+    StudyResult.final_features : The features of a candidate.
+    feature_table : How often each feature was selected.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> names = ["petal width (cm)", "sepal width (cm)", "petal color"]
+    >>> checked = hf.check_features(names, result, "anova(size=2)")
+    >>> checked[["count", "frequency", "verdict"]].reset_index()
+                feature  count  frequency                              verdict
+    0  petal width (cm)     20        1.0                                holds
+    1  sepal width (cm)      0        0.0  at most twice as often as by chance
+    2       petal color      0        NaN                              unknown
+    """
+    check_level(level)
+    name = _choose_only_candidate(result, candidate)
+    frequencies = count_frequencies(result, name, top, X)
+    often = often_label(compare_with_guessing(result, name, metric))
+    column = {str(feature): place for place, feature in enumerate(frequencies.runs.features)}
+    names = list(features)
+    places = [column.get(str(feature)) for feature in names]
+    known = check_columns([place for place in places if place is not None], frequencies, level, threshold, often)
+    rows = [
+        {"feature": name, **(UNKNOWN if place is None else known[place])}
+        for name, place in zip(names, places, strict=True)
+    ]
+    columns = ["feature", *UNKNOWN]
+    return pd.DataFrame(rows, columns=columns).set_index("feature")
+
+
+def often_label(information: Information) -> str:
+    """The verdict on a feature that is selected often: it holds only if the features carry information."""
+    if information.untested:
+        return UNTESTED
+    return HOLDS if information.shown else NOT_SHOWN
+
+
+def _choose_only_candidate(result: StudyResult, candidate: str | None) -> str:
+    if candidate is not None:
+        return candidate
+    if len(result.candidates) > 1:
+        raise ValueError(
+            f"Expected candidate= to say which of {len(result.candidates)} to check the list against, got none "
+            f"({', '.join(result.candidates[:10])})."
+        )
+    return result.candidates[0]
+
+
+UNKNOWN: dict[str, Any] = {
+    "count": 0, "frequency": math.nan, "low": math.nan, "high": math.nan, "with_stand_ins": math.nan, "stand_ins": (),
+    "verdict": "unknown",
+}  # fmt: skip
+"""What is said of a name that no feature of the study has."""
+
+
+def check_columns(
+    columns: Sequence[int], frequencies: Frequencies, level: float, threshold: float, often: str
+) -> dict[int, dict[str, Any]]:
+    """What is said of features of the study, by column."""
+    runs = frequencies.runs
+    low, high = frequencies.intervals(columns, level)
+    together = frequencies.together(columns)
+    joint, _ = frequency_interval(np.round(together * runs.n_runs).astype(np.int64), runs.n_runs, level)
+    return {
+        column: {
+            "count": int(runs.counts[column]), "frequency": float(runs.frequency[column]), "low": float(low[place]),
+            "high": float(high[place]), "with_stand_ins": float(together[place]),
+            "stand_ins": frequencies.names(column),
+            "verdict": often if low[place] > threshold
+            else _judge_rare(low[place], high[place], joint[place], runs.density, threshold),
+        }
+        for place, column in enumerate(columns)
+    }  # fmt: skip
+
+
+def _judge_rare(low: float, high: float, joint: float, chance: float, threshold: float) -> str:
+    """The verdict on a feature whose frequency is not shown to be above the threshold.
+
+    ``joint`` is the lower end of the frequency of it or its stand-ins, ``chance`` that of a feature drawn at random.
+    """
+    if low > chance and joint > threshold:
+        return "takes turns"
+    if low <= chance and high < threshold:
+        return AT_MOST_TWICE if high <= 2 * chance else NOT_ABOVE_CHANCE
+    return "does not hold" if high < threshold else "undecided"
+
+
+def default_candidate(result: StudyResult) -> str:
+    """Return the candidate that a report is about: the one that the usual rule chooses, else the most stable one."""
+    if not result.finished:
+        raise UnansweredError("No fit has succeeded, so there is no candidate to look at.", "no fit has succeeded")
+    if len(result.candidates) == 1:
+        return result.candidates[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if result.has_scores:
+            try:
+                return result.choose().candidate
+            except ValueError:  # scores or stabilities are undefined
+                pass
+        common, estimates = result.common_measure(), dict[str, StabilityEstimate | str]()
+        for name in result.finished:
+            try:
+                estimates[name] = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
+            except ValueError as error:
+                estimates[name] = str(error)
+    return most_stable(estimates) or result.finished[0]
+
+
+def most_stable(estimates: Mapping[str, StabilityEstimate | str]) -> str | None:
+    """Return the candidate whose estimate is best; None if none has a stability."""
+    known = {
+        name: estimate
+        for name, estimate in estimates.items()
+        if isinstance(estimate, StabilityEstimate) and estimate.value == estimate.value
+    }
+    if not known:
+        return None
+    measure = find_measure(next(iter(known.values())).measure.split("(")[0])
+    best = max if measure.higher_is_better else min
+    return best(known, key=lambda name: known[name].value)
+
+
+def features_that_count(result: StudyResult, candidate: str) -> int | None:
+    """Return how many of the best features of a candidate's rankings or weights count; None if it gives subsets."""
+    if result.kinds.get(candidate) == "subset":
+        return None
+    return result.common_measure().top or common_size([], len(result.feature_names))
+
 
 SHOWN_ROWS = 20
 SCOPE = (
@@ -133,8 +850,6 @@ class SelectedFeatures(ResultMixin):
 
     def _card(self) -> Card:
         """The table as it is printed: an AUC is that of the class in which the feature is higher."""
-        from holdfast.tradeoff.effects import toward_direction
-
         name, first = self.effect or "effect", self.frame[["feature", "frequency", "low", "high", "verdict"]]
         rows = [{str(key): value for key, value in row.items()} for row in self.frame.to_dict(orient="records")]
         told = pd.DataFrame(
@@ -222,7 +937,7 @@ def selected_features(
     parts = checked.reset_index()[["feature", "count", "frequency", "low", "high", "verdict"]]
     frame = parts.assign(
         direction=strengths["direction"].where(strengths["direction"].notna(), None).to_numpy(),
-        **{column: strengths[column].to_numpy(dtype=float) for column in COLUMNS if column != "direction"},
+        **{column: strengths[column].to_numpy(dtype=float) for column in EFFECT_COLUMNS if column != "direction"},
         model_use=uses["model_use"].where(uses["model_use"].notna(), None).to_numpy(),
         **{column: uses[column].to_numpy(dtype=float) for column in ("model_agreement", "coefficient")},
         stand_ins=checked["stand_ins"].to_numpy(),

@@ -17,7 +17,6 @@ from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.serialization import from_plain
-from holdfast.study.effects import QUANTILES, THIRDS
 from holdfast.study.store.schema import (
     BASELINES,
     FORMAT,
@@ -31,6 +30,7 @@ from holdfast.study.store.schema import (
     wrap_sum,
 )  # fmt: skip
 from holdfast.study.store.store import Store, StoreError
+from holdfast.study.work import QUANTILES, THIRDS
 
 MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -305,9 +305,8 @@ def _are_weights(blob: bytes, n_features: int) -> bool:
 def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> Faulty:
     subset = np.array([row[2] == "subset" and row[3] is not None for row in rows], dtype=bool)
     faulty = np.zeros(len(rows), dtype=bool)
-    faulty[subset] = _faulty_columns(
-        [rows[place][3] for place in np.flatnonzero(subset)], facts.n_features, ascending=True
-    )
+    preferences = [row[3] for row, is_subset in zip(rows, subset, strict=True) if is_subset]
+    faulty[subset] = _faulty_columns(preferences, facts.n_features, ascending=True)
     for place, (candidate, split, kind, preference, predictions, scores, coefficients, *_) in enumerate(rows):
         ordering, size = facts.cuts.get(candidate, (-1, 0))
         if preference is None:  # then it is a cut of an order

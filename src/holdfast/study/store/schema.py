@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
-from holdfast.study.effects import pack_effects
-from holdfast.study.work import Finished, Outcome, SplitOrder
+from holdfast.study.work import Finished, Outcome, SplitOrder, pack_effects
 
 FORMAT = 4
 Row = tuple[Any, ...]

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
-from holdfast.study.effects import SplitEffects, join_effects, pack_effects, unpack_effects
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row, wrap_sum
-from holdfast.study.work import Finished
+from holdfast.study.work import Finished, SplitEffects, join_effects, pack_effects, unpack_effects
 
 AT_ONCE = 500
 """How many rows are held in memory at a time while they are written."""

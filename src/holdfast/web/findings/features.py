@@ -20,9 +20,17 @@ from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import take_best
 from holdfast.tradeoff import SelectedFeatures, check_features
-from holdfast.tradeoff.checked import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
-from holdfast.tradeoff.information import compare_with_guessing
-from holdfast.tradeoff.reported import default_candidate, features_that_count
+from holdfast.tradeoff.selected import (
+    AT_MOST_TWICE,
+    HOLDS,
+    NOT_ABOVE_CHANCE,
+    NOT_SHOWN,
+    OFTEN,
+    UNTESTED,
+    compare_with_guessing,
+    default_candidate,
+    features_that_count,
+)
 from holdfast.web.findings.candidates import quietly
 from holdfast.web.results import Snapshot
 

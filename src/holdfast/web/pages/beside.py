@@ -18,11 +18,9 @@ from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Labels, Score, Stability
 from holdfast.study import StudyResult
 from holdfast.study.common_measure import CommonMeasure, common_size
-from holdfast.study.score_intervals import mean_score_interval, score_range
-from holdfast.study.summary import corrected_error
+from holdfast.study.tables import corrected_error, mean_score_interval, score_range
 from holdfast.tradeoff.changes import compare_scores
-from holdfast.tradeoff.differences import differ, usual_test
-from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import RULES
 from holdfast.web.findings.candidates import (
     CommonOptions,

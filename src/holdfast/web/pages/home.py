@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from starlette.responses import StreamingResponse
 
-from holdfast.benchmarking.folder import LIST
+from holdfast.benchmarking.running import LIST
 from holdfast.web.launcher import StudyState
 from holdfast.web.overviews import StudyOverview
 from holdfast.web.routing import Routes

@@ -18,10 +18,9 @@ from holdfast.report.records import Labels
 from holdfast.report.summary import describe_guessing
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
-from holdfast.tradeoff.alternatives import describe_certainty
-from holdfast.tradeoff.choice import Choice
-from holdfast.tradeoff.information import Information, compare_with_guessing, why_no_scores
+from holdfast.tradeoff.choice import Choice, describe_certainty
 from holdfast.tradeoff.rules import RULES, Rule
+from holdfast.tradeoff.selected import Information, compare_with_guessing, why_no_scores
 from holdfast.web.choices import NamedOption
 from holdfast.web.findings.candidates import (
     CommonOptions,

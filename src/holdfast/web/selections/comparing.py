@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.inference.comparisons import Comparisons, compare_many
+from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons
 from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
-from holdfast.inference.sides import are_paired
 from holdfast.io.exported import is_exported
 from holdfast.io.questions import Question, ReadingError
 from holdfast.measures import UndefinedStabilityWarning
@@ -22,7 +21,7 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.report.features import show_name
 from holdfast.report.measured import THRESHOLD
 from holdfast.study.common_measure import choose_common_measure
-from holdfast.study.export import read_designed
+from holdfast.study.tables import read_designed
 from holdfast.web.selections.reading import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
 from holdfast.web.selections.records import Estimated
 from holdfast.web.tasks import task

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.inference.designs import DesignedRuns
-from holdfast.inference.evaluation import Undefined
+from holdfast.inference.estimate import Undefined
 from holdfast.io.exported import is_exported
 from holdfast.io.questions import ReadingError, ask_n_features, plain_note
 from holdfast.io.selections import holds_matrix, least_features, pick_candidate, read_lists, read_selections
@@ -16,7 +16,7 @@ from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.common_measure import USUAL
-from holdfast.study.export import read_designed
+from holdfast.study.tables import read_designed
 from holdfast.web.choices import NamedOption, needs_only_runs
 from holdfast.web.selections.cache import keep, recall
 from holdfast.web.selections.layouts import UNNAMED, AskedLayout, find_layout, read_orders, read_unnamed

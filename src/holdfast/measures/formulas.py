@@ -1,0 +1,287 @@
+r"""Measures of sets, as plain formulas.
+
+Pairwise measures take ``r`` (features shared), ``k1`` and ``k2`` (sizes of the two sets) and ``d`` (all features); they
+are averaged over all ordered pairs of runs. Measures by frequency are a term in ``h`` (how many of ``M`` runs selected
+a feature), summed over features, and a function that finishes the sum, with ``q`` the number of all selections.
+Division of zero by zero means undefined.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from holdfast.checks import is_number
+from holdfast.measures.forms import Floats, PairTally, correlation_sums, distance_sums, pair_sums
+from holdfast.preferences import Preferences, Ties
+
+# Pairwise
+
+
+def hamming(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Share of the features on which the two sets agree, absent ones included."""
+    return 1 - (k1 + k2 - 2 * r) / d
+
+
+def jaccard(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over features in either set."""
+    return r / (k1 + k2 - r)
+
+
+def dice(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over the mean size."""
+    return 2 * r / (k1 + k2)
+
+
+def ochiai(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Shared features over the geometric mean size."""
+    return r / np.sqrt(k1 * k2)
+
+
+def pog(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Share of the first set's features that are in the second."""
+    return r / k1
+
+
+def _above_chance(r: Any, k1: Any, k2: Any, d: int, most: Any) -> Floats:
+    """(r − E) / (most − E) with E = k1·k2/d, the overlap expected by chance."""
+    expected = k1 * k2 / d
+    return (r - expected) / (most - expected)
+
+
+def kuncheva(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be, for sets of one size."""
+    return _above_chance(r, k1, k2, d, most=k1)
+
+
+def lustgarten(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the range that the overlap can have."""
+    return (r - k1 * k2 / d) / (np.minimum(k1, k2) - np.maximum(0, k1 + k2 - d))
+
+
+def wald(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be: the smaller set."""
+    return _above_chance(r, k1, k2, d, most=np.minimum(k1, k2))
+
+
+def npog(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the most there could be: the first set."""
+    return _above_chance(r, k1, k2, d, most=k1)
+
+
+def kappa(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Cohen's kappa: overlap above chance over the mean size above chance."""
+    return _above_chance(r, k1, k2, d, most=(k1 + k2) / 2)
+
+
+def unadjusted(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Overlap above chance over the geometric mean size above chance."""
+    return _above_chance(r, k1, k2, d, most=np.sqrt(k1 * k2))
+
+
+def pearson(r: Any, k1: Any, k2: Any, d: int) -> Floats:
+    """Correlation of the two 0/1 vectors; two empty or two full sets 1, one empty or full 0 (2016, section 4.1)."""
+    spread = np.sqrt((k1 * (d - k1)) * (k2 * (d - k2)).astype(float))
+    constant = spread == 0
+    value = (d * r - k1 * k2) / np.where(constant, 1, spread)
+    return np.where(constant, np.where(k1 == k2, 1.0, 0.0), value)
+
+
+# By frequency
+
+
+def nogueira_term(h: Floats, M: Any) -> Floats:
+    """Unbiased variance of a feature's selection."""
+    return h * (M - h) / (M * (M - 1))
+
+
+def nogueira(total: Any, q: Any, M: Any, d: int) -> Any:
+    r"""One minus the mean selection variance over its value under random choice.
+
+    .. math:: 1 - \frac{\frac1d \sum_f \frac{M}{M-1}\,\hat p_f (1-\hat p_f)}{\frac{\bar k}{d}\,(1-\frac{\bar k}{d})}
+    """
+    density = q / (M * d)
+    return 1 - total / d / (density * (1 - density))
+
+
+def nogueira_from_overlap(overlap: Any, size: Any, d: int) -> Any:
+    """The same from the mean overlap of two runs: the selection variances sum to the mean size less the overlap."""
+    return 1 - (size - overlap) / (size * (1 - size / d))
+
+
+def goh_term(h: Floats, M: Any) -> Floats:
+    """A feature's frequency."""
+    return h / M
+
+
+def goh(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean frequency over all features, which is the mean share selected."""
+    return total / d
+
+
+def guzman_term(h: Floats, M: Any) -> Floats:
+    """p log p."""
+    return xlogy(h / M, h / M)
+
+
+def guzman(total: Any, q: Any, M: Any, d: int) -> Any:
+    """One minus the Jensen–Shannon divergence of the runs over its value for random sets."""
+    k = q / M
+    return 1 - (total / d) / (k / d * np.log(k / d))
+
+
+def cw_rel_term(h: Floats, M: Any) -> Floats:
+    """h (h − 1)."""
+    return h * (h - 1)
+
+
+def cw_rel(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Weighted consistency between the least and the most that ``q`` selections in ``M`` runs allow."""
+    over_features, over_runs = q % d, q % M
+    least = over_features**2 - q**2 - d * over_features
+    return (d * (q + total) + least) / (d * (over_runs**2 + M * (q - over_runs)) + least)
+
+
+def lausser_term(h: Floats, M: Any) -> Floats:
+    """p²."""
+    return (h / M) ** 2
+
+
+def lausser(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean squared frequency of the selected features."""
+    return total / (q / M)
+
+
+def novovicova_term(h: Floats, M: Any) -> Floats:
+    """h log₂ h / log₂ M."""
+    return xlogy(h, h) / np.log(M)
+
+
+def novovicova(total: Any, q: Any, M: Any, d: int) -> Any:
+    """Mean logarithm of how often selected features were selected, over its largest value."""
+    return total / q
+
+
+# Functions of all runs
+
+
+def davis(preferences: Preferences, alpha: float) -> float:
+    """Mean frequency of the features ever selected, less a penalty ``alpha`` for large sets; at least 0."""
+    if not is_number(alpha) or not alpha >= 0:
+        raise ValueError(f"Expected alpha of at least 0, got {alpha}: a negative penalty leaves the range [0, 1].")
+    ever = np.count_nonzero(preferences.counts)
+    if ever == 0 or preferences.n_runs < 2:
+        return np.nan
+    penalty = alpha * np.median(preferences.sizes) / preferences.n_features
+    return float(max(0.0, preferences.frequency.sum() / ever - penalty))
+
+
+def krizek(preferences: Preferences) -> float:
+    """Entropy in bits of the distinct sets; 0 if all runs agree."""
+    if preferences.n_runs < 2:
+        return np.nan
+    indices, indptr = preferences.lists()
+    times = Counter(indices[indptr[run] : indptr[run + 1]].tobytes() for run in range(preferences.n_runs))
+    p = np.array(list(times.values())) / preferences.n_runs
+    return float(-(p @ np.log2(p))) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def weight_correlation(weights: Floats) -> PairTally:
+    """Pearson correlation of the weights of two runs."""
+    largest = np.abs(weights).max(axis=1, keepdims=True)
+    scaled = weights / np.where(largest > 0, largest, 1)  # so that neither squares nor sums leave the range of floats
+    centered = scaled - scaled.mean(axis=1, keepdims=True)
+    constant = np.ptp(weights, axis=1) == 0
+    return correlation_sums([centered], np.where(constant, 0, np.linalg.norm(centered, axis=1)))
+
+
+def spearman(ranks: Floats, ties: Ties = "average", random_state: int = 0) -> PairTally:
+    """Pearson correlation of the ranks of two runs, ties at their average rank or broken at random."""
+    if ties != "average":
+        ranks = Preferences.from_rankings(ranks).to_ranking(ties=ties, random_state=random_state).matrix()
+    return weight_correlation(ranks)
+
+
+def kendall(ranks: Floats) -> PairTally:
+    """Kendall's tau-b: the correlation of the signs of all differences between two features' ranks."""
+    n_features = ranks.shape[1]
+
+    def signs() -> Iterator[Floats]:
+        for feature in range(n_features - 1):
+            yield np.sign(ranks[:, feature, None] - ranks[:, feature + 1 :])
+
+    n_untied = [_untied_pairs(row) for row in ranks]
+    return correlation_sums(signs(), np.sqrt(n_untied))
+
+
+def rank_variance(ranks: Floats) -> PairTally:
+    """One minus the mean variance of a feature's rank over its value for random orders."""
+    n_runs, d = ranks.shape
+    expected = (d**2 - 1) / 12
+    if expected == 0:
+        return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
+    to_others, distances = distance_sums(ranks)
+    scale, pairs = 2 * d * expected, np.full(n_runs, 2 * (n_runs - 1))
+    sums = 2 * (n_runs - 1 - to_others / scale)
+    if distances is None:
+        return PairTally(sums, pairs)
+    similarities = 1 - distances / scale
+    squares = float((similarities**2).sum() - (np.diag(similarities) ** 2).sum())
+    return PairTally(sums, pairs, squares, matrix=similarities)
+
+
+def canberra(ranks: Floats, k: int | None = None) -> PairTally:
+    """One minus the Canberra distance of two rankings over its value for random ones; ranks beyond ``k`` are k + 1."""
+    n_runs, d = ranks.shape
+    k = d if k is None else k
+    if not (is_number(k) and 1 <= k <= d and k == int(k)):
+        raise ValueError(f"Expected a whole number k from 1 to the {d} features, got {k}.")
+    cut = np.where(ranks > k, k + 1, ranks)
+    expected = random_canberra(d, int(k))
+    if expected == 0:
+        return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
+
+    def with_following(run: int) -> Floats:
+        others = cut[run + 1 :]
+        return 1 - (np.abs(cut[run] - others) / (cut[run] + others)).sum(axis=1) / expected
+
+    return pair_sums(n_runs, with_following)
+
+
+def random_canberra(d: int, k: int) -> float:
+    """Expected Canberra distance of two random orders of ``d`` features, ranks beyond ``k`` set to k + 1."""
+    harmonic = np.concatenate([[0], np.cumsum(1 / np.arange(1, 2 * k + 2))])
+    a = np.arange(1, k + 2)
+    below = 2 * a * (harmonic[2 * a - 1] - harmonic[a]) - (a - 1)  # Σ over b < a of (a − b)/(a + b)
+    return float(2 * (below[:-1].sum() + (d - k) * below[-1]) / d)
+
+
+def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
+    """Agreement of two runs at every depth, the depths weighted by ``p`` per step, so that the top counts most."""
+    if not is_number(p) or not 0 < p < 1:
+        raise ValueError(f"Expected p between 0 and 1, got {p}: the smaller, the more the top counts.")
+    n_runs, d = ranks.shape
+    depth = min(d, int(np.ceil(np.log(1e-18) / np.log(p))))  # what lies deeper weighs less than rounding
+    from scipy.stats import rankdata  # half a second to import
+
+    place = rankdata(ranks, method="min", axis=1).astype(np.int64)  # tied features enter together
+    entered = np.stack([np.bincount(np.minimum(row, depth + 1), minlength=depth + 2)[1:-1].cumsum() for row in place])
+    weight = (1 - p) / p * p ** np.arange(1, depth + 1)
+    weight[-1] += p**depth  # the last agreement goes on for ever
+
+    def with_following(run: int) -> Floats:
+        top = np.flatnonzero(place[run] <= depth)
+        later = np.minimum(np.maximum(place[run, top], place[run + 1 :, top]), depth + 1)
+        codes = later + (depth + 2) * np.arange(len(later))[:, None]
+        joint = np.bincount(codes.ravel(), minlength=(depth + 2) * len(later)).reshape(len(later), -1)
+        shared = joint[:, 1:-1].cumsum(axis=1)
+        return 2 * shared / (entered[run] + entered[run + 1 :]) @ weight
+
+    return pair_sums(n_runs, with_following)
+
+
+def _untied_pairs(row: Floats) -> int:
+    _, times = np.unique(row, return_counts=True)
+    return int(row.size * (row.size - 1) // 2 - (times * (times - 1) // 2).sum())
