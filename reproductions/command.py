@@ -9,7 +9,8 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import Json
 from holdfast.cli.running import stopped_cleanly
-from holdfast.cli.terminal import console, notes, print_json, say, table
+from holdfast.cli.terminal import console, notes, print_json, say, table, write_json
+from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
     from reproductions.kept import KeptOutcome
@@ -65,7 +66,8 @@ def reproduce(
             say=(lambda line: None) if quiet else say,
         )  # fmt: skip
     if as_json:
-        print_json("reproduction", {"outcomes": found, "undone": undone, "pages": str(out)})
+        record = {"schema": "holdfast.reproduction/1", "outcomes": found, "undone": undone, "pages": str(out)}
+        write_json(to_json(record))
     else:
         _print(found, undone, out)
     if any(reason.startswith("failed") for reason in undone.values()):

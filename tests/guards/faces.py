@@ -162,8 +162,6 @@ CALLS = [
 
 LONGER_CALLS = [
     ("demo", "-n", "3", "--quiet"),
-    ("reproduce", "--list"),
-    ("reproduce", "kalousis2005", "--quick", "--quiet"),
 ]
 """Calls that take some seconds."""
 

@@ -39,8 +39,27 @@ def describe(thing: Any) -> Any:
     return {_path(type(thing)): state or joblib.hash(thing)}
 
 
+NAMED_IN_PLANS = {
+    "selectors.baseline": ("RandomSelector",),
+    "selectors.ensemble": ("EnsembleSelector",),
+    "selectors.grouped": ("GroupedSelector",),
+    "selectors.information": ("InformationGain", "SymmetricalUncertaintyFilter"),
+    "selectors.relief": ("ReliefF",),
+    "selectors.rfe": ("HybridRFE",),
+    "resampling.drawn": ("Bootstrap", "ComplementaryPairs", "NestedSubsamples", "Subsample"),
+    "resampling.folds": ("Folds", "NestedFolds"),
+    "resampling.given": ("GivenSplits",),
+    "resampling.halvings": ("Halvings",),
+    "resampling.unsampled": ("NewSeeds", "Noise"),
+}
+"""Modules by which stores of format 4 name classes that are defined elsewhere now."""
+_MODULES = {name: f"holdfast.{module}" for module, names in NAMED_IN_PLANS.items() for name in names}
+
+
 def _path(thing: Any) -> str:
-    return f"{getattr(thing, '__module__', None) or 'builtins'}.{getattr(thing, '__qualname__', repr(thing))}"
+    module = getattr(thing, "__module__", None) or "builtins"
+    name = getattr(thing, "__qualname__", repr(thing))
+    return f"{_MODULES.get(name, module) if module.startswith('holdfast.') else module}.{name}"
 
 
 def _code(thing: Any) -> str:
