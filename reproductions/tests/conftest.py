@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from reproductions.command import app
 
 from holdfast.cli import run
+from reproductions.command import app
 
 
 @pytest.fixture

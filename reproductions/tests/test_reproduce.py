@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from reproductions import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
-from reproductions.kept import find_kept
-from reproductions.pages import slim_svg, summarize_verdicts
 
 import holdfast as hf
 from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
+from reproductions import Check, Outcome, Picture, Table, Workbench, experiments, reproduce, running
+from reproductions.kept import find_kept
+from reproductions.pages import slim_svg, summarize_verdicts
 
 ROOT = Path(__file__).parents[2]
 NUMBER = {"published": 0.5, "tolerance": 0.01, "because": "printed to two digits"}

@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reproductions import Workbench
-from reproductions.experiments import find_experiments
-from reproductions.gulgezen2009 import criteria, published, ranks
-from reproductions.gulgezen2009.nested import Nested, run_study
-from reproductions.gulgezen2009.published import ALPHAS, QUARTER
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 import holdfast as hf
+from reproductions import Workbench
+from reproductions.experiments import find_experiments
+from reproductions.gulgezen2009 import criteria, published, ranks
+from reproductions.gulgezen2009.nested import Nested, run_study
+from reproductions.gulgezen2009.published import ALPHAS, QUARTER
 
 EXPERIMENTS = [item.name for item in find_experiments(["gulgezen2009"])]
 

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+
+from holdfast.datasets.catalog import DATASETS
+from holdfast.datasets.real import Dataset
 from reproductions import Workbench
 from reproductions.experiments import load_experiments
 from reproductions.hamer2020 import figure1, figure2, table1
 from reproductions.hamer2020.curves import Curves, Estimate
 from reproductions.hamer2020.studies import FORCED, GV, TABLE_1, WEIGHTS, K
-
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import Dataset
 
 
 class MadeUp(Workbench):

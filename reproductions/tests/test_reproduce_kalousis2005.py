@@ -5,6 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+
+import holdfast as hf
+from holdfast.datasets.catalog import DATASETS
+from holdfast.datasets.real import Dataset
+from holdfast.inference import StabilityEstimate
+from holdfast.inference.intervals import Student
 from reproductions.experiments import find_experiments
 from reproductions.kalousis2005.figure1 import _across, judge_maps
 from reproductions.kalousis2005.figure2 import usual_sizes
@@ -13,12 +19,6 @@ from reproductions.kalousis2005.published import METHODS, TABLE_2, TABLE_3, TIES
 from reproductions.kalousis2005.table2 import judge_numbers, judge_words
 from reproductions.kalousis2005.ties import judge_printed, judge_simulated
 from reproductions.workbench import Workbench
-
-import holdfast as hf
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import Dataset
-from holdfast.inference import StabilityEstimate
-from holdfast.inference.intervals import Student
 
 EXPERIMENTS = {item.short: item for item in find_experiments(["kalousis2005"])}
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+import holdfast as hf
 from reproductions import Workbench
 from reproductions.experiments import load_experiments
 from reproductions.nogueira2016 import lasso, measures
-
-import holdfast as hf
 
 EXPERIMENTS = ["examples", "figure1", "figure2", "figure4", "figure5", "table2"]
 

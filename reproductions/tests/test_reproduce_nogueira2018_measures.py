@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reproductions import EXPERIMENTS, Workbench
-from reproductions.experiments import load_experiments
-from reproductions.nogueira2018 import appendix, enumeration, inference, stability_selection
 
 import holdfast as hf
 from holdfast import datasets, selectors
 from holdfast.testing import mean_by_chance
+from reproductions import EXPERIMENTS, Workbench
+from reproductions.experiments import load_experiments
+from reproductions.nogueira2018 import appendix, enumeration, inference, stability_selection
 
 MINE = ("figure1", "figure2", "table2", "figure3", "coverage", "figure5", "appendix")
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
 from reproductions import Workbench, redundancy
 from reproductions.experiments import load_experiments
 from reproductions.nogueira2018 import elastic_net, lasso
 from reproductions.redundancy import FinalErrors, LassoFindings, check_draw, check_errors, check_gain
-from scipy import stats
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 EXPERIMENTS = ["figure6", "figure7", "table5", "figure10"]
 
