@@ -24,7 +24,7 @@ from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.requirements import check_estimator
 from holdfast.study.result import StudyResult
 from holdfast.study.running import StudyRun, TargetPrecision, extend
-from holdfast.study.store import estimate_bytes, mend, open_to_write
+from holdfast.study.store import estimate_bytes, open_to_write, repair
 from holdfast.study.stored import read_stored
 from holdfast.study.work import FastModels, Task, work
 
@@ -216,7 +216,7 @@ class Study:
         run = StudyRun(self, data, keep_predictions, only, record)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), self.families)
-            if mend(opened):
+            if repair(opened):
                 opened.add_splits(run.splits(extend(run.perturbation, opened)))
             if retry_failures:
                 opened.forget_failures([name for family in self.families for name in family.names])

@@ -1,12 +1,12 @@
 """The SQLite file of a study: the only place with SQL, and the only user of sqlite3.
 
-``schema`` declares the tables and makes rows, ``store`` writes them, ``checking`` tells sound rows from damaged ones
-and drops these so that they are recomputed, ``opening`` says who may write, ``reading`` reads all of one moment.
+From the outside in: ``opening`` lets one process write and any number read, ``reading`` reads what a study knows,
+whole or in part, and verifies it, ``store`` writes it, ``checking`` tells sound rows from damaged ones and drops these
+so that they are recomputed, ``schema`` declares the tables and makes their rows.
 """
 
 from holdfast.study.store.checking import Checks as Checks
-from holdfast.study.store.checking import TableCheck as TableCheck
-from holdfast.study.store.checking import mend as mend
+from holdfast.study.store.checking import repair as repair
 from holdfast.study.store.opening import copy_store as copy_store
 from holdfast.study.store.opening import find_writer as find_writer
 from holdfast.study.store.opening import holds_lock as holds_lock
@@ -16,7 +16,6 @@ from holdfast.study.store.opening import open_to_write as open_to_write
 from holdfast.study.store.reading import Overview as Overview
 from holdfast.study.store.reading import Progress as Progress
 from holdfast.study.store.reading import StoredPlan as StoredPlan
-from holdfast.study.store.reading import Verification as Verification
 from holdfast.study.store.reading import read_meta as read_meta
 from holdfast.study.store.reading import read_overview as read_overview
 from holdfast.study.store.reading import read_plan as read_plan

@@ -1,45 +1,40 @@
-"""Sound and damaged rows of a store, distinguished by checksums, totals and content; damaged ones are dropped."""
+"""Sound and damaged rows of a store, distinguished by checksums, totals and content; damaged ones are dropped.
+
+Checksums do not tell whether a store was made to harm: a row is damaged as well if it was sealed rightly and cannot be.
+"""
 
 import json
 import sqlite3
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import compress, islice
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.declared import is_about
 from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
-from holdfast.serialization import from_plain
-from holdfast.study.store.schema import (
-    BASELINES,
-    FORMAT,
-    META,
-    TABLES,
-    TOTALS,
-    Row,
-    Table,
-    unpack_rows,
-    unpack_weights,
-    wrap_sum,
-)  # fmt: skip
+from holdfast.serialization import read_plain
+from holdfast.study.store import schema
+from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
 from holdfast.study.work import QUANTILES, THIRDS
 
-MOST_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
-MOST_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
-MOST_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
-SHOWN = 5
-Faulty = Sequence[bool] | NDArray[np.bool_]
+MAX_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
+MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
+MAX_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
+MAX_NAMED = 5
+PLAN_TABLES = ("meta", "families", "candidates")
+"""What a study is, whatever happened to its outcomes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TableCheck:
     """A table that was read with its checksums.
 
@@ -58,7 +53,7 @@ class TableCheck:
     """
 
     table: Table
-    rows: list[Row]
+    rows: list[Row] = field(default_factory=list)
     damaged: list[Row] = field(default_factory=list)
     n: int | None = None
     stale: bool = False
@@ -73,13 +68,20 @@ class TableCheck:
         """Whether all is as it was written."""
         return not (self.damaged or self.n is None or self.stale or self.missing)
 
-    def without(self, faulty: Faulty) -> "TableCheck":
-        """The same, with these rows among the damaged ones."""
-        if not any(faulty):
-            return self
-        rows = [row for row, bad in zip(self.rows, faulty, strict=True) if not bad]
-        more = [row for row, bad in zip(self.rows, faulty, strict=True) if bad]
-        return replace(self, rows=rows, damaged=[*self.damaged, *more])
+    @property
+    def is_unusable(self) -> bool:
+        """Whether something is lost that cannot be recomputed; of the plan, some answers can be."""
+        if self.table.recomputable:
+            return False
+        lost = [row for row in self.damaged if self.table is not schema.META or row[0] not in OPTIONAL]
+        return bool(lost or self.stale or self.missing)
+
+    def drop(self, is_possible: Callable[[Row], bool]) -> None:
+        """Count the rows that cannot be among the damaged ones."""
+        possible = [is_possible(row) for row in self.rows]
+        if not all(possible):
+            self.damaged += compress(self.rows, [not right for right in possible])
+            self.rows = list(compress(self.rows, possible))
 
 
 Checks = dict[str, TableCheck]
@@ -88,286 +90,202 @@ Checks = dict[str, TableCheck]
 def take_tables(connection: sqlite3.Connection) -> Checks:
     """Read all tables as they are: those that this process has checked or written itself."""
     return {
-        name: TableCheck(table=table, rows=[row[:-1] for row in connection.execute(table.select())])
-        for name, table in TABLES.items()
+        name: TableCheck(table=table, rows=[row[:-1] for row in connection.execute(table.select)])
+        for name, table in schema.TABLES.items()
     }
 
 
 def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
     """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
-    totals = {row[0]: row[1:] for row in _read(connection, TOTALS, (None, None)).rows}
-    checks = {name: _read(connection, TABLES[name], totals.get(name, (None, None))) for name in names or TABLES}
-    for name, check in checks.items():
-        checks[name] = check.without(faulty_meta(check.rows) if name == "meta" else _faulty_json(check))
-    facts = _facts(checks) if names is None else None
-    if facts is not None:
-        for name, check in checks.items():
-            checks[name] = check = check.without(_faulty_keys(check, facts))
-            if name in CONTENTS:
-                checks[name] = check = check.without(CONTENTS[name](check.rows, facts))
-            if name == "orders":
-                facts.orders.update({(row[0], row[1]): len(row[4]) // 4 for row in check.rows})
+    totals = {name: (n, total) for name, n, total in read_table(connection, schema.TOTALS).rows}
+    checks = {
+        name: read_table(connection, schema.TABLES[name], *totals.get(name, ())) for name in names or schema.TABLES
+    }
+    meta = parse_meta(checks["meta"].rows)
+    checks["meta"].drop(lambda row: is_possible_fact(row[0], meta))
+    meta = parse_meta(checks["meta"].rows)
+    if names is None and set(meta) >= NEEDED:
+        known = Known(meta, checks)
+        for check in checks.values():  # in this order: outcomes are cuts of orders, which are checked before
+            check.drop(partial(known.allows, check.table))
     return checks
 
 
-def _read(connection: sqlite3.Connection, table: Table, known: Row) -> TableCheck:
-    rows, damaged, total = [], [], 0
-    for line in scan(connection, table):
-        if table.is_sound(line):
-            rows.append(line[:-1])
-            total += line[-1]
-        else:
-            damaged.append(line[:-1])
-    n, written = known
-    stale = not damaged and n == len(rows) and wrap_sum(0, total) != written
-    return TableCheck(table=table, rows=rows, damaged=damaged, n=n, stale=stale)
-
-
-def scan(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
-    """Yield all rows that can be read, with checksums: from the beginning, and from the end if damage stops that."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    seen: set[Row] = set()
-    for order in ("", " DESC"):
-        try:
-            for row in islice(connection.execute(table.select(order)), pages * size // 4):  # no file has more rows
-                if order and table.key_of(row) in seen:
-                    return
-                seen.add(table.key_of(row))
-                yield row
-        except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:
-                raise
-        else:
-            return
-
-
-# What rows say: checksums do not tell whether a store was made to harm
-
-JSON_COLUMNS = {"families": 1, "orderings": 2, "candidates": 3, "sessions": 4}
-
-
-def _faulty_json(check: TableCheck) -> Faulty:
-    place = JSON_COLUMNS.get(check.table.name)
-    return [] if place is None else [_parse(row[place]) is BROKEN for row in check.rows]
-
-
-BROKEN = object()
-
-
-def _parse(text: Any) -> Any:
-    """What a text of JSON says; ``BROKEN`` if it is none."""
+def read_table(connection: sqlite3.Connection, table: Table, n: int | None = None, total: int = 0) -> TableCheck:
+    """Read the rows of a table that must have ``n``, as far as SQLite can, and tell sound ones from damaged ones."""
+    check, checksums = TableCheck(table=table, n=n), []
+    (pages,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     try:
-        return json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return BROKEN
+        for row in islice(connection.execute(table.select), pages * size // 4):  # no file has more rows
+            if table.is_sound(row):
+                check.rows.append(row[:-1])
+                checksums.append(row[-1])
+            else:
+                check.damaged.append(row[:-1])
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+    check.stale = not check.damaged and n == len(check.rows) and schema.add_checksums(checksums) != total
+    return check
 
 
-def parse_meta(check: TableCheck) -> dict[str, Any]:
+def find_fault(connection: sqlite3.Connection) -> str:
+    """What is wrong with how the rows of a file are arranged, as SQLite says it; empty if nothing is."""
+    try:
+        (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        fault = str(error)
+    return "" if fault == "ok" else " ".join(fault.replace("*** in database main ***", "").split())
+
+
+# What can be
+
+FACTS: Mapping[str, Any] = {
+    "format": int, "plan": Mapping[str, Any], "design": Design, "declared": Mapping[str, Any], "n_features": int,
+    "names": tuple[Any, ...] | None, "target": tuple[Any, ...], "classes": tuple[Any, ...] | None,
+    "data_record": DataRecord, "no_effects": str | None, "prefilter": str | None,
+    "replicability": Mapping[str, Mapping[str, Any]], "command": Mapping[str, Any] | None,
+}  # fmt: skip
+"""What a store knows of its study, by name: the types that readers take for granted."""
+OPTIONAL = frozenset({"replicability"})
+"""What is computed again if it is lost."""
+NEEDED = frozenset(FACTS) - OPTIONAL
+"""What a store must not lack."""
+
+
+def parse_meta(rows: Sequence[Row]) -> dict[str, Any]:
     """The facts of a study that are kept by name."""
-    return {key: json.loads(value) for key, value in check.rows}
+    return {key: json.loads(value) for key, value in rows}
 
 
-def _is_data_record(value: Any) -> bool:
+def is_possible_fact(key: str, meta: Mapping[str, Any]) -> bool:
+    """Whether a fact is what readers take for granted."""
+    value = meta[key]
     try:
-        from_plain(DataRecord, value)
-    except (ValueError, TypeError):
+        read_plain(FACTS.get(key, Any), value, key)
+        if key == "plan":
+            parts = [value[part] for part in ("perturbation", "data", "scoring")]
+            needed = "random_state" in value and "estimator" in value and "perturbation" in value["perturbation"]
+            return needed and "n_samples" in value["data"] and all(isinstance(part, dict) for part in parts)
+        if key == "declared":
+            return all(map(is_about, [value["perturbation"], *value["selectors"].values(), *value["scores"].values()]))
+        if key == "n_features":
+            return 0 < value <= MAX_FEATURES
+        if key == "names":
+            return value is None or len(value) == meta["n_features"]
+        if key == "target" and "plan" in meta:
+            return len(value) == meta["plan"]["data"]["n_samples"]
+    except (ValueError, TypeError, KeyError, AttributeError):
         return False
     return True
 
 
-def _are_about(values: Any) -> bool:
-    return isinstance(values, dict) and all(map(is_about, values.values()))
+class Known:
+    """What the rows of other tables must agree with, from the sound ones."""
 
-
-META_CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
-    "format": lambda value, _: isinstance(value, int),
-    "plan": lambda value, _: (
-        isinstance(value, dict)
-        and {"data", "perturbation", "random_state", "estimator", "scoring"} <= set(value)
-        and all(isinstance(value[part], dict) for part in ("scoring", "data", "perturbation"))
-        and "perturbation" in value["perturbation"]
-    ),
-    "design": lambda value, _: value in get_args(Design),
-    "declared": lambda value, _: (
-        isinstance(value, dict)
-        and isinstance(value.get("perturbation"), dict)
-        and is_about(value["perturbation"])
-        and all(_are_about(value.get(kind)) for kind in ("selectors", "scores"))
-    ),
-    "n_features": lambda value, _: isinstance(value, int) and 0 < value <= MOST_FEATURES,
-    "names": lambda value, meta: value is None or (isinstance(value, list) and len(value) == meta.get("n_features")),
-    "target": lambda value, meta: isinstance(value, list) and len(value) == meta["plan"]["data"].get("n_samples"),
-    "classes": lambda value, _: value is None or isinstance(value, list),
-    "data_record": lambda value, _: _is_data_record(value),
-    "no_effects": lambda value, _: value is None or isinstance(value, str),
-    "prefilter": lambda value, _: value is None or isinstance(value, str),
-    "replicability": lambda value, _: (
-        isinstance(value, dict) and all(isinstance(answer, dict) for answer in value.values())
-    ),
-    "command": lambda value, _: value is None or isinstance(value, dict),
-}
-"""What a reader takes for granted."""
-OPTIONAL = frozenset({"replicability"})
-"""What is computed again if it is lost."""
-NEEDED = frozenset(META_CHECKS) - OPTIONAL
-"""What a store must not lack."""
-
-
-def faulty_meta(rows: Sequence[Row]) -> list[bool]:
-    """Which facts are not what a reader takes for granted; without a plan, only itself can be judged."""
-    meta = {key: _parse(value) for key, value in rows}
-    judged = {"plan"} if not META_CHECKS["plan"](meta.get("plan"), meta) else set(META_CHECKS)
-    return [meta[key] is BROKEN or (key in judged and not META_CHECKS[key](meta[key], meta)) for key, _ in rows]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What rows of other tables must agree with."""
-
-    n_samples: int
-    n_features: int
-    n_classes: int | None
-    n_metrics: int
-    n_candidates: int
-    keys: Mapping[str, Container[Any]]  # what may stand in a column of a key
-    n_tests: Mapping[int, int]  # of sound splits
-    cuts: Mapping[int, tuple[int, int]]  # the ordering of each candidate that is a cut of one, and its size
-    orders: dict[tuple[int, int], int] = field(default_factory=dict)  # of sound orders, their number of features
-
-
-def _facts(checks: Checks) -> Facts | None:
-    """What the sound rows say; None without a plan."""
-    meta = parse_meta(checks["meta"])
-    if not set(meta) >= NEEDED:
-        return None
-    splits, candidates = checks["splits"], checks["candidates"]
-    n_splits = len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MOST_VANISHED)
-    cuts = {row[0]: row[4:6] for row in candidates.rows if None not in row[4:6]}
-    return Facts(
-        n_samples=len(meta["target"]),
-        n_features=meta["n_features"],
-        n_classes=None if meta["classes"] is None else len(meta["classes"]),
-        n_metrics=len(meta["plan"]["scoring"]),
-        n_candidates=len(candidates.rows) + len(candidates.damaged),
-        keys={
+    def __init__(self, meta: Mapping[str, Any], checks: Checks) -> None:
+        splits, candidates = checks["splits"], checks["candidates"]
+        n_splits = len(splits.rows) + len(splits.damaged) + min(max(splits.missing, 0), MAX_VANISHED)
+        self.checks = checks
+        self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
+        self.n_classes = None if meta["classes"] is None else len(meta["classes"])
+        self.n_metrics = len(meta["plan"]["scoring"])
+        self.keys: Mapping[str, Container[Any]] = {
             "family": {row[0] for row in checks["families"].rows},
-            "candidate": {row[0] for row in candidates.rows},
-            "ordering": {ordering for ordering, _ in cuts.values()},
+            "ordering": {row[0] for row in checks["orderings"].rows},
+            "candidate": range(1, 1 + len(candidates.rows) + len(candidates.damaged)),
             "split": range(n_splits),
-            "feature": range(meta["n_features"]),
-        },
-        n_tests={row[0]: row[8] for row in splits.rows},
-        cuts=cuts,
-    )
+            "feature": range(self.n_features),
+        }
+        self.cuts = {row[0]: row[4:6] for row in candidates.rows if None not in row[4:6]}
+        self.n_tests = {row[0]: row[8] for row in splits.rows}
 
+    @cached_property
+    def order_sizes(self) -> dict[Row, int]:
+        """The number of features of each order."""
+        return {row[:2]: len(row[4]) // 4 for row in self.checks["orders"].rows}
 
-def _faulty_keys(check: TableCheck, facts: Facts) -> Faulty:
-    """Rows of candidates, splits, families or features that are not there."""
-    faulty = np.zeros(len(check.rows), dtype=bool)
-    for place, name in enumerate(check.table.key if check.table.recomputable else ()):
-        if name in facts.keys:
-            known = facts.keys[name]
-            faulty |= np.array([row[place] not in known for row in check.rows], dtype=bool)
-    return faulty
+    def allows(self, table: Table, row: Row) -> bool:
+        """Whether a row can be: of candidates, splits, families and features that there are, and of the right form."""
+        if any(name in self.keys and key not in self.keys[name] for name, key in zip(table.key, row, strict=False)):
+            return False
+        try:
+            return table.name not in CONTENTS or CONTENTS[table.name](self, row)
+        except ValueError:  # from blobs that are no numbers, or not as many as there must be
+            return False
 
+    def allows_split(self, row: Row) -> bool:
+        """Nothing is unpacked beyond what the data allow."""
+        *_, n_train, n_rows, n_test, packed_rows, packed_counts, packed_test = row
+        if not (0 < n_rows <= self.n_samples and 0 <= n_test <= MAX_REPEATS * self.n_samples):
+            return False
+        train, test = schema.unpack_rows(packed_rows, n_rows), schema.unpack_rows(packed_test, n_test)
+        counts = np.ones(n_rows, np.int64) if packed_counts is None else schema.unpack_rows(packed_counts, n_rows)
+        in_range = all(0 <= rows.min(initial=0) <= rows.max(initial=0) < self.n_samples for rows in (train, test))
+        ordered = (np.diff(train) > 0).all() and (np.diff(test) >= 0).all()
+        return bool(in_range and ordered and counts.min() > 0 and counts.sum() == n_train)
 
-def _is_split(row: Row, n_samples: int) -> bool:
-    *_, n_train, n_rows, n_test, packed_rows, counts, test = row
-    if not (0 < n_rows <= n_samples and 0 <= n_test <= MOST_REPEATS * n_samples):
-        return False
-    try:
-        train, held = unpack_rows(packed_rows, n_rows), unpack_rows(test, n_test)
-        times = np.ones(n_rows, np.int64) if counts is None else unpack_rows(counts, n_rows)
-    except ValueError:
-        return False
-    in_range = all(0 <= rows.min(initial=0) <= rows.max(initial=0) < n_samples for rows in (train, held))
-    ordered = (np.diff(train) > 0).all() and (np.diff(held) >= 0).all()
-    return bool(in_range and ordered and times.min() > 0 and times.sum() == n_train)
+    def allows_order(self, row: Row) -> bool:
+        """Weights of all features, if there are any, and each feature at most once."""
+        _, _, smallest, _, columns, kind, weights = row
+        if weights is not None:
+            schema.unpack_weights(weights, self.n_features)
+        right_kind = kind is None if weights is None else kind in ("ranking", "weighting")
+        return smallest >= 1 and right_kind and self._are_features(np.sort(np.frombuffer(columns, "<i4")))
 
-
-def _faulty_orders(rows: Sequence[Row], facts: Facts) -> Faulty:
-    """Orders that name a feature twice or one there is not, or whose weights are lost."""
-    faulty = _faulty_columns([row[4] for row in rows], facts.n_features, ascending=False)
-    for place, (_, _, smallest, _, _, kind, whole) in enumerate(rows):
-        weights = kind in ("ranking", "weighting") and whole is not None and _are_weights(whole, facts.n_features)
-        faulty[place] |= smallest < 1 or not (weights or (kind is None and whole is None))
-    return faulty
-
-
-def _are_weights(blob: bytes, n_features: int) -> bool:
-    try:
-        return unpack_weights(blob, n_features).size == n_features
-    except ValueError:
-        return False
-
-
-def _faulty_outcomes(rows: Sequence[Row], facts: Facts) -> Faulty:
-    subset = np.array([row[2] == "subset" and row[3] is not None for row in rows], dtype=bool)
-    faulty = np.zeros(len(rows), dtype=bool)
-    preferences = [row[3] for row, is_subset in zip(rows, subset, strict=True) if is_subset]
-    faulty[subset] = _faulty_columns(preferences, facts.n_features, ascending=True)
-    for place, (candidate, split, kind, preference, predictions, scores, coefficients, *_) in enumerate(rows):
-        ordering, size = facts.cuts.get(candidate, (-1, 0))
-        if preference is None:  # then it is a cut of an order
-            faulty[place] |= kind != "subset" or (ordering, split) not in facts.orders
-            n_selected = min(size, facts.orders.get((ordering, split), 0))
+    def allows_outcome(self, row: Row) -> bool:
+        """A cut of an order or a preference of its own, with as many coefficients as features, and so on."""
+        candidate, split, kind, preference, predictions, scores, coefficients, *_ = row
+        n_selected = None
+        if preference is None:
+            ordering, size = self.cuts.get(candidate, (None, 0))
+            possible = kind == "subset" and (ordering, split) in self.order_sizes
+            n_selected = min(size, self.order_sizes.get((ordering, split), 0))
+        elif kind == "subset":
+            columns = np.frombuffer(preference, "<i4")
+            possible, n_selected = self._are_features(columns), columns.size
         else:
-            faulty[place] |= kind not in get_args(Kind)
-            faulty[place] |= kind != "subset" and len(preference) != 8 * facts.n_features
-            n_selected = len(preference) // 4
-        if scores is not None:
-            faulty[place] |= len(scores) != 8 * facts.n_metrics
-        if predictions is not None and split in facts.n_tests:
-            faulty[place] |= not _are_predictions(predictions, facts.n_tests[split], facts.n_classes)
-        if coefficients is not None:
-            faulty[place] |= kind != "subset" or len(coefficients) != 4 * n_selected
-    return faulty
+            possible = kind in get_args(Kind) and len(preference) == 8 * self.n_features
+        return (
+            possible
+            and (scores is None or len(scores) == 8 * self.n_metrics)
+            and (predictions is None or split not in self.n_tests or self._are_predictions(predictions, split))
+            and (coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected))
+        )
+
+    def allows_effects(self, row: Row) -> bool:
+        """As many values as the features have; both have 4 bytes."""
+        *_, features, effects = row
+        n_values = effect_width(self.n_classes or 0) * len(features)
+        return len(effects) == n_values and self._are_features(np.frombuffer(features, "<i4"))
+
+    def allows_quantiles(self, row: Row) -> bool:
+        """Those of each class, or of each third of the target."""
+        return len(row[-1]) == 8 * len(QUANTILES) * (len(THIRDS) if self.n_classes is None else self.n_classes)
+
+    def _are_features(self, columns: Any) -> bool:
+        """Whether there are such features, in ascending order."""
+        if not columns.size:
+            return True
+        return bool(columns[0] >= 0 and columns[-1] < self.n_features and (columns[1:] > columns[:-1]).all())
+
+    def _are_predictions(self, blob: bytes, split: int) -> bool:
+        """Whether there is one prediction for each held-out row, of a class that there is."""
+        n_test = self.n_tests[split]
+        size, rest = divmod(len(blob), n_test) if n_test else (0, 1)
+        if rest or size not in ((8,) if self.n_classes is None else (1, 2, 4, 8)):
+            return False
+        return self.n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < self.n_classes
 
 
-def _faulty_effects(rows: Sequence[Row], facts: Facts) -> Faulty:
-    """Effects of features there are not, or not as many as there must be; both have 4 bytes."""
-    width = effect_width(facts.n_classes or 0)
-    faulty = _faulty_columns([row[2] for row in rows], facts.n_features, ascending=True)
-    return faulty | np.array([len(effects) != width * len(features) for *_, features, effects in rows], dtype=bool)
-
-
-def _faulty_quantiles(rows: Sequence[Row], facts: Facts) -> Faulty:
-    size = 8 * len(QUANTILES) * (len(THIRDS) if facts.n_classes is None else facts.n_classes)
-    return [len(quantiles) != size for *_, quantiles in rows]
-
-
-def _faulty_columns(blobs: Sequence[bytes], n_features: int, *, ascending: bool) -> NDArray[np.bool_]:
-    """Which lists are no features, each once; if told so, in ascending order."""
-    lengths = np.array([len(blob) for blob in blobs], dtype=np.int64)
-    faulty = lengths % 4 != 0
-    whole = np.flatnonzero(~faulty)
-    indices = np.frombuffer(b"".join(blobs[place] for place in whole.tolist()), dtype="<i4")
-    owner = np.repeat(whole, lengths[whole] // 4)
-    faulty[owner[(indices < 0) | (indices >= n_features)]] = True
-    if not ascending:
-        by_column = np.lexsort([indices, owner])
-        indices, owner = indices[by_column], owner[by_column]
-    falls = (np.diff(indices.astype(np.int64)) <= 0) & (np.diff(owner) == 0)
-    faulty[owner[1:][falls]] = True
-    return faulty
-
-
-def _are_predictions(blob: bytes, n_test: int, n_classes: int | None) -> bool:
-    """Whether there is one prediction for each held-out row, of a class that there is."""
-    size, rest = divmod(len(blob), n_test) if n_test else (0, 1)
-    if rest or size not in ((8,) if n_classes is None else (1, 2, 4, 8)):
-        return False
-    return n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < n_classes
-
-
-CONTENTS: dict[str, Callable[[Sequence[Row], Facts], Faulty]] = {
-    "candidates": lambda rows, facts: [not 1 <= row[0] <= facts.n_candidates for row in rows],
-    "splits": lambda rows, facts: [not _is_split(row, facts.n_samples) for row in rows],
-    "orders": _faulty_orders,
-    "outcomes": _faulty_outcomes,
-    "effects": _faulty_effects,
-    "quantiles": _faulty_quantiles,
+CONTENTS: Mapping[str, Callable[[Known, Row], bool]] = {
+    "splits": Known.allows_split,
+    "orders": Known.allows_order,
+    "outcomes": Known.allows_outcome,
+    "effects": Known.allows_effects,
+    "quantiles": Known.allows_quantiles,
 }
 
 
@@ -376,9 +294,44 @@ CONTENTS: dict[str, Callable[[Sequence[Row], Facts], Faulty]] = {
 WORDS = {"meta": "entries of the plan", "families": "selectors"}
 
 
-def describe_damage(checks: Checks) -> list[str]:
+def refuse_damage(checks: Checks, path: Any, fault: str) -> None:
+    """Raise if anything is lost or the file is faulty, and say what to do."""
+    refuse_unusable(checks, path)
+    lost = describe_damage(checks) or (f"no row lost, but {fault}" if fault else "")
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged ({lost}); run the study again with this store, or holdfast resume "
+            f"{path}, to recompute what is lost (holdfast verify {path} shows what is sound)."
+        )
+
+
+def refuse_unusable(checks: Checks, path: Any) -> None:
+    """Raise if something is lost that cannot be recomputed."""
+    lost = describe_damage({name: check for name, check in checks.items() if check.is_unusable})
+    if lost:
+        raise StoreError(
+            f"The store {path} is damaged ({lost}), and this part of it cannot be recomputed; restore it "
+            "from a copy, or start again with another path."
+        )
+    meta = parse_meta(checks["meta"].rows)
+    if meta.get("format", schema.FORMAT) != schema.FORMAT:
+        raise wrong_format(meta["format"], path)
+    lacking = sorted(NEEDED - set(meta))
+    if meta and lacking:
+        raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
+
+
+def wrong_format(version: Any, path: Any) -> StoreError:
+    """The error for a store that another version wrote."""
+    return StoreError(
+        f"Expected a store of format {schema.FORMAT}, got format {str(version)[:20]} in {path}; use the holdfast that "
+        "wrote it, or start again with another path."
+    )
+
+
+def describe_damage(checks: Checks) -> str:
     """What is lost, a phrase for each table that is not sound."""
-    return [_describe(check, checks) for check in checks.values() if not check.is_sound]
+    return "; ".join(_describe(check, checks) for check in checks.values() if not check.is_sound)
 
 
 def _describe(check: TableCheck, checks: Checks) -> str:
@@ -390,72 +343,46 @@ def _describe(check: TableCheck, checks: Checks) -> str:
     if check.stale:
         return f"outdated {name}"
     of = "" if check.n is None else f" of {check.n:,}"
-    where = list(dict.fromkeys(_places(check, checks)))
-    shown = ", ".join(where[:SHOWN]) + (", …" if len(where) > SHOWN or (where and check.missing) else "")
-    return f"{lost:,}{of} {name} lost" + (f": {shown}" if shown else "")
+    rows = list(dict.fromkeys(_name_damaged(check, checks)))
+    named = ", ".join(rows[:MAX_NAMED]) + (", …" if len(rows) > MAX_NAMED or (rows and check.missing) else "")
+    return f"{lost:,}{of} {name} lost" + (f": {named}" if named else "")
 
 
-def _places(check: TableCheck, checks: Checks) -> Iterator[str]:
-    """Where the damaged rows stand, as far as their keys can be believed; without what a terminal would obey."""
+def _name_damaged(check: TableCheck, checks: Checks) -> Iterator[str]:
+    """Which rows are damaged, as far as their keys can be believed; without what a terminal would obey."""
     candidates, labels = (
         {row[0]: row[1] for row in checks[name].rows} if name in checks else {} for name in ("candidates", "splits")
     )
-    for first, *rest in map(check.table.key_of, check.damaged):
+    for first, second, *_ in check.damaged:
         text = "" if check.table.recomputable else f"{first}"
-        if check.table.key[:2] == ("candidate", "split") and first in candidates:
-            text = f"{candidates[first]} on {labels.get(rest[0], f'split {rest[0]}')}"
+        if check.table.key == ("candidate", "split") and first in candidates:
+            text = f"{candidates[first]} on {labels.get(second, f'split {second}')}"
         if text:
             yield "".join(letter if letter.isprintable() else "?" for letter in text[:60])
 
 
-def refuse_damage(checks: Checks, path: Any, fault: str) -> None:
-    """Raise if anything is lost or the file is faulty, and say what to do."""
-    refuse_unusable(checks, path)
-    lost = describe_damage(checks) or ([f"no row lost, but {fault}"] if fault else [])
-    if lost:
-        raise StoreError(
-            f"The store {path} is damaged ({'; '.join(lost)}); run the study again with this store, or holdfast resume "
-            f"{path}, to recompute what is lost (holdfast verify {path} shows what is sound)."
-        )
+# Repair
 
 
-def refuse_unusable(checks: Checks, path: Any) -> None:
-    """Raise if something is lost that cannot be recomputed; of the plan, some answers can be."""
-    lost = [
-        _describe(check, checks)
-        for check in checks.values()
-        if not check.table.recomputable
-        and (
-            any(check.table is not META or row[0] not in OPTIONAL for row in check.damaged)
-            or check.stale
-            or check.missing
-        )
-    ]
-    if lost:
-        raise StoreError(
-            f"The store {path} is damaged ({'; '.join(lost)}), and this part of it cannot be recomputed; restore it "
-            "from a copy, or start again with another path."
-        )
-    meta = parse_meta(checks["meta"])
-    if meta.get("format", FORMAT) != FORMAT:
-        raise wrong_format(meta["format"], path)
-    lacking = sorted(NEEDED - set(meta))
-    if meta and lacking:
-        raise StoreError(f"Expected the plan of a study in {path}, got one without {', '.join(lacking)}.")
+def repair_structure(connection: sqlite3.Connection, path: Any) -> None:
+    """If a file is faulty, write all sound rows that can be read into it anew, at once, and warn of that.
+
+    The totals stay, so that lost rows are noticed.
+    """
+    fault = find_fault(connection)
+    if not fault:
+        return
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        schema.make_tables(memory)
+        memory.execute("DELETE FROM totals")
+        for table in (*schema.TABLES.values(), schema.TOTALS):
+            insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
+            memory.executemany(insert, map(table.seal, read_table(connection, table).rows))
+        memory.backup(connection)
+    warnings.warn(f"The structure of {path} was faulty ({fault}) and was rebuilt.", UserWarning, stacklevel=7)
 
 
-def wrong_format(version: Any, path: Any) -> StoreError:
-    """The error for a store that another version wrote."""
-    return StoreError(
-        f"Expected a store of format {FORMAT}, got format {str(version)[:20]} in {path}; use the holdfast that wrote "
-        "it, or start again with another path."
-    )
-
-
-# Dropping what is damaged
-
-
-def mend(store: Store) -> bool:
+def repair(store: Store) -> bool:
     """Drop what is damaged, so that it is recomputed, and warn of that; return whether there was anything."""
     with store.transaction():
         checks = check_tables(store.connection)
@@ -465,7 +392,7 @@ def mend(store: Store) -> bool:
             store.rewrite(_sound_rows(checks))
     if lost:
         warnings.warn(
-            f"The store {store.path} was damaged ({'; '.join(lost)}); what belongs to this study is recomputed.",
+            f"The store {store.path} was damaged ({lost}); what belongs to this study is recomputed.",
             UserWarning,
             stacklevel=3,
         )
@@ -473,14 +400,14 @@ def mend(store: Store) -> bool:
 
 
 def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
-    """What is left of the tables that can be recomputed, and of the plan: a fit is whole, or it is run again."""
-    fits = [check for check in checks.values() if check.table.key[:2] == ("candidate", "split")]
-    lost = {row[:2] for check in fits for row in check.damaged}
-    if not checks["failures"].is_sound:  # a lost one does not tell whose it was: all fits without scores
-        unscored = {row[:2] for row in checks["outcomes"].rows if row[5] is None}
-        lost |= unscored - {row[:2] for row in checks["failures"].rows}
-    left = {check.table: check.rows for check in checks.values() if check.table.recomputable or check.table is META}
-    left |= {check.table: [row for row in check.rows if row[:2] not in lost] for check in fits}
+    """What is left of all tables: a fit is whole, or it is run again."""
+    outcomes, failures = checks["outcomes"], checks["failures"]
+    lost = {row[:2] for row in (*outcomes.damaged, *failures.damaged)}
+    if not failures.is_sound:  # a lost one does not tell whose it was: all fits without scores
+        lost |= {row[:2] for row in outcomes.rows if row[5] is None} - {row[:2] for row in failures.rows}
+    left = {check.table: check.rows for check in checks.values()}
+    for check in (outcomes, failures):
+        left[check.table] = [row for row in check.rows if row[:2] not in lost]
     if not checks["baselines"].is_sound:  # all of them: a split that has some counts as done
-        left[BASELINES] = []
+        left[schema.BASELINES] = []
     return left

@@ -4,18 +4,19 @@ import os
 import sqlite3
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 from holdfast.io.files import as_path
-from holdfast.study.store.checking import check_tables, refuse_unusable, scan, wrong_format
-from holdfast.study.store.schema import FORMAT, TABLES, TOTALS, expected_schema, make_tables, read_schema
+from holdfast.study.store import checking
+from holdfast.study.store.schema import FORMAT, expected_schema, make_tables, read_schema
 from holdfast.study.store.store import LockedStoreError, Store, StoreError, UnwritableStoreError
 
-A_MOMENT = 0.001
-LOOKS = 100
+POLL_SECONDS = 0.001
+LOCK_POLLS = 100
 LOCKED_BYTE = 4096
 FIRST_BYTES = b"SQLite format 3\0"
 
@@ -36,19 +37,18 @@ def open_to_write(path: str | Path | None) -> Iterator[Store]:
         raise StoreError(f"Expected a folder for the store {path}, got none at {real.parent}; make it first.")
     with only_writer(real, path), explain_errors(path):
         _refuse_hard_links(path)
-        connection = sqlite3.connect(real, isolation_level=None, timeout=30)
-        opened: os.stat_result | None = None  # until it is known to be a store
-        try:
+        with closing(sqlite3.connect(real, isolation_level=None, timeout=30)) as connection:
             _prepare(connection, path)
             opened = path.stat()
-            yield Store(connection, path, lambda: _check_that_it_is_there(connection, path, opened))
-            _check_that_it_is_there(connection, path, opened)
-        finally:
-            if opened and _is_file(path, opened) and not connection.in_transaction:
-                with suppress(sqlite3.Error):  # one file, without a journal, if nobody reads it at this moment
-                    connection.execute("PRAGMA busy_timeout = 0")
-                    connection.execute("PRAGMA journal_mode = DELETE")
-            connection.close()
+            check_file = partial(_check_that_it_is_there, connection, path, opened)
+            try:
+                yield Store(connection, path, check_file)
+                check_file()
+            finally:
+                if _is_file(path, opened) and not connection.in_transaction:
+                    with suppress(sqlite3.Error):  # one file, without a journal, if nobody reads it at this moment
+                        connection.execute("PRAGMA busy_timeout = 0")
+                        connection.execute("PRAGMA journal_mode = DELETE")
 
 
 def check_path(path: str | Path) -> Path:
@@ -78,14 +78,13 @@ def _refuse_hard_links(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make a store of a new file; refuse one that is none or cannot be used, and repair how its rows are arranged."""
     connection.text_factory = _decode_text
     new = _is_new(connection, path)
     if not new:
-        fault = _find_fault(connection, path)  # before anything is written: it may be another program's file
-        refuse_unusable(check_tables(connection, ("meta", "families", "candidates")), path)
-        if fault:
-            _rebuild(connection)
-            warnings.warn(f"The structure of {path} was faulty ({fault}) and was rebuilt.", UserWarning, stacklevel=6)
+        _refuse_other_files(connection, path)  # before anything is written: it may be another program's file
+        checking.refuse_unusable(checking.check_tables(connection, checking.PLAN_TABLES), path)
+        checking.repair_structure(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     if new:
@@ -95,17 +94,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 def _decode_text(raw: bytes) -> str:
     """Text as it was written; damaged text is read too, so that its checksum can tell."""
     return raw.decode("utf-8", "surrogateescape")
-
-
-def _rebuild(connection: sqlite3.Connection) -> None:
-    """Write all sound rows into the file anew, at once; the totals stay, so that lost rows are missed."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
-        make_tables(memory)
-        for table in (*TABLES.values(), TOTALS):
-            memory.execute(f"DELETE FROM {table.name}")
-            insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
-            memory.executemany(insert, [row for row in scan(connection, table) if table.is_sound(row)])
-        memory.backup(connection)
 
 
 # A file that is taken away
@@ -119,9 +107,9 @@ def _is_file(path: Path, status: os.stat_result) -> bool:
         return False
 
 
-def _check_that_it_is_there(connection: sqlite3.Connection, path: Path, opened: os.stat_result | None) -> None:
+def _check_that_it_is_there(connection: sqlite3.Connection, path: Path, opened: os.stat_result) -> None:
     """Raise if a store was deleted, moved or replaced while it is written, and save what it holds beside it."""
-    if opened is None or _is_file(path, opened):
+    if _is_file(path, opened):
         return
     what = f"The store {path} was {'replaced by another file' if path.exists() else 'deleted or moved'} while it was"
     for folder in (path.parent, Path(tempfile.gettempdir())):
@@ -135,24 +123,21 @@ def _check_that_it_is_there(connection: sqlite3.Connection, path: Path, opened: 
     raise StoreError(f"{what} written, and there is no room to save it.")
 
 
-def _back_up(connection: sqlite3.Connection, place: Path) -> None:
-    """Write all rows of one moment into a file, which needs no journal beside it."""
-    with closing(sqlite3.connect(place, isolation_level=None)) as copy:
-        connection.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")
-
-
 def _free_name(folder: Path, path: Path) -> Path:
     """A name for a copy of a store that no file has yet; the file is made, so that nobody else takes it."""
-    number = 1
-    while True:
-        place = folder / f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix}"
-        try:
-            place.touch(0o644, exist_ok=False)
-        except FileExistsError:
-            number += 1
-        else:
-            return place
+    for number in count(1):
+        free = folder / f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix}"
+        with suppress(FileExistsError):
+            free.touch(0o644, exist_ok=False)
+            break
+    return free
+
+
+def _back_up(connection: sqlite3.Connection, path: Path) -> None:
+    """Write all rows of one moment into a file, which needs no journal beside it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+        connection.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
 
 
 # To read
@@ -170,30 +155,30 @@ def is_database(path: Path) -> bool:
 @contextmanager
 def open_to_read(path: str | Path) -> Iterator[Store]:
     """Open a store to read, also while a study writes it, or where nothing may be written."""
-    with _connected(path) as connection:
-        yield Store(connection, check_path(path), fault=_find_fault(connection, check_path(path)))
+    with _open_read_only(path) as (connection, path):
+        _refuse_other_files(connection, path)
+        yield Store(connection, path)
 
 
 @contextmanager
 def open_to_count(path: str | Path) -> Iterator[Store | None]:
     """Open a store to count its rows, without looking for damage; None while a study only begins to make it."""
-    with _connected(path) as connection:
-        if _is_new(connection, check_path(path)):
-            yield None
-        else:
-            _refuse_other_tables(connection, check_path(path))
-            yield Store(connection, check_path(path))
+    with _open_read_only(path) as (connection, path):
+        new = _is_new(connection, path)
+        if not new:
+            _refuse_other_tables(connection, path)
+        yield None if new else Store(connection, path)
 
 
-def copy_store(path: str | Path, place: str | Path) -> None:
+def copy_store(path: str | Path, copy: str | Path) -> None:
     """Copy a store as it is at one moment, also while a study writes it."""
-    with _connected(path) as connection:
-        _back_up(connection, Path(place))
+    with _open_read_only(path) as (connection, _):
+        _back_up(connection, Path(copy))
 
 
 @contextmanager
-def _connected(path: str | Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads."""
+def _open_read_only(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Path]]:
+    """A connection that only reads, and the path of its file."""
     path = check_path(path)
     if not path.is_file():
         raise StoreError(f"Expected a study's store, got no file at {path}.")
@@ -206,7 +191,7 @@ def _connected(path: str | Path) -> Iterator[sqlite3.Connection]:
                 raise
             connection = _connect(path, "immutable=1")  # a folder that cannot be written has no room for -shm
         with closing(connection):
-            yield connection
+            yield connection, path
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
@@ -228,19 +213,12 @@ def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
     return pages > 0 or path.stat().st_size == 0
 
 
-def _find_fault(connection: sqlite3.Connection, path: Path) -> str:
-    """Raise if a file is no store, or cannot be read as one; return what is wrong with how its rows are arranged."""
+def _refuse_other_files(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise if a file is no store, or only the beginning of one."""
     _refuse_other_tables(connection, path)
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     if path.stat().st_size % page:
         raise sqlite3.DatabaseError("its end is missing")  # SQLite reads zeros there
-    try:
-        (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.DatabaseError as error:
-        if type(error) is not sqlite3.DatabaseError:
-            raise
-        fault = str(error)
-    return "" if fault == "ok" else " ".join(fault.replace("*** in database main ***", "").split())
 
 
 def _refuse_other_tables(connection: sqlite3.Connection, path: Path) -> None:
@@ -252,7 +230,7 @@ def _refuse_other_tables(connection: sqlite3.Connection, path: Path) -> None:
         with suppress(sqlite3.Error):
             (version,) = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or (FORMAT,)
             if str(version).isdecimal() and str(version) != str(FORMAT):
-                raise wrong_format(version, path)
+                raise checking.wrong_format(version, path)
         raise sqlite3.DatabaseError("its tables are not those of a study")
 
 
@@ -277,56 +255,30 @@ def explain_errors(path: Path) -> Iterator[None]:
 # Who writes: a lock in a file beside the store, which ends with the process that holds it
 
 
-def find_writer(path: str | Path) -> int | None:
-    """Return the number of the process that is writing a store; None if nobody is. A writer is never hindered.
-
-    This only looks: the lock is shared for a moment, and a writer that starts just then waits for that moment.
-    """
-    place, number = _lock_file(check_path(path).resolve()), None
-    for _ in range(LOOKS):
-        try:
-            handle = os.open(place, os.O_RDONLY)
-        except OSError:
-            return None
-        try:
-            locked, is_there = not _can_lock(handle, only_look=True), _is_file(place, os.fstat(handle))
-            number = _read_number(handle) if locked else None
-        finally:
-            os.close(handle)
-        if (is_there and not locked) or (number is not None and _is_alive(number)):
-            break
-        time.sleep(A_MOMENT)  # a new writer has not left its number yet
-    return number
-
-
 @contextmanager
 def only_writer(real: Path, path: Path) -> Iterator[None]:
     """Hold the right to write."""
-    place = _lock_file(real)
-    handle = _take_lock(place, path)
+    lock = _lock_file(real)
+    handle = _take_lock(lock, path)
     try:
         yield
     finally:
         with suppress(OSError):
-            place.unlink()
+            lock.unlink()
         os.close(handle)
 
 
-def _lock_file(real: Path) -> Path:
-    return real.with_name(real.name + ".holdfast-lock")
-
-
-def _take_lock(place: Path, path: Path) -> int:
+def _take_lock(lock: Path, path: Path) -> int:
     while True:
         try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise UnwritableStoreError(
                 f"Expected a store that can be written, got {path}: {error.strerror or error}; give a path in a folder "
                 "that can be written."
             ) from None
         if _can_lock(handle):
-            if _is_file(place, os.fstat(handle)):
+            if _is_file(lock, os.fstat(handle)):
                 with suppress(OSError):  # the number only serves those who ask who writes
                     os.truncate(handle, 0)
                     os.write(handle, f"{os.getpid()}\n".encode())
@@ -339,7 +291,27 @@ def _take_lock(place: Path, path: Path) -> int:
                 "time; wait for it, or read with hf.load_study() (holdfast show) meanwhile."
             )
         os.close(handle)  # its last holder took the file away, or somebody looked at the lock: try again
-        time.sleep(A_MOMENT)
+        time.sleep(POLL_SECONDS)
+
+
+def find_writer(path: str | Path) -> int | None:
+    """Return the number of the process that is writing a store; None if nobody is. A writer is never hindered.
+
+    This only looks: the lock is shared for a moment, and a writer that starts just then waits for that moment.
+    """
+    lock, number = _lock_file(check_path(path).resolve()), None
+    for _ in range(LOCK_POLLS):
+        try:
+            with lock.open("rb", buffering=0) as file:
+                locked = not _can_lock(file.fileno(), only_look=True)
+                number = _read_number(file.fileno()) if locked else None
+                is_there = _is_file(lock, os.fstat(file.fileno()))
+        except OSError:
+            return None
+        if (is_there and not locked) or (number is not None and _is_alive(number)):
+            break
+        time.sleep(POLL_SECONDS)  # a new writer has not left its number yet
+    return number
 
 
 def holds_lock(real: Path, process: int) -> bool:
@@ -354,6 +326,10 @@ def holds_lock(real: Path, process: int) -> bool:
         return any(_is_file(handle, lock) for handle in Path(f"/proc/{process}/fd").iterdir())
     except OSError:
         return False
+
+
+def _lock_file(real: Path) -> Path:
+    return real.with_name(real.name + ".holdfast-lock")
 
 
 def _read_number(handle: int) -> int | None:

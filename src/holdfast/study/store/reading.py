@@ -1,6 +1,5 @@
 """Reading a store: all tables of one moment, or a few facts of a study that is being written."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,15 +9,8 @@ from typing import Any, Literal, NamedTuple
 from holdfast.declared import About
 from holdfast.io.record import DataRecord
 from holdfast.serialization import from_plain
-from holdfast.study.store.checking import (
-    Checks,
-    check_tables,
-    faulty_meta,
-    parse_meta,
-    refuse_damage,
-    refuse_unusable,
-    take_tables,
-)  # fmt: skip
+from holdfast.study.store import checking
+from holdfast.study.store.checking import Checks
 from holdfast.study.store.opening import explain_errors, open_to_count, open_to_read
 from holdfast.study.store.schema import META
 from holdfast.study.store.store import Store, StoreError
@@ -27,7 +19,7 @@ State = Literal["sound", "damaged", "unusable"]
 
 
 @contextmanager
-def one_moment(store: Store) -> Iterator[None]:
+def snapshot(store: Store) -> Iterator[None]:
     """Read a store as it is now, whatever is written meanwhile."""
     store.connection.execute("BEGIN")
     try:
@@ -43,27 +35,27 @@ def read_tables(store: Store, *, own: bool) -> tuple[Checks, dict[str, Any]]:
     What this process has opened, checked and written as its own is not checked again.
     """
     if own:
-        checks = take_tables(store.connection)
+        checks = checking.take_tables(store.connection)
     else:
-        with explain_errors(store.path or Path(":memory:")), one_moment(store):
-            checks = check_tables(store.connection)
-        refuse_damage(checks, store.path, store.fault)
-    return checks, _meta_of_study(checks, store.path)
+        with explain_errors(store.path or Path(":memory:")), snapshot(store):
+            checks, fault = checking.check_tables(store.connection), checking.find_fault(store.connection)
+        checking.refuse_damage(checks, store.path, fault)
+    return checks, _study_meta(checks, store)
 
 
-def _meta_of_study(checks: Checks, path: Path | None) -> dict[str, Any]:
-    meta = parse_meta(checks["meta"])
+def _study_meta(checks: Checks, store: Store) -> dict[str, Any]:
+    meta = checking.parse_meta(checks["meta"].rows)
     if "plan" not in meta:
-        raise StoreError(f"Expected a study in {path}, got a store that was never begun.")
+        raise StoreError(f"Expected a study in {store.path}, got a store that was never begun.")
     return meta
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
     """Read what a store says of its study, whatever happened to the outcomes."""
     with open_to_read(path) as store:
-        checks = check_tables(store.connection, ("meta", "families", "candidates"))
-        refuse_unusable(checks, path)
-        return {**_meta_of_study(checks, store.path), "n_splits": store.n_splits}
+        checks = checking.check_tables(store.connection, checking.PLAN_TABLES)
+        checking.refuse_unusable(checks, path)
+        return {**_study_meta(checks, store), "n_splits": store.n_splits}
 
 
 class StoredPlan(NamedTuple):
@@ -84,14 +76,14 @@ def read_plan(path: str | Path) -> StoredPlan | None:
     if Path(path).is_file() and not Path(path).stat().st_size:
         return None
     with open_to_read(path) as store:
-        checks = check_tables(store.connection, ("meta", "families", "candidates"))
+        checks = checking.check_tables(store.connection, checking.PLAN_TABLES)
         if not checks["meta"].rows:
             return None
-        refuse_unusable(checks, path)
+        checking.refuse_unusable(checks, path)
         candidates: dict[str, list[str]] = {}
         for _, name, family, *_ in checks["candidates"].rows:
             candidates.setdefault(family, []).append(name)
-        plan = _meta_of_study(checks, store.path)["plan"]
+        plan = _study_meta(checks, store)["plan"]
         return StoredPlan(plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits)
 
 
@@ -120,7 +112,7 @@ def read_progress(path: str | Path) -> Progress:
     with open_to_count(path) as store:
         if store is None:
             return Progress()
-        with one_moment(store):
+        with snapshot(store):
             counts, (done, total) = store.counts(), store.progress()
             last = store.connection.execute("SELECT started, ended FROM sessions ORDER BY session DESC").fetchone()
             return Progress(done, counts["failures"], total, counts["splits"], counts["candidates"], *(last or ()))
@@ -142,12 +134,13 @@ def read_overview(path: str | Path) -> Overview | None:
     with open_to_count(path) as store:
         if store is None:
             return None
-        with one_moment(store):
+        with snapshot(store):
             wanted = "SELECT * FROM meta WHERE key IN ('plan', 'data_record', 'declared', 'command')"
             rows = [row[:2] for row in store.connection.execute(wanted) if META.is_sound(row)]
             by_number = "SELECT family FROM candidates GROUP BY family ORDER BY min(candidate)"
             families = [family for (family,) in store.connection.execute(by_number)]
-    facts = {key: json.loads(value) for (key, value), bad in zip(rows, faulty_meta(rows), strict=True) if not bad}
+    stored = checking.parse_meta(rows)
+    facts = {key: value for key, value in stored.items() if checking.is_possible_fact(key, stored)}
     if not {"plan", "data_record", "declared"} <= set(facts):
         return None
     told = {name: About.from_dict(values) for name, values in facts["declared"]["selectors"].items()}
@@ -179,14 +172,14 @@ class Verification:
 
 def verify(path: str | Path) -> Verification:
     """Read all of a store and report which rows are sound, also while a study writes it."""
-    with open_to_read(path) as store, one_moment(store):
-        checks = check_tables(store.connection)
+    with open_to_read(path) as store, snapshot(store):
+        checks, fault = checking.check_tables(store.connection), checking.find_fault(store.connection)
     state: State = "unusable"
     message = ""
     try:
-        refuse_unusable(checks, path)
+        checking.refuse_unusable(checks, path)
         state = "damaged"
-        refuse_damage(checks, path, store.fault)
+        checking.refuse_damage(checks, path, fault)
         state = "sound"
     except StoreError as error:
         message = str(error)

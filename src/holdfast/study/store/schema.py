@@ -5,9 +5,11 @@ wrong table are noticed. ``totals`` counts the rows of every other table and add
 are noticed too.
 """
 
+import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -35,41 +37,52 @@ class Table:
     ----------
     name : str
         Its name.
-    columns : mapping from str to str
-        The type of each column: INTEGER, REAL, TEXT or BLOB.
-    key : tuple of str
-        The first columns, which identify a row.
+    definition : str
+        Its columns, each with its type: INTEGER, REAL, TEXT or BLOB.
+    n_key : int
+        How many of them, from the first one on, identify a row.
     optional : tuple of str
         The columns that may be empty: NULL, as which SQLite also keeps nan.
+    json_column : str or None
+        The column whose text must be JSON, if there is one.
     recomputable : bool
         Whether a resumed study computes lost rows again; without the rows of other tables a store cannot be used.
     """
 
     name: str
-    columns: Mapping[str, str]
-    key: tuple[str, ...]
+    definition: str
+    n_key: int = 1
     optional: tuple[str, ...] = ()
+    json_column: str | None = None
     recomputable: bool = True
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The type of each column."""
+        return {column.split()[0]: column.split()[1] for column in self.definition.split(", ")}
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The columns that identify a row."""
+        return tuple(self.columns)[: self.n_key]
 
     @property
     def create(self) -> str:
         """The statement that makes the table."""
-        columns = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
         form = "" if [self.columns[name] for name in self.key] == ["INTEGER"] else " WITHOUT ROWID"
-        return f"CREATE TABLE {self.name} ({columns}, checksum INTEGER, PRIMARY KEY ({', '.join(self.key)})){form}"
+        return (
+            f"CREATE TABLE {self.name} ({self.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(self.key)})){form}"
+        )
 
     @cached_property
     def insert(self) -> str:
         """The statement that writes one row."""
         return f"INSERT INTO {self.name} VALUES ({', '.join('?' * (len(self.columns) + 1))})"
 
-    def select(self, order: str = "") -> str:
-        """The statement that reads all rows by key, with their checksums last; ``" DESC"`` begins at the end."""
-        return f"SELECT * FROM {self.name} ORDER BY {', '.join(name + order for name in self.key)}"
-
-    def key_of(self, row: Row) -> Row:
-        """What identifies a row."""
-        return row[: len(self.key)]
+    @property
+    def select(self) -> str:
+        """The statement that reads all rows by key, with their checksums last."""
+        return f"SELECT * FROM {self.name} ORDER BY {', '.join(self.key)}"
 
     def seal(self, values: Iterable[Any]) -> Row:
         """A row as SQLite gives it back, with its checksum."""
@@ -83,7 +96,9 @@ class Table:
 
     def is_sound(self, row: Row) -> bool:
         """Whether a row that was read, with its checksum, is one that was written."""
-        return row[-1] == self._checksum(row[:-1]) and _fits(self, tuple(map(type, row[:-1])))
+        if row[-1] != self._checksum(row[:-1]) or not _fits(self, tuple(map(type, row[:-1]))):
+            return False
+        return self.json_column is None or _is_json(row[list(self.columns).index(self.json_column)])
 
     def _checksum(self, row: Row) -> int:
         """A number of 64 bits; blobs are taken as they are, as writing them as text takes four times as long."""
@@ -98,82 +113,67 @@ class Table:
 def _fits(table: Table, types: tuple[type, ...]) -> bool:
     """Whether values of these types may stand in a row of a table."""
     columns = zip(types, table.columns.items(), strict=True)
-    return all(own is PYTHON[kind] or (own is type(None) and name in table.optional) for own, (name, kind) in columns)
+    return all(
+        given is PYTHON[kind] or (given is type(None) and name in table.optional) for given, (name, kind) in columns
+    )
 
 
-def wrap_sum(total: int, change: int) -> int:
-    """The sum of checksums, kept within 64 bits."""
-    return (total + change + 2**63) % 2**64 - 2**63
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
-META = Table("meta", {"key": "TEXT", "value": "TEXT"}, ("key",), recomputable=False)
-FAMILIES = Table("families", {"family": "TEXT", "selector": "TEXT"}, ("family",), recomputable=False)
+def add_checksums(checksums: Iterable[int], total: int = 0) -> int:
+    """A total and the sum of checksums, kept within 64 bits."""
+    return (total + sum(checksums) + 2**63) % 2**64 - 2**63
+
+
+META = Table("meta", "key TEXT, value TEXT", json_column="value", recomputable=False)
+FAMILIES = Table("families", "family TEXT, selector TEXT", json_column="selector", recomputable=False)
 ORDERINGS = Table(
     "orderings",
-    {"ordering": "INTEGER", "family": "TEXT", "settings": "TEXT", "sizes": "TEXT", "keep": "TEXT"},
-    ("ordering",),
+    "ordering INTEGER, family TEXT, settings TEXT, sizes TEXT, keep TEXT",
+    json_column="settings",
     recomputable=False,
 )
 CANDIDATES = Table(
     "candidates",
-    {
-        "candidate": "INTEGER", "name": "TEXT", "family": "TEXT", "settings": "TEXT", "ordering": "INTEGER",
-        "size": "INTEGER",
-    },
-    ("candidate",),
+    "candidate INTEGER, name TEXT, family TEXT, settings TEXT, ordering INTEGER, size INTEGER",
     optional=("ordering", "size"),
+    json_column="settings",
     recomputable=False,
-)  # fmt: skip
+)
 SPLITS = Table(
     "splits",
-    {
-        "split": "INTEGER", "label": "TEXT", "seed": "INTEGER", "block": "INTEGER", "fraction": "REAL",
-        "measured": "INTEGER", "n_train": "INTEGER", "n_rows": "INTEGER", "n_test": "INTEGER", "rows": "BLOB",
-        "counts": "BLOB", "test": "BLOB",
-    },
-    ("split",),
+    "split INTEGER, label TEXT, seed INTEGER, block INTEGER, fraction REAL, measured INTEGER, n_train INTEGER, "
+    "n_rows INTEGER, n_test INTEGER, rows BLOB, counts BLOB, test BLOB",
     optional=("counts",),
-)  # fmt: skip
+)
 ORDERS = Table(
     "orders",
-    {
-        "ordering": "INTEGER", "split": "INTEGER", "smallest": "INTEGER", "complete": "INTEGER", "columns": "BLOB",
-        "kind": "TEXT", "whole": "BLOB",
-    },
-    ("ordering", "split"),
+    "ordering INTEGER, split INTEGER, smallest INTEGER, complete INTEGER, columns BLOB, kind TEXT, whole BLOB",
+    n_key=2,
     optional=("kind", "whole"),
-)  # fmt: skip
+)
 OUTCOMES = Table(
     "outcomes",
-    {
-        "candidate": "INTEGER", "split": "INTEGER", "kind": "TEXT", "preference": "BLOB", "predictions": "BLOB",
-        "scores": "BLOB", "coefficients": "BLOB", "seconds": "REAL", "score_seconds": "REAL", "note": "TEXT",
-    },
-    ("candidate", "split"),
+    "candidate INTEGER, split INTEGER, kind TEXT, preference BLOB, predictions BLOB, scores BLOB, coefficients BLOB, "
+    "seconds REAL, score_seconds REAL, note TEXT",
+    n_key=2,
     optional=("preference", "predictions", "scores", "coefficients"),
-)  # fmt: skip
-BASELINES = Table(
-    "baselines",
-    {"split": "INTEGER", "strategy": "TEXT", "metric": "TEXT", "value": "REAL"},
-    ("split", "strategy", "metric"),
-    optional=("value",),
 )
-FAILURES = Table(
-    "failures",
-    {"candidate": "INTEGER", "split": "INTEGER", "stage": "TEXT", "error": "TEXT", "traceback": "TEXT"},
-    ("candidate", "split"),
-)
-EFFECTS = Table(
-    "effects",
-    {"family": "TEXT", "split": "INTEGER", "features": "BLOB", "effects": "BLOB"},
-    ("family", "split"),
-)
-QUANTILES = Table("quantiles", {"family": "TEXT", "feature": "INTEGER", "quantiles": "BLOB"}, ("family", "feature"))
+BASELINES = Table("baselines", "split INTEGER, strategy TEXT, metric TEXT, value REAL", n_key=3, optional=("value",))
+FAILURES = Table("failures", "candidate INTEGER, split INTEGER, stage TEXT, error TEXT, traceback TEXT", n_key=2)
+EFFECTS = Table("effects", "family TEXT, split INTEGER, features BLOB, effects BLOB", n_key=2)
+QUANTILES = Table("quantiles", "family TEXT, feature INTEGER, quantiles BLOB", n_key=2)
 SESSIONS = Table(
     "sessions",
-    {"session": "INTEGER", "started": "TEXT", "ended": "TEXT", "n_jobs": "INTEGER", "versions": "TEXT"},
-    ("session",),
+    "session INTEGER, started TEXT, ended TEXT, n_jobs INTEGER, versions TEXT",
     optional=("ended", "n_jobs"),
+    json_column="versions",
 )
 TABLES: Mapping[str, Table] = {
     table.name: table
@@ -184,7 +184,7 @@ TABLES: Mapping[str, Table] = {
 }  # fmt: skip
 """All that a store holds; a table of one's own is one more declaration here."""
 
-TOTALS = Table("totals", {"name": "TEXT", "n": "INTEGER", "total": "INTEGER"}, ("name",))
+TOTALS = Table("totals", "name TEXT, n INTEGER, total INTEGER")
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
@@ -207,11 +207,9 @@ def read_schema(connection: sqlite3.Connection) -> set[Row]:
 @cache
 def expected_schema() -> set[Row]:
     """What SQLite knows of the tables of a store."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    make_tables(connection)
-    schema = read_schema(connection)
-    connection.close()
-    return schema
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        make_tables(connection)
+        return read_schema(connection)
 
 
 # Rows
@@ -245,10 +243,10 @@ def _inflate(blob: bytes, n: int, dtype: str, what: str) -> NDArray[Any]:
     inflate = zlib.decompressobj()
     try:
         raw = inflate.decompress(blob, 4 * n + 1)
-    except zlib.error as error:
-        raise ValueError(f"Expected compressed {what}, got something else: {error}.") from None
+    except zlib.error:
+        raw = b""
     if len(raw) != 4 * n or not inflate.eof:
-        raise ValueError(f"Expected {n} {what}, got fewer or more.")
+        raise ValueError(f"Expected {n} compressed {what}, got something else.")
     return np.frombuffer(raw, dtype=dtype)
 
 

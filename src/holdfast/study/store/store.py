@@ -16,11 +16,11 @@ from holdfast.resampling import Split
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
 from holdfast.study.store import schema
-from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row, wrap_sum
+from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row
 from holdfast.study.work import Finished, SplitEffects, join_effects, pack_effects, unpack_effects
 
-AT_ONCE = 500
-"""How many rows are held in memory at a time while they are written."""
+BATCH_ROWS = 500
+"""How many rows are held in memory at a time while they are written: splits of large data need room."""
 
 
 class StoreError(ValueError):
@@ -58,34 +58,44 @@ class OtherStudyError(StoreError):
 class Store:
     """A study's file. Open one with :func:`open_to_write` or :func:`open_to_read`.
 
-    ``after_commit`` is called once rows are on disk, and may say that the file is gone; ``fault`` is what SQLite finds
-    wrong with the file.
+    ``after_commit`` is called once rows are on disk, and may say that the file is gone.
     """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        path: Path | None,
-        after_commit: Callable[[], None] = lambda: None,
-        fault: str = "",
+        self, connection: sqlite3.Connection, path: Path | None, after_commit: Callable[[], None] = lambda: None
     ) -> None:
-        self.connection, self.path, self.after_commit, self.fault = connection, path, after_commit, fault
-        self._changes: dict[str, tuple[int, int]] = {}
+        self.connection, self.path, self.after_commit = connection, path, after_commit
+        self._totals: dict[str, tuple[int, int]] = {}  # as they will be at the end of a transaction
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing."""
-        self._changes = {}
+        """All or nothing; the totals change with the rows."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
+            before = self._read_totals()
+            self._totals = dict(before)
             yield
-            self._add_changes()
+            if self._totals != before:
+                rows = [schema.TOTALS.seal((name, *counted)) for name, counted in self._totals.items()]
+                self.connection.execute("DELETE FROM totals")
+                self.connection.executemany(schema.TOTALS.insert, rows)
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
         self.after_commit()
+
+    def _read_totals(self) -> dict[str, tuple[int, int]]:
+        """How many rows each table has, and the sum of their checksums, where that is not damaged."""
+        rows = self.connection.execute(schema.TOTALS.select)
+        return {row[0]: row[1:-1] for row in rows if schema.TOTALS.is_sound(row)}
+
+    def _count(self, table: Table, n: int, checksums: Iterable[int]) -> None:
+        """Add to the total of a table; one that is damaged stays lost, so that it is noticed."""
+        if table.name in self._totals:
+            before, total = self._totals[table.name]
+            self._totals[table.name] = before + n, schema.add_checksums(checksums, total)
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         """All rows that a statement gives; of a single column, its values."""
@@ -97,58 +107,32 @@ class Store:
     def write(self, table: Table, rows: Iterable[Iterable[Any]]) -> None:
         """Write rows, in place of those with the same keys."""
         sealed = map(table.seal, rows)
-        while some := list(islice(sealed, AT_ONCE)):  # splits of large data need room
+        while batch := list(islice(sealed, BATCH_ROWS)):
             self.connection.execute("SAVEPOINT rows")
             try:
-                self.connection.executemany(table.insert, some)
+                self.connection.executemany(table.insert, batch)
             except sqlite3.IntegrityError:  # rows of these keys are there
                 self.connection.execute("ROLLBACK TO rows")
-                for row in some:
-                    self.remove(table, " AND ".join(f"{name} = ?" for name in table.key), table.key_of(row))
+                for row in batch:
+                    self.remove(table, " AND ".join(f"{name} = ?" for name in table.key), row[: table.n_key])
                     self.connection.execute(table.insert, row)
             self.connection.execute("RELEASE rows")
-            self._change(table, len(some), sum(row[-1] for row in some))
+            self._count(table, len(batch), [row[-1] for row in batch])
 
     def remove(self, table: Table, condition: str, values: Sequence[Any]) -> None:
         """Remove the rows that a condition holds for."""
         checksums = self._ask(f"SELECT checksum FROM {table.name} WHERE {condition}", *values)
         if checksums:
             self.connection.execute(f"DELETE FROM {table.name} WHERE {condition}", values)
-            self._change(table, -len(checksums), -sum(checksums))
+            self._count(table, -len(checksums), [-checksum for checksum in checksums])
 
     def rewrite(self, tables: Mapping[Table, Sequence[Row]]) -> None:
-        """Replace all rows of some tables, whatever was there, and count all tables anew."""
+        """Replace all rows of these tables, whatever was there, and count them anew."""
         for table, rows in tables.items():
+            sealed = [table.seal(row) for row in rows]
             self.connection.execute(f"DELETE FROM {table.name}")
-            self.connection.executemany(table.insert, map(table.seal, rows))
-        sums = {name: self._ask(f"SELECT checksum FROM {name}") for name in schema.TABLES}
-        self._write_totals({name: (len(own), wrap_sum(0, sum(own))) for name, own in sums.items()})
-        self._changes = {}
-
-    def _change(self, table: Table, n: int, total: int) -> None:
-        before = self._changes.get(table.name, (0, 0))
-        self._changes[table.name] = before[0] + n, before[1] + total
-
-    def _add_changes(self) -> None:
-        """Bring the totals up to date; those that are damaged are left out, so that they are noticed."""
-        if self._changes:
-            totals = self._totals()
-            for name in set(totals) & set(self._changes):
-                (n, total), (more, change) = totals[name], self._changes[name]
-                totals[name] = n + more, wrap_sum(total, change)
-            self._write_totals(totals)
-
-    def _totals(self) -> dict[str, tuple[int, int]]:
-        """How many rows each table has, and the sum of their checksums, where that is not damaged."""
-        return {
-            row[0]: row[1:-1] for row in self.connection.execute(schema.TOTALS.select()) if schema.TOTALS.is_sound(row)
-        }
-
-    def _write_totals(self, totals: Mapping[str, tuple[int, int]]) -> None:
-        self.connection.execute(f"DELETE FROM {schema.TOTALS.name}")
-        self.connection.executemany(
-            schema.TOTALS.insert, [schema.TOTALS.seal((name, *counted)) for name, counted in totals.items()]
-        )
+            self.connection.executemany(table.insert, sealed)
+            self._totals[table.name] = len(sealed), schema.add_checksums(row[-1] for row in sealed)
 
     def _next_number(self, table: Table) -> int:
         return 1 + (self._ask(f"SELECT max({table.key[0]}) FROM {table.name}")[0] or 0)
@@ -205,15 +189,11 @@ class Store:
                 raise OtherStudyError(
                     f"Expected candidate {name!r} with settings {known[name]}, got {setting}; rename one."
                 )
-        new = [place for place, name in enumerate(family.names) if name not in known]
-        cuts, first = self._add_orderings(family, new), self._next_number(schema.CANDIDATES)
-        self.write(
-            schema.CANDIDATES,
-            [
-                (first + number, family.names[place], family.name, settings[place], *cuts.get(place, (None, None)))
-                for number, place in enumerate(new)
-            ],
-        )
+        new = [index for index, name in enumerate(family.names) if name not in known]
+        cuts = self._add_orderings(family, new)
+        for number, index in enumerate(new, self._next_number(schema.CANDIDATES)):
+            cut = cuts.get(index, (None, None))
+            self.write(schema.CANDIDATES, [(number, family.names[index], family.name, settings[index], *cut)])
 
     def _add_orderings(self, family: Family, new: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Write the orders that new candidates are cuts of; return each one's number, and the candidate's size.
@@ -223,12 +203,12 @@ class Store:
         """
         cuts: dict[int, tuple[int, int]] = {}
         for ordering in family.orderings:
-            sizes = {place: size for place, size in ordering.sizes.items() if place in new}
+            sizes = {index: size for index, size in ordering.sizes.items() if index in new}
             if sizes:
                 number = self._next_number(schema.ORDERINGS)
                 setting, together = json.dumps(describe(ordering.setting)), json.dumps(sorted(sizes.values()))
                 self.write(schema.ORDERINGS, [(number, family.name, setting, together, family.keep or "")])
-                cuts |= {place: (number, size) for place, size in sizes.items()}
+                cuts |= {index: (number, size) for index, size in sizes.items()}
         return cuts
 
     def add_splits(self, splits: Iterable[Split]) -> None:
@@ -247,17 +227,15 @@ class Store:
 
     def ids(self) -> dict[str, Ids]:
         """The number of each candidate, and that of the order which it is a cut of, by name."""
-        return {
-            name: (own, order) for name, own, order in self._ask("SELECT name, candidate, ordering FROM candidates")
-        }
+        rows = self._ask("SELECT name, candidate, ordering FROM candidates")
+        return {name: (candidate, ordering) for name, candidate, ordering in rows}
 
     def done(self, n_candidates: int, n_splits: int) -> NDArray[np.bool_]:
         """Which candidates (by number, from 1) have an outcome or a failure on which splits."""
         done = np.zeros((n_candidates + 1, n_splits), dtype=bool)
         for table in ("outcomes", "failures"):
             rows = self._ask(f"SELECT candidate, split FROM {table} WHERE split < ?", n_splits)
-            places = np.array(rows, dtype=np.int64).reshape(-1, 2)
-            done[places[:, 0], places[:, 1]] = True
+            done[tuple(np.array(rows, dtype=np.int64).reshape(-1, 2).T)] = True
         return done
 
     def progress(self) -> tuple[int, int]:
@@ -269,11 +247,10 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """How many rows each table has, from their totals; where these are damaged, from the table."""
-        known = self._totals()
-        return {
-            name: known[name][0] if name in known else self._ask(f"SELECT count(*) FROM {name}")[0]
-            for name in schema.TABLES
-        }
+        known = self._read_totals()
+        counted = {name: n for name, (n, _) in known.items()}
+        lost = [name for name in schema.TABLES if name not in known]
+        return counted | {name: self._ask(f"SELECT count(*) FROM {name}")[0] for name in lost}
 
     @property
     def n_failures(self) -> int:
@@ -281,7 +258,7 @@ class Store:
         return self._ask("SELECT count(*) FROM failures")[0]
 
     def forget_failures(self, candidates: Sequence[str]) -> None:
-        """Make room for another try of what failed of these candidates."""
+        """Delete failures of these candidates, and the fits they belong to, so that they are retried."""
         ids = self.ids()
         failed = "candidate = ? AND split IN (SELECT split FROM failures WHERE candidate = ?)"
         with self.transaction():
@@ -340,7 +317,7 @@ class Store:
 
     def replace_quantiles(self, rows: Sequence[Row]) -> None:
         """Write the quantiles of the features in place of all that are there."""
-        if sorted(rows) != [row[:-1] for row in self._ask(schema.QUANTILES.select())]:
+        if sorted(rows) != [row[:-1] for row in self._ask(schema.QUANTILES.select)]:
             with self.transaction():
                 self.remove(schema.QUANTILES, "1", [])
                 self.write(schema.QUANTILES, rows)
