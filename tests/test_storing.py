@@ -1,13 +1,11 @@
 """Where studies of the command line are kept, and what is said of it."""
 
-import os
 import re
 import shlex
-import signal
+import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from sklearn.datasets import load_breast_cancer
 import holdfast as hf
 from holdfast.cli.running import NEXT, default_name
 from holdfast.study.store import open_to_write
+from holdfast.study.store.schema import OUTCOMES
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 STUDY = ("study", "heart.csv", "--target", "diagnosis", "-s", "anova:k=2|3", "--estimator", "knn", "-n", "4")
@@ -30,6 +29,20 @@ def folder(tmp_path, monkeypatch):
     table.to_csv("heart.csv", index=False)
     table.iloc[:100].to_csv("fewer.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def stored(folder, printed_by):
+    """The store of the study in the current folder; it is run once for all tests."""
+    path = Path("heart-study.db")
+    if not FIRST:
+        printed_by(*STUDY, code=0)
+        FIRST.append(path.read_bytes())
+    path.write_bytes(FIRST[0])
+    return path
+
+
+FIRST = []
 
 
 def stores():
@@ -50,8 +63,7 @@ def test_a_study_is_kept_and_ends_with_commands_that_work(folder, printed_by):
     assert hf.load_study("heart-study.db").complete
 
 
-def test_the_same_plan_continues_and_grows(folder, printed_by):
-    printed_by(*STUDY, code=0)
+def test_the_same_plan_continues_and_grows(stored, printed_by):
     assert "Continued heart-study.db: 8 of 8 fits were there." in printed_by(*STUDY, code=0).err
     assert "Continued heart-study.db: 8 of 12 fits were there." in printed_by(*STUDY[:-1], "6", code=0).err
     more = printed_by(*STUDY, "-s", "golub:k=2", code=0).err
@@ -72,8 +84,7 @@ def test_the_same_plan_continues_and_grows(folder, printed_by):
         (("--ignore", "mean area"), "the data (120 × 6, now 120 × 5)"),
     ],
 )
-def test_another_plan_gets_a_name_of_its_own(folder, printed_by, change, words):
-    printed_by(*STUDY, code=0)
+def test_another_plan_gets_a_name_of_its_own(stored, printed_by, change, words):
     told = printed_by(*STUDY, *change, code=0).err
     assert "heart-study.db holds another study, which differs in " in told
     assert words in told
@@ -82,8 +93,7 @@ def test_another_plan_gets_a_name_of_its_own(folder, printed_by, change, words):
     assert stores() == ["heart-study-2.db", "heart-study.db"]
 
 
-def test_other_selectors_and_other_rows_get_a_name_of_their_own(folder, printed_by):
-    printed_by(*STUDY, code=0)
+def test_other_selectors_and_other_rows_get_a_name_of_their_own(stored, printed_by):
     others = ["study", "heart.csv", "--target", "diagnosis", "-s", "golub:k=2", "--estimator", "knn", "-n", "4"]
     told = printed_by(*others, code=0).err
     assert "the selectors (anova is there and not asked for now)" in told
@@ -130,26 +140,21 @@ def test_two_studies_that_start_at_once_do_not_share_a_file(folder):
     assert all(hf.load_study(store).complete for store in stores())
 
 
-def test_a_study_that_was_killed_is_continued(folder, printed_by):
-    slow = ["study", "heart.csv", "--target", "diagnosis", "-s", "forest:n_estimators=60,sizes=2", "-n", "12"]
-    process = subprocess.Popen([sys.executable, "-m", "holdfast", *slow], stderr=subprocess.DEVNULL)
-    while fits("heart-study.db") < 2:
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    told = printed_by(*slow, code=0).err
-    assert "Continued heart-study.db: " in told
+def test_a_study_that_was_killed_is_continued(folder, stored, printed_by):
+    """A killed process leaves its journal beside the store, and a lock that nobody holds."""
+    left = folder / "left"
+    left.mkdir()
+    with open_to_write(stored) as store:
+        with store.transaction():
+            store.remove(OUTCOMES, "split > ?", [1])
+        for path in Path().glob("heart-study.db*"):
+            shutil.copy(path, left)
+    for path in left.iterdir():
+        shutil.copy(path, folder)
+    assert {path.name[len("heart-study.db") :] for path in left.iterdir()} == {"", "-wal", "-shm", ".holdfast-lock"}
+    assert "Continued heart-study.db: 4 of 8 fits were there." in printed_by(*STUDY, code=0).err
     assert stores() == ["heart-study.db"]
     assert hf.load_study("heart-study.db").complete
-
-
-def fits(store):
-    """How many fits a store holds; none if it is only being made."""
-    try:
-        return hf.load_study(store).n_outcomes
-    except ValueError:
-        return 0
 
 
 def test_a_store_that_was_only_begun_is_taken(folder, printed_by):

@@ -2,28 +2,27 @@
 
 import importlib
 import os
-import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
 import holdfast as hf
 from holdfast.study.store import find_writer, open_to_write
 from holdfast.study.store.schema import BASELINES
-from study_parts import X, Y, anova, assert_same, n_stored, quietly, robust_study, script, wait_until
+from study_parts import X, Y, anova, assert_same, quietly, robust_study, script
 
-RUN = """
-import sys
-from study_parts import X, Y, robust_study
+HOLD = """
+import sys, time
+from holdfast.study.store import open_to_write
 
-store, n_jobs = sys.argv[1], int(sys.argv[2])
-robust_study(60, 0.02).run(X, Y, store=store, n_jobs=n_jobs)
+with open_to_write(sys.argv[1]):
+    print("open", flush=True)
+    time.sleep(600)
 """
 fcntl = importlib.import_module("fcntl") if os.name == "posix" else None
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="symbolic links and open files that can be deleted")
@@ -38,31 +37,28 @@ def test_a_symbolic_link_leads_to_the_same_lock(tmp_path):
     store, link, folder = tmp_path / "s.db", tmp_path / "link.db", tmp_path / "folder"
     link.symlink_to(store)
     folder.symlink_to(tmp_path)
-    with script(RUN, link, 1) as process:
-        assert wait_until(lambda: n_stored(store) > 0, 60)
+    small_study().run(X, Y, store=link)
+    with open_to_write(link):
         for name in (store, link, folder / "s.db", folder / "link.db"):
             with pytest.raises(hf.study.StoreError, match=rf"Another process \(\d+\) is writing {name}"):
                 small_study().run(X, Y, store=name)
-        assert not hf.load_study(link).complete
-        process.kill()
-        process.communicate()
-    assert (tmp_path / "s.db.holdfast-lock").exists()
-    assert not (tmp_path / "link.db.holdfast-lock").exists()
-    assert_same(quietly(robust_study(60, 0.02), X, Y, store=link), quietly(robust_study(60, 0.02), X, Y))
+        assert hf.load_study(link).complete
+        assert (tmp_path / "s.db.holdfast-lock").exists()
+        assert not (tmp_path / "link.db.holdfast-lock").exists()
+    assert_same(small_study(8).run(X, Y, store=link), small_study(8).run(X, Y))
     assert {path.name for path in tmp_path.iterdir()} == {"s.db", "link.db", "folder"}
 
 
 @linux
 def test_a_store_with_two_names_is_refused(tmp_path):
     store, other = tmp_path / "s.db", tmp_path / "other.db"
-    with script(RUN, store, 1) as process:
-        assert wait_until(lambda: n_stored(store) > 0, 60)
+    small_study().run(X, Y, store=store)
+    with open_to_write(store):
         os.link(store, other)
         for use in (lambda: small_study().run(X, Y, store=other), lambda: hf.load_study(other)):
             with pytest.raises(hf.study.StoreError, match=r"with one name, got .*other.db with 2 \(hard links\)"):
                 use()
         other.unlink()
-        assert process.wait(timeout=120) == 0
     assert hf.load_study(store).complete
 
 
@@ -158,19 +154,18 @@ def test_a_store_that_is_taken_away_is_noticed_and_saved(take_away, tmp_path):
 
 
 @linux
-def test_a_store_that_is_deleted_by_another_process_is_saved(tmp_path):
+def test_a_store_that_is_deleted_by_another_process_is_saved_beside_what_was_saved_before(tmp_path):
     store = tmp_path / "s.db"
     (tmp_path / "s.rescued.db").write_text("not to be overwritten")
-    with script(RUN, store, 2) as process:
-        assert wait_until(lambda: n_stored(store) > 0, 60)
-        delete_all(store)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 1
-    saved = re.search(r"StoreError: The store .* was deleted or moved .* saved in (.*\.db): run", err)
-    assert saved, err
-    assert Path(saved[1]) == tmp_path / "s.rescued-2.db"
+
+    def watch(progress):
+        subprocess.run(["rm", "-f", *tmp_path.glob("s.db*")], check=True)
+
+    saved = tmp_path / "s.rescued-2.db"
+    with pytest.raises(hf.study.StoreError, match=rf"The store .* was deleted or moved .* saved in {saved}: run"):
+        robust_study(10).run(X, Y, store=store, progress=watch)
     assert (tmp_path / "s.rescued.db").read_text() == "not to be overwritten"
-    assert hf.load_study(saved[1]).n_outcomes > 0
+    assert hf.load_study(saved).n_outcomes > 0
 
 
 @linux
@@ -242,8 +237,8 @@ def test_sigterm_stops_a_study_in_memory_too():
 def test_the_writer_is_known_while_it_writes_and_not_after(tmp_path):
     store, lock = tmp_path / "s.db", tmp_path / "s.db.holdfast-lock"
     assert find_writer(store) is None
-    with script(RUN, store, 1) as process:
-        assert wait_until(lambda: n_stored(store) > 0, 60)
+    with script(HOLD, store) as process:
+        assert process.stdout.readline() == "open\n"
         assert find_writer(store) == process.pid
         process.kill()
         process.communicate()
