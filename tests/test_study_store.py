@@ -135,11 +135,17 @@ def test_a_store_that_was_never_begun_says_so(tmp_path):
     assert quietly(study_of(), X, Y, store=path).complete
 
 
+@pytest.fixture(scope="module")
+def robust(tmp_path_factory):
+    """The whole of a study with something of everything, and its store."""
+    path = tmp_path_factory.mktemp("robust") / "whole.db"
+    return quietly(robust_study(60, 0.001), X, Y, store=path), path
+
+
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.95])
-def test_a_full_disk_loses_nothing_that_was_finished(share, tmp_path, monkeypatch):
-    path, study = tmp_path / "s.db", robust_study(60, 0.001)
-    whole, prepare = quietly(study, X, Y, store=tmp_path / "whole.db"), opening._prepare
-    pages = int(share * (tmp_path / "whole.db").stat().st_size / 4096)
+def test_a_full_disk_loses_nothing_that_was_finished(share, robust, tmp_path, monkeypatch):
+    path, study, (whole, whole_path) = tmp_path / "s.db", robust_study(60, 0.001), robust
+    pages, prepare = int(share * whole_path.stat().st_size / 4096), opening._prepare
 
     def on_a_small_disk(connection, path):
         prepare(connection, path)
@@ -263,10 +269,10 @@ def test_failures_are_tried_again_when_asked_and_those_of_others_stay(tmp_path):
     again = quietly(study_of(both), X, Y, store=path)
     assert_same(again, before)
     with monkeypatched_threshold(9):
-        mended = quietly(study_of({"raising": Raising()}), X, Y, store=path, retry_failures=True)
-    assert set(mended.failures["candidate"]) == {"other"}
-    assert mended.complete
-    assert_same(mended, before, candidates=["other"])
+        retried = quietly(study_of({"raising": Raising()}), X, Y, store=path, retry_failures=True)
+    assert set(retried.failures["candidate"]) == {"other"}
+    assert retried.complete
+    assert_same(retried, before, candidates=["other"])
 
 
 class monkeypatched_threshold:  # noqa: N801
@@ -292,9 +298,9 @@ def test_a_failed_score_is_tried_again_with_its_selection(tmp_path):
     assert failed.summary().loc["anova", "failures"] == 3
     assert failed.preferences("anova").n_runs == 3
     MOOD.clear()
-    mended = study.run(X, Y, store=path, retry_failures=True)
-    assert mended.scores["moody"].tolist() == [1.0] * 3
-    assert_same(mended, study.run(X, Y))
+    retried = study.run(X, Y, store=path, retry_failures=True)
+    assert retried.scores["moody"].tolist() == [1.0] * 3
+    assert_same(retried, study.run(X, Y))
 
 
 MOOD = []
