@@ -20,7 +20,7 @@ from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
-from holdfast.serialization import read_plain
+from holdfast.serialization import from_plain
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
@@ -143,10 +143,9 @@ def find_fault(connection: sqlite3.Connection) -> str:
 # What can be
 
 FACTS: Mapping[str, Any] = {
-    "format": int, "plan": Mapping[str, Any], "design": Design, "declared": Mapping[str, Any], "n_features": int,
-    "names": tuple[Any, ...] | None, "target": tuple[Any, ...], "classes": tuple[Any, ...] | None,
-    "data_record": DataRecord, "no_effects": str | None, "prefilter": str | None,
-    "replicability": Mapping[str, Mapping[str, Any]], "command": Mapping[str, Any] | None,
+    "format": int, "plan": dict, "design": str, "declared": dict, "n_features": int, "names": list | None,
+    "target": list, "classes": list | None, "data_record": dict, "no_effects": str | None, "prefilter": str | None,
+    "replicability": dict, "command": dict | None,
 }  # fmt: skip
 """What a store knows of its study, by name: the types that readers take for granted."""
 OPTIONAL = frozenset({"replicability"})
@@ -163,16 +162,23 @@ def parse_meta(rows: Sequence[Row]) -> dict[str, Any]:
 def is_possible_fact(key: str, meta: Mapping[str, Any]) -> bool:
     """Whether a fact is what readers take for granted."""
     value = meta[key]
+    if not isinstance(value, FACTS.get(key, object)):
+        return False
     try:
-        read_plain(FACTS.get(key, Any), value, key)
         if key == "plan":
             parts = [value[part] for part in ("perturbation", "data", "scoring")]
             needed = "random_state" in value and "estimator" in value and "perturbation" in value["perturbation"]
             return needed and "n_samples" in value["data"] and all(isinstance(part, dict) for part in parts)
         if key == "declared":
             return all(map(is_about, [value["perturbation"], *value["selectors"].values(), *value["scores"].values()]))
+        if key == "design":
+            return value in get_args(Design)
         if key == "n_features":
             return 0 < value <= MAX_FEATURES
+        if key == "data_record":
+            from_plain(DataRecord, value)
+        if key == "replicability":
+            return all(isinstance(answer, dict) for answer in value.values())
         if key == "names":
             return value is None or len(value) == meta["n_features"]
         if key == "target" and "plan" in meta:
