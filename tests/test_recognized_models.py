@@ -17,7 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from holdfast.kernels.svm import svm_elimination
 from holdfast.models.block import Block
 from holdfast.models.catalog import EXACTNESS, MODELS
-from holdfast.models.recognized import MAKERS, recognize
+from holdfast.models.recognized import RECOGNIZED, recognize
 
 TABLES = ["continuous", "zeros and ones", "duplicated rows", "far from zero", "constant columns"]
 SCALERS = [None, StandardScaler, MinMaxScaler]
@@ -465,7 +465,7 @@ def test_what_may_be_recognized_is_chosen():
 
 def test_the_records_say_what_is_recognized():
     declared = {kind: exactness for record in MODELS.values() for kind, exactness in record.recognized.items()}
-    assert set(declared) == set(MAKERS)
+    assert set(declared) == set(RECOGNIZED)
     for kind, exactness in declared.items():
         estimator = SVC(kernel="linear") if kind is SVC else kind()
         found = recognize(estimator, 0 if is_regressor(estimator) else 2)
@@ -473,7 +473,7 @@ def test_the_records_say_what_is_recognized():
         assert exactness in EXACTNESS
 
 
-@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", RECOGNIZED, ids=lambda kind: kind.__name__)
 def test_blocks_may_be_empty(kind):
     estimator = SVC(kernel="linear") if kind is SVC else kind()
     n_classes = 0 if is_regressor(estimator) else 2

@@ -5,16 +5,14 @@ A *cell* is one set of columns on one split. What a study scores is a block of c
 (:mod:`holdfast.models.scores`) are computed for all of them at once. The result of a cell never depends on the others.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import Cells
@@ -81,6 +79,30 @@ class Block:
         counts = self.counts[self.splits[cell]]
         return np.repeat(np.arange(counts.size), counts)
 
+    # What kernels take and give
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The arrays of the block, laid out for kernels."""
+        tests, test_starts = _join(self.tests)
+        columns, column_starts = _join(self.columns)
+        integers = self.counts, tests, test_starts, self.splits, columns, column_starts, self.starts
+        return Cells(frozen(self.X, np.float64), *(frozen(array, np.int64) for array in integers))
+
+    @property
+    def n_columns(self) -> Ints:
+        """How many columns each cell has."""
+        return np.diff(self.cells.column_starts)
+
+    @property
+    def n_train_rows(self) -> Ints:
+        """How many different rows each cell trains on."""
+        return np.count_nonzero(self.counts, axis=1)[self.splits]
+
+    def cut_weights(self, weights: Floats) -> list[Floats]:
+        """Cut the weights of the columns of all cells, one after the other, into those of each cell."""
+        return [weights[start:end] for start, end in pairwise(self.cells.column_starts.tolist())]
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -90,7 +112,7 @@ class Predictions:
     ----------
     starts : ndarray of int
         Where each cell begins, and the end of the last.
-    predict : ndarray or None
+    predict : ndarray, optional
         The number of the predicted class, or the predicted number.
     decision_function : ndarray, optional
         One value per row for two classes, larger for the second; one column per class for more.
@@ -102,7 +124,7 @@ class Predictions:
     """
 
     starts: Ints
-    predict: NDArray[Any] | None
+    predict: NDArray[Any] | None = None
     decision_function: Floats | None = None
     predict_proba: Floats | None = None
     coefficients: Sequence[Floats | None] | None = None
@@ -129,106 +151,12 @@ class Predictions:
 
     def _at(self, rows: Any, starts: Ints, coefficients: Sequence[Floats | None] | None) -> "Predictions":
         """The answers at these rows."""
-        return Predictions(
-            starts,
-            None if self.predict is None else self.predict[rows],
-            None if self.decision_function is None else self.decision_function[rows],
-            None if self.predict_proba is None else self.predict_proba[rows],
-            coefficients,
-        )
+        answers = {name: getattr(self, name)[rows] for name in self.answers}
+        return Predictions(starts, **answers, coefficients=coefficients)
 
 
-def lay_out_cells(block: Block) -> Cells:
-    """Lay out the arrays of a block."""
-    tests, test_starts = _join(block.tests)
-    columns, column_starts = _join(block.columns)
-    integers = block.counts, tests, test_starts, block.splits, columns, column_starts, block.starts
-    return Cells(frozen(block.X, np.float64), *(frozen(array, np.int64) for array in integers))
-
-
-def _join(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _join(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints]:
     """Arrays one after the other, and where each begins."""
     starts = np.zeros(len(arrays) + 1, np.int64)
     np.cumsum([array.size for array in arrays], out=starts[1:])
     return (np.concatenate(arrays) if len(arrays) else np.empty(0, np.int64)), starts
-
-
-def count_columns(block: Block) -> NDArray[np.int64]:
-    """Return how many columns each cell has."""
-    return np.array([columns.size for columns in block.columns], dtype=np.int64)
-
-
-def count_rows(block: Block) -> NDArray[np.int64]:
-    """Return how many different rows each cell trains on."""
-    return np.count_nonzero(block.counts, axis=1)[block.splits]
-
-
-def cut_weights(block: Block, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Cut the weights of all cells, one after the other, into those of each."""
-    ends = np.cumsum(count_columns(block)).tolist()
-    return [weights[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def smaller_sides(block: Block) -> NDArray[np.int64]:
-    """Return how many columns, or rows if these are fewer, each cell has: that many weights tell a linear model."""
-    return np.minimum(count_columns(block), count_rows(block))
-
-
-Check = Callable[[Any], bool]
-
-
-def read_parameters(estimator: Any, checks: Mapping[str, Check]) -> dict[str, Any] | None:
-    """Return an estimator's parameters; None if one is unknown or does not pass its check, or a clone carries more.
-
-    Clones carry what ``set_output``, ``set_fit_request`` and callbacks leave on an estimator.
-    """
-    parameters = estimator.get_params(deep=False)
-    if any(name not in checks or not checks[name](value) for name, value in parameters.items()):
-        return None
-    plain = type(estimator)(**parameters)
-    return parameters if set(vars(clone(estimator))) == set(vars(plain)) else None
-
-
-def anything(value: Any) -> bool:
-    """Accept a parameter that changes nothing."""
-    return True
-
-
-def one_of(*allowed: Any) -> Check:
-    """Accept these values, of these types."""
-    return lambda value: any(type(value) is type(known) and value == known for known in allowed)
-
-
-def is_none(value: Any) -> bool:
-    """Accept None."""
-    return value is None
-
-
-def is_flag(value: Any) -> bool:
-    """Accept true or false."""
-    return isinstance(value, bool)
-
-
-def is_count(value: Any) -> bool:
-    """Accept a whole number from 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def is_number_or_none(value: Any) -> bool:
-    """Accept a whole number, or None."""
-    return value is None or (isinstance(value, Integral) and not isinstance(value, bool))
-
-
-def is_positive(value: Any) -> bool:
-    """Accept a finite number above 0."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
-
-
-def at_most(limit: float) -> Check:
-    """Accept a positive number up to a limit, the default: a larger tolerance may be meant to stop early."""
-    return lambda value: is_positive(value) and value <= limit
-
-
-def at_least(limit: int) -> Check:
-    """Accept a whole number from a limit, the default: fewer steps may be meant to stop early."""
-    return lambda value: is_count(value) and value >= limit

@@ -17,6 +17,7 @@ from holdfast.declared import About, Parameter, Registry, describe_parameters
 
 Task = Literal["classification", "regression"]
 Exactness = Literal["identical", "optimum"]
+Make = Callable[..., Any]
 
 EXACTNESS: dict[Exactness, str] = {
     "identical": "predictions identical to scikit-learn's",
@@ -77,6 +78,31 @@ MODELS: Registry[Model] = Registry("estimator", where="holdfast.models.MODELS")
 """Models by name. ``MODELS.add(Model(…))`` adds one of your own."""
 
 
+def _declare(
+    name: str,
+    summary: str,
+    methods: str,
+    *classes: type,
+    recognized: Mapping[type, Exactness] | None = None,
+    phrases: Mapping[str, str] | None = None,
+    needs: tuple[str, ...] = (),
+    reference: str | None = None,
+) -> Callable[[Make], Make]:
+    """Add what makes a model to the models; it describes these classes, or those that are recognized."""
+
+    def add(make: Make) -> Make:
+        about = About(name=name, summary=summary, methods=methods, needs=needs, reference=reference)
+        known = dict(recognized or {})
+        MODELS.add(
+            Model(about=about, make=make, classes=classes or tuple(known), recognized=known, phrases=phrases or {})
+        )
+        return make
+
+    return add
+
+
+@_declare("knn", "Nearest neighbors on scaled features.", "nearest neighbors",
+          recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"})  # fmt: skip
 def nearest_neighbors(task: Task, n_neighbors: int = 3) -> Any:
     """Make nearest neighbors on scaled features.
 
@@ -91,6 +117,9 @@ def nearest_neighbors(task: Task, n_neighbors: int = 3) -> Any:
     return make_pipeline(StandardScaler(), make(n_neighbors))
 
 
+@_declare("linear", "Ridge or logistic regression on scaled features.", "penalized regression",
+          recognized={LogisticRegression: "optimum", Ridge: "identical"},
+          phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression"})  # fmt: skip
 def linear_model(task: Task, C: float = 1.0) -> Any:
     """Make ridge or logistic regression on scaled features.
 
@@ -105,22 +134,15 @@ def linear_model(task: Task, C: float = 1.0) -> Any:
     return make_pipeline(StandardScaler(), model)
 
 
+@_declare("least_squares", "Least squares on scaled features.", "least squares",
+          recognized={LinearRegression: "identical"}, needs=("numbers to predict",))  # fmt: skip
 def least_squares() -> Any:
     """Make least squares on scaled features."""
     return make_pipeline(StandardScaler(), LinearRegression())
 
 
-def baseline(task: Task) -> Any:
-    """Make a model that knows the target alone.
-
-    Parameters
-    ----------
-    task : str
-        What is predicted.
-    """
-    return DummyRegressor() if task == "regression" else DummyClassifier()
-
-
+@_declare("svm", "Support vector machine on scaled features.", "a support vector machine", SVC, SVR, LinearSVC,
+          recognized={SVC: "optimum", LinearSVC: "optimum"})  # fmt: skip
 def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
     """Make a support vector machine on scaled features.
 
@@ -136,6 +158,8 @@ def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
     return make_pipeline(StandardScaler(), (SVR if task == "regression" else SVC)(C=C, kernel=kernel))
 
 
+@_declare("forest", "Random forest.", "a random forest", RandomForestClassifier, RandomForestRegressor,
+          reference="breiman2001")  # fmt: skip
 def random_forest(task: Task, n_estimators: int = 100) -> Any:
     """Make a random forest.
 
@@ -150,70 +174,18 @@ def random_forest(task: Task, n_estimators: int = 100) -> Any:
     return make(n_estimators=n_estimators)
 
 
-MODELS.add(
-    Model(
-        about=About(name="knn", summary="Nearest neighbors on scaled features.", methods="nearest neighbors"),
-        make=nearest_neighbors,
-        classes=(KNeighborsClassifier, KNeighborsRegressor),
-        recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"},
-    )
-)
-MODELS.add(
-    Model(
-        about=About(
-            name="linear", summary="Ridge or logistic regression on scaled features.", methods="penalized regression"
-        ),
-        make=linear_model,
-        classes=(LogisticRegression, Ridge),
-        recognized={LogisticRegression: "optimum", Ridge: "identical"},
-        phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression"},
-    )
-)
-MODELS.add(
-    Model(
-        about=About(
-            name="least_squares", summary="Least squares on scaled features.", methods="least squares",
-            needs=("numbers to predict",),
-        ),
-        make=least_squares,
-        classes=(LinearRegression,),
-        recognized={LinearRegression: "identical"},
-    )
-)  # fmt: skip
-MODELS.add(
-    Model(
-        about=About(
-            name="svm", summary="Support vector machine on scaled features.", methods="a support vector machine"
-        ),
-        make=support_vectors,
-        classes=(SVC, SVR, LinearSVC),
-        recognized={SVC: "optimum", LinearSVC: "optimum"},
-    )
-)
-MODELS.add(
-    Model(
-        about=About(name="forest", summary="Random forest.", methods="a random forest", reference="breiman2001"),
-        make=random_forest,
-        classes=(RandomForestClassifier, RandomForestRegressor),
-    )
-)
-MODELS.add(
-    Model(
-        about=About(
-            name="naive_bayes", summary="Gaussian naive Bayes.", methods="Gaussian naive Bayes", needs=("classes",)
-        ),
-        make=GaussianNB,
-        classes=(GaussianNB,),
-    )
-)
-MODELS.add(
-    Model(
-        about=About(
-            name="baseline", summary="What the target alone tells: the mean, or the shares of the classes.",
-            methods="a baseline without features",
-        ),
-        make=baseline,
-        classes=(DummyClassifier, DummyRegressor),
-        recognized={DummyClassifier: "identical", DummyRegressor: "identical"},
-    )
-)  # fmt: skip
+_declare("naive_bayes", "Gaussian naive Bayes.", "Gaussian naive Bayes", GaussianNB, needs=("classes",))(GaussianNB)
+
+
+@_declare("baseline", "What the target alone tells: the mean, or the shares of the classes.",
+          "a baseline without features",
+          recognized={DummyClassifier: "identical", DummyRegressor: "identical"})  # fmt: skip
+def baseline(task: Task) -> Any:
+    """Make a model that knows the target alone.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    """
+    return DummyRegressor() if task == "regression" else DummyClassifier()
