@@ -1,4 +1,7 @@
-"""Resamples that are drawn: bootstrap samples, subsamples, halves, and smaller parts of a bootstrap sample."""
+"""The kinds of perturbations: rows that are drawn, folds, given splits, halvings, and all rows with noise or new seeds.
+
+Each declares what is said of it, and makes a split from seed and number alone; :class:`Perturbation` does the rest.
+"""
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +19,6 @@ from holdfast.resampling.perturbation import (
     PERTURBATIONS,
     SHARED_ROWS,
     Perturbation,
-    check_count,
     check_share,
     deal_into_folds,
 )
@@ -25,7 +27,7 @@ from holdfast.resampling.split import (
     ROWS,
     Change,
     Design,
-    Places,
+    Ints,
     Samples,
     Split,
     draw_units,
@@ -70,13 +72,11 @@ class Bootstrap(Perturbation):
         methods="{n} bootstrap samples of the data",
         caution=SHARED_ROWS,
     )
+    _least_counts: ClassVar = {"n_splits": 1}
 
     n_splits: int = 100
     stratify: bool = False
     random_state: int | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 1)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         drawn = draw_units(samples, self.stratify, rng_of(seed, index, ROWS))
@@ -118,6 +118,7 @@ class Subsample(Perturbation):
         methods="{n} random subsamples of the rows",
         caution=SHARED_ROWS,
     )
+    _least_counts: ClassVar = {"n_splits": 1}
 
     n_splits: int = 100
     fraction: float = 0.5
@@ -125,7 +126,7 @@ class Subsample(Perturbation):
     random_state: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 1)
+        super().__post_init__()
         check_share("fraction", self.fraction)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
@@ -182,15 +183,13 @@ class ComplementaryPairs(Perturbation):
         "far two studies of half this size would agree, and on pure noise it would be about 0.",
         reference="shah2013",
     )
+    _least_counts: ClassVar = {"n_pairs": 1}
     grows: ClassVar[str | None] = "n_pairs"
     design: ClassVar[Design] = "pairs"
 
     n_pairs: int = 50
     stratify: bool = False
     random_state: int | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        check_count("n_pairs", self.n_pairs, 1)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return 2 * self.n_pairs
@@ -251,6 +250,7 @@ class NestedSubsamples(Perturbation):
         caution=SHARED_ROWS,
         reference="gulgezen2009",
     )
+    _least_counts: ClassVar = {"n_bootstraps": 1}
     rows_only: ClassVar[bool] = False
     grows: ClassVar[str | None] = "n_bootstraps"
     design: ClassVar[Design] = "nested_subsamples"
@@ -261,7 +261,7 @@ class NestedSubsamples(Perturbation):
     random_state: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_count("n_bootstraps", self.n_bootstraps, 1)
+        super().__post_init__()
         given: Any = self.fractions
         fractions = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
         for fraction in fractions:
@@ -274,11 +274,10 @@ class NestedSubsamples(Perturbation):
         return self.n_bootstraps * len(self.fractions)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
-        sample, place = divmod(index, len(self.fractions))
-        rng = rng_of(seed, sample, ROWS)
+        sample, part_number = divmod(index, len(self.fractions))
+        fraction, rng = self.fractions[part_number], rng_of(seed, sample, ROWS)
         whole = rng.permutation(draw_units(samples, self.stratify, rng))
-        part = whole[: share_of(whole.size, self.fractions[place])]
-        fraction = self.fractions[place]
+        part = whole[: share_of(whole.size, fraction)]
         label = f"bootstrap {sample} at {fraction:g}"
         return split_of_draws(label, index, samples, seed, part, whole, block=sample, fraction=fraction)
 
@@ -324,6 +323,7 @@ class Folds(Perturbation):
         scope="folds of this data set, which share most of their rows: the interval is a rough guide",
         caution=SHARED_ROWS,
     )
+    _least_counts: ClassVar = {"n_splits": 2, "n_repeats": 1}
     design: ClassVar[Design] = "folds"
     grows: ClassVar[str | None] = "n_repeats"
 
@@ -331,10 +331,6 @@ class Folds(Perturbation):
     n_repeats: int = 1
     stratify: bool = True
     random_state: int | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 2)
-        check_count("n_repeats", self.n_repeats, 1)
 
     @property
     def least_units(self) -> int:
@@ -391,6 +387,7 @@ class NestedFolds(Perturbation):
         caution=SHARED_ROWS,
         reference="kalousis2005",
     )
+    _least_counts: ClassVar = {"n_splits": 2, "n_inner": 2, "n_repeats": 1}
     rows_only: ClassVar[bool] = False
     design: ClassVar[Design] = "nested_folds"
     grows: ClassVar[str | None] = "n_repeats"
@@ -401,11 +398,6 @@ class NestedFolds(Perturbation):
     stratify: bool = True
     random_state: int | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 2)
-        check_count("n_inner", self.n_inner, 2)
-        check_count("n_repeats", self.n_repeats, 1)
-
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return self.n_splits * self.n_repeats * (self.n_inner + 1)
 
@@ -414,18 +406,18 @@ class NestedFolds(Perturbation):
         return max(self.n_splits, self.n_inner + 1)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
-        outer, place = divmod(index, self.n_inner + 1)
+        outer, inner = divmod(index, self.n_inner + 1)
         repeat, fold = divmod(outer, self.n_splits)
         fold_of = deal_into_folds(samples, self.n_splits, self.stratify, rng_of(seed, repeat, ROWS))
         train = np.flatnonzero(fold_of != fold)
-        if place == 0:
+        if inner == 0:
             return split_of_rows(f"outer {outer}", index, samples, seed, train, block=outer, measured=False)
         inside = Samples.of(
             train.size, *(None if labels is None else labels[train] for labels in (samples.classes, samples.groups))
         )
         inner_of = deal_into_folds(inside, self.n_inner, self.stratify, rng_of(seed, repeat, fold, ROWS))
-        rows = train[inner_of != place - 1]
-        return split_of_rows(f"outer {outer} inner {place - 1}", index, samples, seed, rows, no_rows(), block=outer)
+        rows = train[inner_of != inner - 1]
+        return split_of_rows(f"outer {outer} inner {inner - 1}", index, samples, seed, rows, no_rows(), block=outer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,7 +451,7 @@ class GivenSplits(Perturbation):
     grows: ClassVar[str | None] = None
 
     splitter: Any
-    pairs: Sequence[tuple[Places, Places]] | None = None
+    pairs: Sequence[tuple[Ints, Ints]] | None = None
     random_state: int | None = None
 
     @property
@@ -480,47 +472,43 @@ class GivenSplits(Perturbation):
         return "folds" if held.size == largest + 1 and held.min() == held.max() else "runs"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return len(self._bound_pairs)
+
+    @property
+    def _bound_pairs(self) -> Sequence[tuple[Ints, Ints]]:
         if self.pairs is None:
             raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
-        return len(self.pairs)
+        return self.pairs
 
     def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "GivenSplits":
         splitter = self.splitter
         if hasattr(splitter, "split"):
             if getattr(splitter, "random_state", 0) is None and getattr(splitter, "shuffle", True):
-                splitter = _seeded(splitter, seed)
+                splitter = copy.copy(splitter)
+                splitter.random_state = selector_seed(seed, 0)
             splitter = splitter.split(X, y, groups)
-        pairs = [_pair(place, pair, len(y)) for place, pair in enumerate(splitter)]
+        pairs = [_read_pair(index, pair, len(y)) for index, pair in enumerate(splitter)]
         if not pairs:
             raise ValueError(f"Expected at least one split from {self.splitter!r}, got none.")
         return GivenSplits(self.splitter, pairs)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
-        if self.pairs is None:
-            raise ValueError("Expected the data of the splitter, got none yet; call bind(X, y, groups, seed) first.")
-        train, test = self.pairs[index]
+        train, test = self._bound_pairs[index]
         rows, counts = np.unique(train, return_counts=True)
         more = {} if counts.max() == 1 else {"counts": counts}
         return split_of_rows(f"split {index}", index, samples, seed, rows, test, **more)
 
 
-def _seeded(splitter: Any, seed: int) -> Any:
-    """A copy of a splitter that would divide at random, with a seed."""
-    seeded = copy.copy(splitter)
-    seeded.random_state = selector_seed(seed, 0)
-    return seeded
-
-
-def _pair(place: int, pair: Any, n: int) -> tuple[Places, Places]:
+def _read_pair(index: int, pair: Any, n: int) -> tuple[Ints, Ints]:
     try:
         train, test = pair
     except (TypeError, ValueError):
-        raise ValueError(f"Expected (training rows, held-out rows) as split {place}, got {pair!r}.") from None
+        raise ValueError(f"Expected (training rows, held-out rows) as split {index}, got {pair!r}.") from None
     train, test = (
         np.flatnonzero(part) if part.dtype == bool else part.astype(np.int64) for part in map(np.asarray, (train, test))
     )
     if not train.size or min(train.min(), test.min(initial=0)) < 0 or max(train.max(), test.max(initial=0)) >= n:
-        raise ValueError(f"Expected rows from 0 to {n - 1} in split {place}, got none or others.")
+        raise ValueError(f"Expected rows from 0 to {n - 1} in split {index}, got none or others.")
     return train, np.sort(test)
 
 
@@ -615,6 +603,7 @@ class Halvings(Perturbation):
         "far two studies of half this size would agree, and on pure noise it would be about 0.",
         reference="shah2013",
     )
+    _least_counts: ClassVar = {"n_halvings": 1}
     rows_only: ClassVar[bool] = False
     grows: ClassVar[str | None] = "n_halvings"
     design: ClassVar[Design] = "pairs"
@@ -622,9 +611,6 @@ class Halvings(Perturbation):
     n_halvings: int = 100
     stratify: bool = True
     random_state: int | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        check_count("n_halvings", self.n_halvings, 1)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return 1 + 2 * self.n_halvings
@@ -659,7 +645,7 @@ class Halvings(Perturbation):
         halving, half = divmod(index - 1, 2)
         rng = rng_of(seed, halving, ROWS)
         strata = samples.strata(self.stratify)
-        deck = np.concatenate([rng.permutation(strata[place]) for place in rng.permutation(len(strata))])
+        deck = np.concatenate([rng.permutation(strata[stratum]) for stratum in rng.permutation(len(strata))])
         rows = samples.rows_of(deck[(rng.integers(2) + half) % 2 :: 2])
         return split_of_rows(f"halving {halving}{'ab'[half]}", index, samples, seed, rows, block=halving)
 
@@ -669,7 +655,7 @@ class _HalvingsOfCopies(Halvings):
     """Halvings of data in which some rows are equal: these stay together."""
 
     about = Halvings.about
-    copies: Places = field(default_factory=no_rows, repr=False, compare=False)
+    copies: Ints = field(default_factory=no_rows, repr=False, compare=False)
 
     def identity(self) -> dict[str, Any]:
         return Halvings(self.n_halvings, self.stratify).identity()
@@ -681,7 +667,7 @@ class _HalvingsOfCopies(Halvings):
         super().check(self.units(samples))
 
 
-def find_copies(X: ArrayLike | Any) -> Places | None:
+def find_copies(X: ArrayLike | Any) -> Ints | None:
     """Return a number for each row that equal rows share; None if no two rows are equal."""
     if sp.issparse(X):
         table = sp.csr_matrix(X, copy=True)
@@ -692,8 +678,8 @@ def find_copies(X: ArrayLike | Any) -> Places | None:
     else:
         keys = [row.tobytes() for row in _comparable(X)]
     numbers: dict[bytes, int] = {}
-    places = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-    return places if len(numbers) < len(places) else None
+    copies = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    return copies if len(numbers) < len(copies) else None
 
 
 def _comparable(X: Any) -> NDArray[Any]:
@@ -702,7 +688,7 @@ def _comparable(X: Any) -> NDArray[Any]:
         return np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0 is 0
     except (TypeError, ValueError):  # texts, categories, dates
         frame = pd.DataFrame(X)
-        return np.column_stack([pd.factorize(frame.iloc[:, place])[0] for place in range(frame.shape[1])])
+        return np.column_stack([pd.factorize(frame.iloc[:, column])[0] for column in range(frame.shape[1])])
 
 
 @PERTURBATIONS.add
@@ -744,6 +730,7 @@ class Noise(Perturbation):
         caution="Resamples differ by noise that was added to the data, not by their samples: other samples would "
         "usually agree less.",
     )
+    _least_counts: ClassVar = {"n_splits": 1}
     rows_only: ClassVar[bool] = False
 
     n_splits: int = 100
@@ -752,7 +739,7 @@ class Noise(Perturbation):
     random_state: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 1)
+        super().__post_init__()
         check_share("flip", self.flip, zero=True)
         if not is_number(self.scale) or not self.scale >= 0:
             raise ValueError(f"Expected scale to be 0 or more, got {self.scale!r}.")
@@ -805,13 +792,11 @@ class NewSeeds(Perturbation):
         caution="Resamples differ only by the selector's own random numbers, not by their data: this says nothing "
         "about other samples.",
     )
+    _least_counts: ClassVar = {"n_splits": 1}
     rows_only: ClassVar[bool] = False
 
     n_splits: int = 20
     random_state: int | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        check_count("n_splits", self.n_splits, 1)
 
     def make_split(self, index: int, samples: Samples, seed: int) -> Split:
         return split_of_rows(f"seed {index}", index, samples, seed, np.arange(samples.n), no_rows(), reseed=True)

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from holdfast.checks import as_column, is_number
 from holdfast.declared import About, Registry
-from holdfast.resampling.split import Design, Places, Samples, Split
+from holdfast.resampling.split import Design, Ints, Samples, Split
 
 MOST = 10_000_000
 """Most samples, folds or repeats: their rows alone would fill a disk."""
@@ -74,14 +74,22 @@ class Perturbation(ABC):
     grows: ClassVar[str | None] = "n_splits"
     rows_only: ClassVar[bool] = True
     random_state: int | None
+    _least_counts: ClassVar[Mapping[str, int]] = {}
+    """Parameters that are whole numbers, and the least that each may be."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Describe a class that does not describe itself by its name and the first line of its docstring."""
         super().__init_subclass__(**options)
         if "about" not in vars(cls):
             summary = (cls.__doc__ or "A perturbation.").strip().partition("\n")[0]
+            name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
             methods = f"{{n}} resamples made by {cls.__name__}"
-            cls.about = About(name=_snake_case(cls.__name__), summary=summary, methods=methods, caution=SHARED_ROWS)
+            cls.about = About(name=name, summary=summary, methods=methods, caution=SHARED_ROWS)
+
+    def __post_init__(self) -> None:
+        """Check the parameters that are counts."""
+        for name, least in self._least_counts.items():
+            check_count(name, getattr(self, name), least)
 
     @property
     def least_units(self) -> int:
@@ -110,7 +118,7 @@ class Perturbation(ABC):
         Parameters
         ----------
         index : int
-            Place among the splits, from 0.
+            Number of the split, from 0.
         samples : Samples
             Number, classes and groups of the rows.
         seed : int
@@ -201,8 +209,10 @@ class Perturbation(ABC):
                 "Subsample or Folds."
             )
         classes = y is not None and type_of_target(y) in ("binary", "multiclass")
-        samples = Samples.of(_n_rows(X), y if classes else None, groups)
-        seed = _seed(self.random_state)
+        n_rows = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+        samples = Samples.of(n_rows, y if classes else None, groups)
+        seed = self.random_state
+        seed = int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)
         bound = self.bind(X, y, groups, seed)
         bound.check(samples)
         for index in range(bound.get_n_splits()):
@@ -276,19 +286,6 @@ class Perturbation(ABC):
         return {"perturbation": type(self).__name__, **{name: getattr(self, name) for name in names}}
 
 
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _seed(random_state: int | None) -> int:
-    """Return a seed; a fresh one for None."""
-    return int(np.random.SeedSequence().generate_state(1)[0]) if random_state is None else int(random_state)
-
-
 def check_count(name: str, value: Any, least: int) -> None:
     """Raise unless a parameter is a whole number of at least so many."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
@@ -304,7 +301,7 @@ def check_share(what: str, value: Any, *, zero: bool = False, one: bool = False)
         raise ValueError(f"Expected {what} to be a share {ends}, got {value!r}.")
 
 
-def deal_into_folds(samples: Samples, n_folds: int, stratify: bool, rng: np.random.Generator) -> Places:
+def deal_into_folds(samples: Samples, n_folds: int, stratify: bool, rng: np.random.Generator) -> Ints:
     """Return the fold of every row: units are shuffled within classes and dealt in turn."""
     deck = np.concatenate([rng.permutation(units) for units in samples.strata(stratify)])
     fold_of_unit = np.empty(samples.n_units, np.int64)

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.checks import as_column
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested_folds", "nested_subsamples"]
-Places: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 ROWS, NOISE = range(2)  # what a random stream is for
 
 
-def no_rows() -> Places:
+def no_rows() -> Ints:
     """No rows at all."""
     return np.empty(0, np.int64)
 
@@ -28,7 +28,7 @@ class Split:
     Attributes
     ----------
     index : int
-        Place among the splits of its perturbation.
+        Its number among the splits of its perturbation, from 0.
     label : str
         Its name. Selectors that were fitted on splits of equal names can be compared in pairs.
     rows : ndarray
@@ -65,10 +65,10 @@ class Split:
 
     index: int
     label: str
-    rows: Places
+    rows: Ints
     seed: int
-    counts: Places | None = None
-    test: Places = field(default_factory=no_rows)
+    counts: Ints | None = None
+    test: Ints = field(default_factory=no_rows)
     block: int = -1
     fraction: float = 1.0
     measured: bool = True
@@ -76,11 +76,11 @@ class Split:
     change: "Change | None" = None
 
     @property
-    def train(self) -> Places:
+    def train(self) -> Ints:
         """Rows to train on, repeated as often as they count."""
         return self.rows if self.counts is None else np.repeat(self.rows, self.counts)
 
-    def weights(self, n_samples: int) -> Places:
+    def weights(self, n_samples: int) -> Ints:
         """Return how often each row of the data set is used, as weights of the samples.
 
         Parameters
@@ -117,7 +117,7 @@ class Split:
         return take(X, self.train), None if y is None else y[self.train]
 
 
-def take(X: Any, rows: Places) -> Any:
+def take(X: Any, rows: Ints) -> Any:
     """Return rows of a frame, a column, an array, a list or a sparse matrix."""
     if isinstance(X, (pd.DataFrame, pd.Series)):
         return X.iloc[rows]
@@ -139,14 +139,11 @@ class Change:
         values = np.asarray(X, dtype=np.float64)
         noise = rng.standard_normal(values.shape) * (self.scale * values.std(axis=0))
         X = pd.DataFrame(values + noise, columns=X.columns) if isinstance(X, pd.DataFrame) else values + noise
-        return X, _flipped(y, self.flip, rng) if self.flip else y
-
-
-def _flipped(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[Any]:
-    """Give a share of the rows one of the other classes."""
-    classes, codes = np.unique(y, return_inverse=True)
-    other = (codes + rng.integers(1, max(2, classes.size), codes.size)) % classes.size
-    return np.where(rng.random(codes.size) < share, classes[other], y)
+        if self.flip:
+            classes, codes = np.unique(y, return_inverse=True)
+            other = (codes + rng.integers(1, max(2, classes.size), codes.size)) % classes.size
+            y = np.where(rng.random(codes.size) < self.flip, classes[other], y)
+        return X, y
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +174,8 @@ class Samples:
     """
 
     n: int
-    classes: Places | None = None
-    groups: Places | None = None
+    classes: Ints | None = None
+    groups: Ints | None = None
 
     @classmethod
     def of(cls, n: int, classes: ArrayLike | None = None, groups: ArrayLike | None = None) -> "Samples":
@@ -201,7 +198,7 @@ class Samples:
         return cls(n, _numbered(classes, "y", "class", n), _numbered(groups, "groups", "group", n))
 
     @cached_property
-    def unit_of(self) -> Places:
+    def unit_of(self) -> Ints:
         """The unit that each row belongs to: its group, or the row itself."""
         return np.arange(self.n) if self.groups is None else self.groups
 
@@ -210,7 +207,7 @@ class Samples:
         """Number of units."""
         return int(self.unit_of.max(initial=-1)) + 1
 
-    def strata(self, stratify: bool) -> list[Places]:
+    def strata(self, stratify: bool) -> list[Ints]:
         """Return the units of each class, or all units as one stratum.
 
         Parameters
@@ -230,7 +227,7 @@ class Samples:
         of_unit = votes.argmax(axis=1)
         return [np.flatnonzero(of_unit == label) for label in np.unique(of_unit)]
 
-    def rows_of(self, units: Places) -> Places:
+    def rows_of(self, units: Ints) -> Ints:
         """Return all rows of units, ascending.
 
         Parameters
@@ -246,7 +243,7 @@ class Samples:
         return np.flatnonzero(np.isin(self.unit_of, units))
 
 
-def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Places | None:
+def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Ints | None:
     if given is None:
         return None
     column = as_column(given, name, what)
@@ -265,32 +262,22 @@ def selector_seed(seed: int, index: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1)[0] >> 1)
 
 
-def draw_units(samples: Samples, stratify: bool, rng: np.random.Generator) -> Places:
+def draw_units(samples: Samples, stratify: bool, rng: np.random.Generator) -> Ints:
     """Units drawn with replacement, within classes if asked."""
     return np.concatenate([units[rng.integers(units.size, size=units.size)] for units in samples.strata(stratify)])
 
 
-def split_of_draws(
-    label: str, index: int, samples: Samples, seed: int, drawn: Places, seen: Places, **more: Any
-) -> Split:
-    """A split of the units drawn; what was never seen is held out."""
-    times = np.bincount(drawn, minlength=samples.n_units)[samples.unit_of]
-    rows = np.flatnonzero(times)
-    return Split(
-        index=index,
-        label=label,
-        rows=rows,
-        counts=times[rows],
-        test=np.flatnonzero(np.bincount(seen, minlength=samples.n_units)[samples.unit_of] == 0),
-        seed=selector_seed(seed, index),
-        **{"block": index, **more},
-    )
+def split_of_draws(label: str, index: int, samples: Samples, seed: int, drawn: Ints, seen: Ints, **more: Any) -> Split:
+    """Return a split that takes units as often as they were drawn; what was never seen is held out."""
+    times, times_seen = (np.bincount(units, minlength=samples.n_units)[samples.unit_of] for units in (drawn, seen))
+    rows, test = np.flatnonzero(times), np.flatnonzero(times_seen == 0)
+    return split_of_rows(label, index, samples, seed, rows, test, counts=times[rows], **more)
 
 
 def split_of_rows(
-    label: str, index: int, samples: Samples, seed: int, rows: Places, test: Places | None = None, **more: Any
+    label: str, index: int, samples: Samples, seed: int, rows: Ints, test: Ints | None = None, **more: Any
 ) -> Split:
-    """A split that uses rows once; all others are held out unless said otherwise."""
+    """Return a split that uses rows once; all others are held out unless said otherwise."""
     if test is None:
         test = np.setdiff1d(np.arange(samples.n), rows)
     more.setdefault("block", index)
