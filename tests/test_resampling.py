@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -53,6 +53,7 @@ def test_held_out_rows_are_never_trained_on_and_groups_stay_together(perturbatio
 
 
 @every
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), index=st.integers(0, 5))
 def test_a_split_depends_on_seed_and_index_alone(perturbation, seed, index):
     samples = Samples.of(Y.size, Y)

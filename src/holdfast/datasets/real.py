@@ -166,16 +166,13 @@ def load(name: str, *, base_url: str | None = None) -> Dataset:
     """
     info = DATASETS.find(name)
     if info.sha256 is None:
-        return _breast_cancer(info)
+        from sklearn.datasets import load_breast_cancer
+
+        bunch = load_breast_cancer(as_frame=True)
+        y = np.array(bunch.target_names)[bunch.target.to_numpy()].astype(str)
+        return Dataset(X=bunch.data, y=y, info=info)
     table = read_table(_file(info, base_url), "target", task=info.task)
     return Dataset(X=table.X, y=table.y, info=info)
-
-
-def _breast_cancer(info: DatasetInfo) -> Dataset:
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer(as_frame=True)
-    return Dataset(X=bunch.data, y=np.array(bunch.target_names)[bunch.target.to_numpy()].astype(str), info=info)
 
 
 # Files
@@ -222,8 +219,9 @@ def _download(url: str, path: Path, info: DatasetInfo) -> None:
     except OSError as error:
         if error.filename is not None:  # of the disk, not of the connection
             raise
+        reason = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(
-            f"Downloading {url} failed: {_first_line(error)}; check base_url= or {ADDRESS}, or put the file into "
+            f"Downloading {url} failed: {reason}; check base_url= or {ADDRESS}, or put the file into "
             f"{path.parent} by hand."
         ) from None
     except ValueError:
@@ -243,7 +241,3 @@ def _pooch() -> Any:
 
 def _short(checksum: str | None) -> str:
     return f"{str(checksum)[:12]}…"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")

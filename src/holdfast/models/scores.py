@@ -211,6 +211,11 @@ class Cells:
             return None
         return next((number for number, label in enumerate(self.classes.tolist()) if label == 1), None)
 
+    @cached_property
+    def cell_of_row(self) -> Ints:
+        """The cell of each row."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
     @property
     def probabilities(self) -> Floats:
         """The predicted probabilities, which a score must have asked for."""
@@ -230,7 +235,7 @@ class Cells:
             counts = [count_cells(flag if among is None else flag & among, self.starts) for flag in flags]
             return np.stack(counts, axis=1)
         rows = slice(None) if among is None else among
-        positions = np.repeat(np.arange(self.sizes.size), self.sizes)[rows] * self.n_classes + classes[rows]
+        positions = self.cell_of_row[rows] * self.n_classes + classes[rows]
         return np.bincount(positions, minlength=self.sizes.size * self.n_classes).reshape(-1, self.n_classes)
 
     @cached_property
