@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ from sklearn.metrics import fbeta_score, make_scorer
 
 import holdfast as hf
 from holdfast.resampling import Split
-from holdfast.study.running import ALWAYS, score_guesses
-from holdfast.study.work import scorers_of
+from holdfast.study.data import StudyData
+from holdfast.study.scoring import ALWAYS, Scoring, score_guesses, scorers_of
 
 ALWAYS_BEST = {"accuracy"}
 PRIOR_BEST = {"roc_auc", "roc_auc_ovr", "average_precision", "neg_log_loss", "neg_brier_score"}
@@ -39,17 +38,25 @@ OF_CLASSES = {
 OF_NUMBERS = {name: name for name in ("r2", "neg_mean_absolute_error", "neg_median_absolute_error", "neg_max_error")}
 
 
-def slow_guesses(context, splits):
+def make_data(y, classes=None):
+    return StudyData(X=None, covariates=None, y=y, groups=None, names=[], named=False, classes=classes)
+
+
+def make_scoring(named):
+    return Scoring(estimator=None, scorers=scorers_of(named))
+
+
+def slow_guesses(data, scoring, splits):
     """What is stored of guessing: each dummy fitted to each split, and scored by scikit-learn."""
     rows = []
     for split in splits:
         if not split.test.size or np.isin(split.test, split.rows).any():
             continue
-        for strategy in strategies(context.classes):
-            model = fit(context, split, strategy)
+        for strategy in strategies(data.classes):
+            model = fit(data, split, strategy)
             rows += [
-                (split.index, strategy, name, value(scorer.scorer, model, context.y[split.test]))
-                for name, scorer in context.scorers.items()
+                (split.index, strategy, name, value(scorer.scorer, model, data.y[split.test]))
+                for name, scorer in scoring.scorers.items()
                 if not (name in ALWAYS_BEST and not strategy.startswith(ALWAYS))
                 and not (name in PRIOR_BEST and strategy != "prior")
             ]
@@ -62,13 +69,13 @@ def strategies(classes):
     return ["prior", "stratified", *(f"{ALWAYS}{label}" for label in classes)]
 
 
-def fit(context, split, strategy):
-    y = context.y[split.train]
-    if context.classes is None:
+def fit(data, split, strategy):
+    y = data.y[split.train]
+    if data.classes is None:
         model = DummyRegressor(strategy=strategy)
     elif strategy.startswith(ALWAYS):
-        labels = {f"{ALWAYS}{label}": label for label in context.classes}
-        model, y = DummyClassifier(strategy="constant", constant=np.array([labels[strategy]])), context.classes
+        labels = {f"{ALWAYS}{label}": label for label in data.classes}
+        model, y = DummyClassifier(strategy="constant", constant=np.array([labels[strategy]])), data.classes
     else:
         model = DummyClassifier(strategy=strategy, random_state=split.seed)
     return model.fit(np.zeros((len(y), 1)), y)
@@ -83,9 +90,9 @@ def value(scorer, model, y):
             return math.nan
 
 
-def assert_guessed_as_by_dummies(context, splits):
+def assert_guessed_as_by_dummies(data, scoring, splits):
     """Raise unless scores of guessing are those of dummies, and there are some."""
-    found, expected = score_guesses(context, splits), slow_guesses(context, splits)
+    found, expected = score_guesses(data, scoring, splits), slow_guesses(data, scoring, splits)
     assert expected
     assert [row[:3] for row in found] == [row[:3] for row in expected]
     np.testing.assert_allclose([row.value for row in found], [row[3] for row in expected], rtol=1e-12, atol=1e-14)
@@ -104,9 +111,11 @@ def test_classes_are_guessed_as_by_dummies(labels, k, rare, n_splits, seed):
     classes, numbers = LABELS[labels](k), np.r_[np.arange(k), rng.integers(0, k, 25)]
     if rare:  # then some splits are trained, and some are scored, without one of the classes
         numbers[k:] = rng.integers(0, 2, 25) * (rng.random(25) < 0.1)
-    context = SimpleNamespace(y=classes[numbers], classes=classes, covariates=None, scorers=scorers_of(OF_CLASSES))
+    data = make_data(classes[numbers], classes)
     assert_guessed_as_by_dummies(
-        context, list(hf.Bootstrap(n_splits, stratify=False).splits(context.y, random_state=seed % 1000))
+        data,
+        make_scoring(OF_CLASSES),
+        list(hf.Bootstrap(n_splits, stratify=False).splits(data.y, random_state=seed % 1000)),
     )
 
 
@@ -116,32 +125,33 @@ def test_classes_are_guessed_as_by_dummies(labels, k, rare, n_splits, seed):
 )
 def test_numbers_are_guessed_as_by_dummies(kind, n_splits, seed):
     y = (10 * np.random.default_rng(seed).exponential(size=30)).astype(kind)
-    context = SimpleNamespace(y=y, classes=None, covariates=None, scorers=scorers_of(OF_NUMBERS))
     assert_guessed_as_by_dummies(
-        context, list(hf.Subsample(n_splits, 0.8).splits(y, stratified=False, random_state=seed % 1000))
+        make_data(y),
+        make_scoring(OF_NUMBERS),
+        list(hf.Subsample(n_splits, 0.8).splits(y, stratified=False, random_state=seed % 1000)),
     )
 
 
 def test_splits_that_hold_nothing_out_are_left_out():
     y = np.arange(12) % 2
-    context = SimpleNamespace(y=y, classes=np.arange(2), covariates=None, scorers=scorers_of({"accuracy": "accuracy"}))
+    data, scoring = make_data(y, np.arange(2)), make_scoring({"accuracy": "accuracy"})
     rows = np.arange(8)
     splits = [
         Split(index=0, label="none", rows=rows, seed=0),
         Split(index=1, label="seen", rows=rows, seed=0, test=np.arange(6, 10)),
         Split(index=2, label="unseen", rows=rows, seed=0, test=np.arange(8, 12)),
     ]
-    assert {row.split for row in score_guesses(context, splits)} == {2}
-    assert_guessed_as_by_dummies(context, splits)
-    assert score_guesses(context, []) == []
+    assert {row.split for row in score_guesses(data, scoring, splits)} == {2}
+    assert_guessed_as_by_dummies(data, scoring, splits)
+    assert score_guesses(data, scoring, []) == []
 
 
 def test_many_splits_give_what_each_gives_alone():
     y = np.random.default_rng(0).integers(0, 3, 40)
-    context = SimpleNamespace(y=y, classes=np.arange(3), covariates=None, scorers=scorers_of(OF_CLASSES))
+    data, scoring = make_data(y, np.arange(3)), make_scoring(OF_CLASSES)
     splits = list(hf.Bootstrap(12).splits(y, random_state=0))
-    together = score_guesses(context, splits)
-    alone = [row for split in splits for row in score_guesses(context, [split])]
+    together = score_guesses(data, scoring, splits)
+    alone = [row for split in splits for row in score_guesses(data, scoring, [split])]
     assert repr(together) == repr(alone)
 
 
@@ -150,9 +160,9 @@ def test_no_dummy_is_fitted_for_the_usual_scores(metric, monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("a dummy was fitted")
 
-    monkeypatch.setattr("holdfast.study.running.DummyClassifier", refuse)
+    monkeypatch.setattr("holdfast.study.scoring.DummyClassifier", refuse)
     y = np.arange(40) % 2
-    context = SimpleNamespace(y=y, classes=np.arange(2), covariates=None, scorers=scorers_of({metric: metric}))
-    found = score_guesses(context, list(hf.Bootstrap(5).splits(y, random_state=0)))
+    data, scoring = make_data(y, np.arange(2)), make_scoring({metric: metric})
+    found = score_guesses(data, scoring, list(hf.Bootstrap(5).splits(y, random_state=0)))
     assert found
     assert all(math.isfinite(row.value) for row in found)

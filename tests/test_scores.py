@@ -28,7 +28,7 @@ from holdfast.models.scores import (
     score_block,
     sum_cells,
 )
-from holdfast.study.work import Answers, score_model, scorers_of, scores_of
+from holdfast.study.scoring import scorers_of
 
 LABELS = {
     "from 0": lambda k: np.arange(k),
@@ -326,40 +326,6 @@ def test_a_fitted_model_is_scored_as_scikit_learn_scores_it(model, k):
         for cell, rows in enumerate([slice(80, None), slice(70, 100)]):
             expected = get_scorer(name)(model, X[rows], y[rows])
             assert scores.values[name][cell] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("labels", ["from 0", "from 1", "words"])
-@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=lambda model: type(model).__name__)
-def test_one_model_is_scored_by_arrays_as_by_scikit_learn(model, labels):
-    X, numbers = make_classification(60, random_state=0)
-    classes = LABELS[labels](2)
-    model.fit(X[:40], classes[numbers[:40]])
-    names = ["accuracy", "roc_auc", "neg_log_loss", "rand_score"]
-    scorers = scorers_of({**{name: name for name in names}, "own": lambda model, X, y: model.n_features_in_})
-    found = score_model(Answers(model, X[40:]), X[40:], numbers[40:], scorers, classes)
-    expected = scores_of(Answers(model, X[40:]), X[40:], classes[numbers[40:]], scorers)
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert list(found) == list(expected)
-
-
-def test_one_model_is_asked_once_and_its_errors_are_its_own():
-    X, y = make_classification(60, random_state=0)
-    model = Counted().fit(X, y)
-    score_model(Answers(model, X), X, y, scorers_of({"accuracy": "accuracy", "f1": "f1"}), np.arange(2))
-    assert model.asked == 1
-    with pytest.raises(ValueError, match="only one label"):
-        score_model(Answers(model, X[:5]), X[:5], np.ones(5, int), scorers_of({"s": "neg_log_loss"}), np.arange(2))
-    without = LinearSVC().fit(X, y)
-    with pytest.raises(AttributeError, match="predict_proba"):
-        score_model(Answers(without, X), X, y, scorers_of({"s": "neg_log_loss"}), np.arange(2))
-
-
-class Counted(GaussianNB):
-    asked = 0
-
-    def predict(self, X):
-        self.asked += 1
-        return super().predict(X)
 
 
 def test_scores_of_one_s_own_may_have_an_array_function():

@@ -228,6 +228,16 @@ def test_predictions_can_be_left_out():
 # Candidates and seeds
 
 
+def test_selectors_and_perturbation_need_no_names_and_all_else_does():
+    named = hf.Study(selectors={"anova": anova()}, perturbation=hf.Bootstrap(3))
+    study = hf.Study({"anova": anova()}, hf.Bootstrap(3), random_state=0)
+    assert study.perturbation == named.perturbation == hf.Bootstrap(3)
+    assert_same(study.run(X, Y), named.run(X, Y))
+    assert hf.Study(anova()).perturbation == hf.Bootstrap()
+    with pytest.raises(TypeError, match="positional argument"):
+        hf.Study({"anova": anova()}, hf.Bootstrap(3), KNeighborsClassifier(3))
+
+
 def test_grids_and_sizes_are_candidates_each():
     forest = RandomForestClassifier(5)
     both = hf.Candidates(forest, {"max_depth": [2, None]}, sizes=[2, 4])

@@ -3,11 +3,10 @@
 from holdfast.study.candidates import Candidates
 from holdfast.study.comparing import compare_studies
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
-from holdfast.study.interruption import StudyInterrupted
 from holdfast.study.loading import load_study
 from holdfast.study.orders import UnansweredError
 from holdfast.study.result import StudyResult
-from holdfast.study.running import StudyError, TargetPrecision
+from holdfast.study.running import StudyError, StudyInterrupted, TargetPrecision
 from holdfast.study.store import StoreError
 from holdfast.study.study import Study
 

@@ -181,13 +181,8 @@ def _name_selector(selector: Any) -> str:
         steps = [step for _, step in selector.steps if step is not None and step != "passthrough"]
         selecting = [step for step in steps if hasattr(step, "get_support")] or steps
         return _name_selector(selecting[-1])
-    return _registered_name(type(selector)) or _snake_case(type(selector).__name__)
-
-
-def _registered_name(kind: type) -> str | None:
-    return next((name for name, record in SELECTORS.items() if kind in record.classes), None)
-
-
-def _snake_case(name: str) -> str:
-    """``SelectKBest`` → ``select_k_best``, ``RFECV`` → ``rfecv``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    for name, record in SELECTORS.items():
+        if type(selector) in record.classes:
+            return name
+    # SelectKBest → select_k_best, RFECV → rfecv
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(selector).__name__).lower()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from holdfast.io.record import DataRecord
 from holdfast.io.suspects import describe_suspects, find_suspects
 from holdfast.io.table import Table
 from holdfast.resampling import Samples
+from holdfast.study.families import as_numbers
 
 PredictionTask = Literal["classification", "regression"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
@@ -51,20 +53,60 @@ class StudyData:
     classes: NDArray[Any] | None
 
     @property
-    def samples(self) -> Samples:
-        """What a perturbation knows of the rows: their number, classes and groups."""
-        codes = None if self.classes is None else np.searchsorted(self.classes, self.y)
-        return Samples.of(len(self.y), codes, self.groups)
-
-    @property
     def task(self) -> PredictionTask:
         """Whether classes or numbers are predicted."""
         return "regression" if self.classes is None else "classification"
 
     @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 if numbers are predicted."""
+        return 0 if self.classes is None else self.classes.size
+
+    # What every process makes once, when it is asked for
+
+    @cached_property
     def target(self) -> NDArray[Any]:
         """The target as numbers: the number of the class, or the number itself."""
         return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """What a perturbation knows of the rows: their number, classes and groups, all numbered."""
+        return Samples.of(len(self.y), None if self.classes is None else self.target, self.groups)
+
+    @cached_property
+    def table(self) -> Any:
+        """The features without their names: an array or a sparse matrix."""
+        return self.X.to_numpy() if hasattr(self.X, "columns") else self.X
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The features as numbers, dense."""
+        return as_numbers(self.X)
+
+    @cached_property
+    def model_table(self) -> NDArray[np.float64]:
+        """All features, then the covariates, as numbers."""
+        if self.covariates is None:
+            return self.numbers
+        return np.ascontiguousarray(np.hstack([self.numbers, self.covariates]), dtype=np.float64)
+
+    @cached_property
+    def effect_table(self) -> NDArray[Any] | None:
+        """The features as numbers, as they stand in memory; None if effects are not computed for such data."""
+        if sp.issparse(self.X):
+            return None
+        try:
+            return self.table if self.table.dtype.kind in "biuf" else self.table.astype(np.float64)
+        except (ValueError, TypeError):
+            return None
+
+    @property
+    def why_no_effects(self) -> str | None:
+        """Why no effects are computed, in words; None if they are."""
+        if self.effect_table is not None:
+            return None
+        return "the data are a sparse matrix" if sp.issparse(self.X) else "the features are not all numbers"
 
 
 class GivenData(NamedTuple):
@@ -181,7 +223,8 @@ def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple
     """Separate the covariates from the features to choose from."""
     for name in keep:
         if name not in names:
-            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {_shorten_list(names)}.")
+            shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {shown}.")
     if not keep:
         return table, None
     places = [names.index(name) for name in keep]
@@ -193,10 +236,6 @@ def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple
     covariates = table[:, places]
     dense = covariates.toarray() if sp.issparse(covariates) else covariates
     return table[:, others], np.asarray(dense, dtype=np.float64)
-
-
-def _shorten_list(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
 def _guess_task(y: NDArray[Any], estimator: Any) -> PredictionTask:

@@ -6,7 +6,6 @@ with its outcomes. Whatever engine, a fit that takes too long or ends its proces
 
 import os
 import pickle
-import shutil
 import signal
 import struct
 import subprocess
@@ -19,8 +18,8 @@ import weakref
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from dataclasses import fields, replace
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -30,8 +29,8 @@ import cloudpickle
 import joblib
 from joblib.parallel import get_active_backend
 
-from holdfast.study.families import Family
-from holdfast.study.work import Context, Failure, Finished, Outcome, Task, one_thread, work
+from holdfast.study.scoring import Failure
+from holdfast.study.work import BlockResult, Outcome, SplitEffects, SplitOrder, Task, WorkPlan, one_thread, run_block
 
 LENGTH = struct.Struct("<Q")
 COMMAND = "import sys; sys.path[:] = {path!r}; from holdfast.study.engines import answer_calls; answer_calls()"
@@ -78,7 +77,9 @@ class Child:
             send(self.process.stdin, cloudpickle.dumps(message))
             answer = receive(self.process.stdout)
         if deadline.passed or answer is None:
-            raise EndedError(not deadline.passed, _describe_exit(self.process.wait()))
+            code = self.process.wait()
+            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+            raise EndedError(not deadline.passed, how)
         result, error = pickle.loads(answer)
         if error is not None:
             raise error
@@ -115,10 +116,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         if pipe:
             with suppress(OSError):  # what was not sent yet is not wanted any more
                 pipe.close()
-
-
-def _describe_exit(code: int) -> str:
-    return f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
 
 def send(pipe: IO[bytes] | None, message: bytes) -> None:
@@ -200,7 +197,7 @@ def exit_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-Done = tuple[Task, Finished]
+Done = tuple[Task, BlockResult]
 Tasks = Iterator[Task]
 Missing = Callable[[], Tasks]
 
@@ -221,53 +218,48 @@ def _is_dask(backend: Any) -> bool:
     return type(backend).__name__ == "DaskDistributedBackend"
 
 
-def stream(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
+def stream(plan: WorkPlan, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
     """Do all tasks, in parallel if asked for, and yield each with its outcomes as it is done.
 
     ``tasks`` is called again, for what is still missing, if worker processes were lost.
     """
-    with one_thread():  # for the whole time: threads that share this process must not undo it for each other
-        yield from _engine(context, tasks, n_jobs, time_limit)
-
-
-def _engine(context: Context, tasks: Missing, n_jobs: int | None, time_limit: float | None) -> Generator[Done]:
     backend, default_jobs = get_active_backend()
-    if _is_dask(backend):
-        yield from _on_dask(context, tasks(), backend.client, time_limit)
-        return
-    jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)
-    if time_limit is not None:
-        yield from _in_subprocesses(context, tasks(), jobs, time_limit)
-    elif jobs == 1 and any(getattr(family.selector, "device", "cpu") != "cpu" for family in context.families):
-        yield from _ahead(context, tasks())
-    elif jobs == 1:
-        yield from ((task, work(context, task)) for task in tasks())
-    else:
-        try:
-            yield from _on_joblib(context, tasks(), jobs)
-        except BrokenProcessPool:  # a fit took its worker with it: go on where only that fit is lost
-            yield from _in_subprocesses(context, tasks(), jobs, None)
+    with one_thread():  # for the whole time: threads that share this process must not undo it for each other
+        if _is_dask(backend):
+            yield from _on_dask(plan, tasks(), backend.client, time_limit)
+            return
+        jobs = joblib.effective_n_jobs(default_jobs if n_jobs is None else n_jobs)
+        if time_limit is not None:
+            yield from _in_subprocesses(plan, tasks(), jobs, time_limit)
+        elif jobs == 1 and any(getattr(family.selector, "device", "cpu") != "cpu" for family in plan.families):
+            yield from _prefetch_one_block(plan, tasks())
+        elif jobs == 1:
+            yield from (_do(plan, task) for task in tasks())
+        else:
+            try:
+                yield from _on_joblib(plan, tasks(), jobs)
+            except BrokenProcessPool:  # a fit took its worker with it: go on where only that fit is lost
+                yield from _in_subprocesses(plan, tasks(), jobs, None)
 
 
 # On this machine
 
 
-def _ahead(context: Context, tasks: Tasks) -> Iterator[Done]:
-    """In another thread, which is at the next task while the last one is stored: a device waits for nobody."""
+def _prefetch_one_block(plan: WorkPlan, tasks: Tasks) -> Iterator[Done]:
+    """In another thread, which is at the next task while the last one is stored, so that a device never waits."""
     with ThreadPoolExecutor(max_workers=1) as thread:
-        running = [(task, thread.submit(work, context, task)) for task in islice(tasks, 1)]
+        running = [thread.submit(_do, plan, task) for task in islice(tasks, 1)]
         while running:
-            task, future = running.pop()
-            finished = future.result()
-            running = [(following, thread.submit(work, context, following)) for following in islice(tasks, 1)]
-            yield task, finished
+            done = running.pop().result()
+            running = [thread.submit(_do, plan, task) for task in islice(tasks, 1)]
+            yield done
 
 
-def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
+def _on_joblib(plan: WorkPlan, tasks: Tasks, jobs: int) -> Iterator[Done]:
     """Through joblib, with its active backend (processes by default); arrays are shared by memory map."""
-    with _SharedContext(context) as place:
+    with _shared(plan) as shared:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        results = parallel(joblib.delayed(_work_at)(place, task) for task in tasks)
+        results = parallel(joblib.delayed(_do)(shared, task) for task in tasks)
         try:
             for done in results:  # noqa: UP028 - yield from would close the results by itself
                 yield done
@@ -275,18 +267,18 @@ def _on_joblib(context: Context, tasks: Tasks, jobs: int) -> Iterator[Done]:
             _close(results)
 
 
-def _in_subprocesses(context: Context, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
+def _in_subprocesses(plan: WorkPlan, tasks: Tasks, jobs: int, limit: float | None) -> Iterator[Done]:
     """In subprocesses that can be killed, each led by a thread."""
-    with _SharedContext(context) as place:
+    with _shared(plan) as shared:
         parallel = joblib.Parallel(
             n_jobs=jobs, backend="threading", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
         )
-        results = parallel(joblib.delayed(_fit_one_by_one)(place, task, limit) for task in tasks)
+        results = parallel(joblib.delayed(_do_one_by_one)(shared, task, limit) for task in tasks)
         try:
             for done in results:  # noqa: UP028
                 yield done
         finally:
-            place.closed = True
+            shared.closed = True
             end_children()
             _close(results)
 
@@ -298,28 +290,8 @@ def _close(results: Any) -> None:
         results.close()
 
 
-class _SharedContext:
-    """The context in a file that other processes of this machine map into their memory."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-
-    def __enter__(self) -> "_Place":
-        self.folder = tempfile.mkdtemp(prefix="holdfast-")
-        path = Path(self.folder) / "context"
-        arrays = {name: getattr(self.context, name) for name in ("X", "covariates", "y", "shared")}
-        left_out = {*arrays, "made"}
-        rest = {item.name: getattr(self.context, item.name) for item in fields(Context) if item.name not in left_out}
-        joblib.dump((arrays, cloudpickle.dumps(rest)), path)
-        return _Place(str(path))
-
-    def __exit__(self, *_: object) -> None:
-        _load_context.cache_clear()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class _Place:
-    """Where a context lies; it is loaded where the place arrives. Once it is closed no fit begins any more."""
+class SharedPlan:
+    """A plan in a file, which is loaded where this arrives. Once it is closed no fit begins any more."""
 
     def __init__(self, path: str) -> None:
         self.path, self.closed = path, False
@@ -327,78 +299,86 @@ class _Place:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         exit_with_parent()  # joblib's own workers would wait for minutes
-        _load_context(self.path)
+        _load_plan(self.path)
+
+
+@contextmanager
+def _shared(plan: WorkPlan) -> Iterator[SharedPlan]:
+    """Write a plan to a file whose arrays other processes of this machine map into their memory."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
+        path = str(Path(folder) / "plan")
+        arrays = {name: getattr(plan.data, name) for name in ("X", "covariates", "y")}
+        none: dict[str, Any] = dict.fromkeys(arrays)
+        rest = replace(plan, data=replace(plan.data, **none), shared={}, splits={})
+        joblib.dump((arrays, plan.shared, cloudpickle.dumps(rest)), path)
+        try:
+            yield SharedPlan(path)
+        finally:
+            _load_plan.cache_clear()
 
 
 @lru_cache(maxsize=1)
-def _load_context(path: str) -> Context:
-    arrays, rest = joblib.load(path, mmap_mode="r")
-    return Context(**arrays, **cloudpickle.loads(rest))
+def _load_plan(path: str) -> WorkPlan:
+    arrays, shared, rest = joblib.load(path, mmap_mode="r")
+    plan = cloudpickle.loads(rest)
+    return replace(plan, data=replace(plan.data, **arrays), shared=shared)
 
 
-def _work_at(place: _Place, task: Task) -> Done:
-    return task, work(_load_context(place.path), task)
+def _load(plan: WorkPlan | SharedPlan) -> WorkPlan:
+    return _load_plan(plan.path) if isinstance(plan, SharedPlan) else plan
 
 
-def _finished_at(place: _Place, task: Task) -> Finished:
-    return work(_load_context(place.path), task)
+def _do(plan: WorkPlan | SharedPlan, task: Task) -> Done:
+    return task, run_block(_load(plan), task)
 
 
-def _fit_one_by_one(context: Any, task: Task, limit: float | None) -> Done:
+def _do_one_by_one(plan: WorkPlan | SharedPlan, task: Task, limit: float | None) -> Done:
     """Do each fit of a task in a subprocess that can be killed."""
-    call = _finished_at if isinstance(context, _Place) else work
-    finished = Finished([], [])
+    outcomes, orders, seconds, effects = list[Outcome](), list[SplitOrder](), 0.0, list[SplitEffects]()
+    family = _load(plan).families[task.family]
     for split in task.splits:
-        for settings in _find_family(context, task).part_by_fit(task.settings):
-            if isinstance(context, _Place) and context.closed:
-                return task, Finished([], [])
-            done = _fit_in_subprocess(call, context, Task(task.family, (split,), settings), limit)
-            finished = Finished(
-                finished.outcomes + done.outcomes, finished.orders + done.orders, finished.seconds + done.seconds,
-                [*finished.effects, *done.effects],
-            )  # fmt: skip
-    return task, finished
-
-
-def _find_family(context: Any, task: Task) -> Family:
-    return (_load_context(context.path) if isinstance(context, _Place) else context).families[task.family]
-
-
-def _fit_in_subprocess(
-    call: Callable[[Any, Task], Finished], context: Any, task: Task, limit: float | None
-) -> Finished:
-    """What one fit in a subprocess gives; if that ends, a failure."""
-    try:
-        return call_in_subprocess(call, context, task, limit)
-    except EndedError as ended:
-        if ended.in_time:
-            failure = Failure("died", f"The process of this fit ended {ended}.")
-        else:
-            failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
-    cuts = len(_find_family(context, task).cuts)
-    outcomes = [
-        Outcome(family=task.family, candidate=candidate, split=task.splits[0], failure=failure, seconds=limit or 0.0)
-        for place in task.settings
-        for candidate in range(place * cuts, (place + 1) * cuts)
-    ]
-    return Finished(outcomes, [], limit or 0.0)
+        for settings in family.part_by_fit(task.settings):
+            if getattr(plan, "closed", False):
+                return task, BlockResult([], [])
+            try:
+                _, done = call_in_subprocess(_do, plan, Task(task.family, (split,), settings), limit)
+            except EndedError as ended:
+                if ended.in_time:
+                    failure = Failure("died", f"The process of this fit ended {ended}.")
+                else:
+                    failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
+                failed = [
+                    Outcome(task.family, candidate, split, failure=failure, seconds=limit or 0.0)
+                    for setting in settings
+                    for candidate in range(setting * len(family.cuts), (setting + 1) * len(family.cuts))
+                ]
+                done = BlockResult(failed, [], limit or 0.0)
+            outcomes += done.outcomes
+            orders += done.orders
+            seconds += done.seconds
+            effects += done.effects
+    return task, BlockResult(outcomes, orders, seconds, effects)
 
 
 # On a cluster
 
 
-def _on_dask(context: Context, tasks: Tasks, client: Any, limit: float | None) -> Iterator[Done]:
+def _on_dask(plan: WorkPlan, tasks: Tasks, client: Any, limit: float | None) -> Iterator[Done]:
     """On a Dask cluster. A task whose worker died again and again is done anew where only one fit can be lost."""
+    import dask
     import distributed
 
     as_completed: Any = distributed.as_completed  # untyped
-    remote_context = _send_context(client, context)
+    # The plan is the result of a task, which is made again if the workers that have it are lost.
+    packed = cloudpickle.dumps(replace(plan, data=replace(plan.data), splits={}))
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+        remote_plan = client.submit(cloudpickle.loads, packed, pure=False)
     running: dict[Any, Task] = {}
     # Threads of a worker fit one at a time, so where there are several each has a process of its own.
     in_subprocess = limit is not None or max(client.nthreads().values(), default=1) > 1
 
     def submit(task: Task, in_subprocess: bool) -> Any:
-        call = (_fit_one_by_one, remote_context, task, limit) if in_subprocess else (_work_with, remote_context, task)
+        call = (_do_one_by_one, remote_plan, task, limit) if in_subprocess else (_do, remote_plan, task)
         future = client.submit(*call, pure=False)
         running[future] = task
         return future
@@ -419,16 +399,3 @@ def _on_dask(context: Context, tasks: Tasks, client: Any, limit: float | None) -
                 queue.add(submit(following, in_subprocess))
     finally:
         client.cancel(list(running))
-
-
-def _send_context(client: Any, context: Context) -> Any:
-    """The context on the cluster: the result of a task, which is made again if the workers that have it are lost."""
-    import dask
-
-    without_warning = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
-    with dask.config.set(without_warning):
-        return client.submit(cloudpickle.loads, cloudpickle.dumps(replace(context, made={})), pure=False)
-
-
-def _work_with(context: Context, task: Task) -> Done:
-    return task, work(context, task)

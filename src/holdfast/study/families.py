@@ -25,7 +25,7 @@ from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe
 
 if TYPE_CHECKING:
-    from holdfast.study.work import Context
+    from holdfast.study.data import StudyData
 
 log = logging.getLogger(__name__)
 ALL = 2**31 - 1
@@ -214,7 +214,7 @@ class Family:
         return self.selector.prepare(as_numbers(X), y, self.fitted_settings, **groups_argument)
 
     def run(
-        self, shared: Any, data: "Context", splits: Sequence[Split], places: Sequence[int]
+        self, shared: Any, data: "StudyData", splits: Sequence[Split], places: Sequence[int]
     ) -> Iterator[FittedSplit]:
         """Yield, for each split, what the candidates of the settings at these places selected."""
         left = iter(splits)
@@ -226,7 +226,7 @@ class Family:
             yield self._collect(self._fit_split(data, split, places), split, places)
 
     def _refit_batch(
-        self, shared: Any, data: "Context", splits: Sequence[Split], places: Sequence[int]
+        self, shared: Any, data: "StudyData", splits: Sequence[Split], places: Sequence[int]
     ) -> list[dict[int, Fit]]:
         """Fit all splits together; nothing if that fails as a whole."""
         begun, fitted = perf_counter(), self._with_companions(places)
@@ -305,11 +305,11 @@ class Family:
         place = max(sizes, key=lambda place: (sizes[place], wanted[place]))
         return selections[place], wanted[place]
 
-    def _fit_split(self, data: "Context", split: Split, places: Sequence[int]) -> dict[int, Fit]:
+    def _fit_split(self, data: "StudyData", split: Split, places: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
         try:
             X, y = split.data(data.X, data.y)
-            groups = None if data.groups is None else data.groups[split.train]
+            groups = None if data.samples.groups is None else data.samples.groups[split.train]
         except Exception as error:
             return dict.fromkeys(places, Fit(error, 0.0))
         return {place: self._fit((X, y), groups, data.names, split, place) for place in places}

@@ -87,7 +87,8 @@ def _describe_part(key: str, before: Any, now: Any) -> str:
         words = [_shorten(list(value) if key == "scoring" else value) for value in (before, now)]
     if words[0] != words[1]:
         return f"{words[0]}, now {words[1]}"
-    return "; ".join(map(_last_names, list_differences(_steps(before), _steps(now))))
+    changes = [change.partition(" was ") for change in list_differences(_steps(before), _steps(now))]
+    return "; ".join(f"{path.rpartition('.')[2]} was {rest}" for path, _, rest in changes)  # without a path of classes
 
 
 def _shorten(value: Any) -> str:
@@ -109,12 +110,6 @@ def _steps(value: Any) -> dict[str, Any]:
         if isinstance(parameters, Mapping) and "steps" in parameters:
             return {path: own for _, step in parameters["steps"] for path, own in _steps(step).items()}
     return dict(value)
-
-
-def _last_names(difference: str) -> str:
-    """A difference without the path of classes that leads to it."""
-    name, _, rest = difference.partition(" was ")
-    return f"{name.rpartition('.')[2]} was {rest}"
 
 
 def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list[str]:

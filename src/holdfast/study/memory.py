@@ -38,18 +38,14 @@ class Memory:
                 self._answers.move_to_end(key)
                 return self._answers[key][0]
         answer = find()  # by several threads at once, if they ask together: all find the same
-        if is_final(answer):
-            self._keep(key, answer, count_bytes(answer))
-        return answer
-
-    def _keep(self, key: Hashable, answer: Any, n_bytes: int) -> None:
+        n_bytes = count_bytes(answer) if is_final(answer) else self.most_bytes + 1
         with self._lock:
-            if key in self._answers or n_bytes > self.most_bytes:
-                return
-            self._answers[key] = answer, n_bytes
-            self.n_bytes += n_bytes
-            while self.n_bytes > self.most_bytes:
-                self.n_bytes -= self._answers.popitem(last=False)[1][1]
+            if key not in self._answers and n_bytes <= self.most_bytes:
+                self._answers[key] = answer, n_bytes
+                self.n_bytes += n_bytes
+                while self.n_bytes > self.most_bytes:
+                    self.n_bytes -= self._answers.popitem(last=False)[1][1]
+        return answer
 
     def __reduce__(self) -> tuple[type["Memory"], tuple[int]]:
         return Memory, (self.most_bytes,)

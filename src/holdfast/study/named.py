@@ -118,16 +118,13 @@ def find_class(path: str, what: str, trust: Trust) -> Any:
     except Exception as error:  # a module may fail in any way while it is imported
         reason = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__}: {error}"
         raise ValueError(f"Expected the path of a class for {what}, got {path!r}: {reason.rstrip('.')}.") from None
-    if not (_is_concrete(kind) and all(callable(getattr(kind, name, None)) for name in ("fit", "get_params"))):
+    concrete = inspect.isclass(kind) and not inspect.isabstract(kind)
+    if not (concrete and all(callable(getattr(kind, name, None)) for name in ("fit", "get_params"))):
         raise ValueError(
             f"Expected a class with fit and get_params, as scikit-learn's estimators have, for {what}, got {path!r}; "
             "it was not called."
         )
     return kind
-
-
-def _is_concrete(kind: Any) -> bool:
-    return inspect.isclass(kind) and not inspect.isabstract(kind)
 
 
 def named_selectors(

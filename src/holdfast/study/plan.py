@@ -72,12 +72,13 @@ def _code(thing: Any) -> str:
 
 def _instructions(code: CodeType) -> tuple[Any, ...]:
     """What a piece of code does, without where it lies."""
-    constants = [_instructions(item) if isinstance(item, CodeType) else _constant(item) for item in code.co_consts]
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            constants.append(_instructions(value))
+        else:
+            constants.append(repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value))
     return code.co_code, code.co_names, constants
-
-
-def _constant(value: Any) -> str:
-    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
 def digest(array: Any) -> str:

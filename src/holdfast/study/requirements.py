@@ -1,7 +1,7 @@
 """What selectors and models need of the data, checked before any fit: missing values, number of classes."""
 
 import inspect
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,13 +47,9 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
 def can_predict(family: Family) -> bool:
     """Whether a selector may have a model of its own to score; one that is cut to a size has none."""
     own = inspect.getmodule(type(family.selector))
-    foreign_batches = family.batched and not getattr(own, "__name__", "").startswith("holdfast.")
-    return foreign_batches or (None in family.cuts and _has_model(family))
-
-
-def _has_model(family: Family) -> bool:
-    """Whether a selector predicts with any of its settings, as the lasso does at a penalty strength."""
-    return any(
+    if family.batched and not getattr(own, "__name__", "").startswith("holdfast."):
+        return True
+    return None in family.cuts and any(  # with any of its settings, as the lasso does at a penalty strength
         hasattr(clone(family.selector).set_params(**setting) if setting else family.selector, "predict")
         for setting in family.settings
     )
@@ -67,18 +63,14 @@ def check_requirements(data: StudyData, families: Sequence[Family], estimator: A
 
 def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
     """Selectors and model by name, each with its variants."""
-    model = {} if estimator is None else {MODEL: [estimator]}
-    return {**{family.name: list(_variants(family)) for family in families}, **model}
-
-
-def _variants(family: Family) -> Iterator[Any]:
-    """A selector as it is, or with each of the estimators that its grid puts into it."""
-    exchanged = [{name: part for name, part in setting.items() if hasattr(part, "fit")} for setting in family.settings]
-    if not any(exchanged):
-        yield family.selector
-    for parts in exchanged:
-        if parts:
-            yield clone(family.selector).set_params(**parts)
+    parts: dict[str, list[Any]] = {}
+    for family in families:  # a selector as it is, or with each of the estimators that its grid puts into it
+        grid = [{name: part for name, part in setting.items() if hasattr(part, "fit")} for setting in family.settings]
+        changed = [clone(family.selector).set_params(**estimators) for estimators in grid if estimators]
+        parts[family.name] = changed or [family.selector]
+    if estimator is not None:
+        parts[MODEL] = [estimator]
+    return parts
 
 
 # Classes
@@ -136,23 +128,19 @@ def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> 
         row, column = gaps[0]
         plural = "" if len(gaps) == 1 else "s"
         where = f"{len(gaps)} missing value{plural}, the first in row {row}, column {data.names[column]!r}"
-    pipelines = {
-        name: f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {_format_estimator(part)})"
-        for name, part in refusing.items()
-    }
+    pipelines = {}
+    for name, part in refusing.items():
+        text = " ".join(repr(part).split())
+        shown = text if len(text) <= MOST_SHOWN else f"{type(part).__name__}(…)"
+        pipelines[name] = f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {shown})"
     remedies = list(dict.fromkeys([next(iter(pipelines.values())), pipelines.get(MODEL)]))
     others = [name for name in parts if name not in refusing]
+    taking = f" ({', '.join(others)} take{'s' if len(others) == 1 else ''} them as they are)" if others else ""
     raise ValueError(
         f"Expected X without missing values for {_list_parts(refusing)}, got {where}; impute them inside each split, "
-        f"as {' and '.join(filter(None, remedies))} would{_list_others(others)}. An estimator of your own that takes "
+        f"as {' and '.join(filter(None, remedies))} would{taking}. An estimator of your own that takes "
         "them says so by its scikit-learn tag input_tags.allow_nan."
     )
-
-
-def _list_others(names: Collection[str]) -> str:
-    if not names:
-        return ""
-    return f" ({', '.join(names)} take{'s' if len(names) == 1 else ''} them as they are)"
 
 
 def _find_gaps(X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -228,8 +216,3 @@ def _tags(estimator: Any) -> Any:
 
 def _list_parts(parts: dict[str, Any]) -> str:
     return ", ".join(f"{name} ({type(part).__name__})" for name, part in parts.items())
-
-
-def _format_estimator(estimator: Any) -> str:
-    text = " ".join(repr(estimator).split())
-    return text if len(text) <= MOST_SHOWN else f"{type(estimator).__name__}(…)"

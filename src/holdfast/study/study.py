@@ -18,15 +18,14 @@ from holdfast.study import engines
 from holdfast.study.candidates import Candidates, name_selectors
 from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
 from holdfast.study.families import Family
-from holdfast.study.interruption import report_interruption
 from holdfast.study.plan import versions
 from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.requirements import check_estimator
 from holdfast.study.result import StudyResult
-from holdfast.study.running import StudyRun, TargetPrecision, extend
+from holdfast.study.running import StudyRun, TargetPrecision, report_interruption
 from holdfast.study.store import estimate_bytes, open_to_write, repair
 from holdfast.study.stored import read_stored
-from holdfast.study.work import FastModels, Task, work
+from holdfast.study.work import FastModels, Task, run_block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +78,8 @@ class Study:
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> study = hf.Study(
-    ...     selectors={"anova": SelectKBest(k=5)},
-    ...     perturbation=hf.Bootstrap(20),
+    ...     {"anova": SelectKBest(k=5)},
+    ...     hf.Bootstrap(20),
     ...     estimator=KNeighborsClassifier(3),
     ... )
     >>> result = study.run(X, y)
@@ -88,8 +87,8 @@ class Study:
     nogueira = 0.905 [0.689, 0.965] (95% CI, 20 runs)
     """
 
-    selectors: Any
-    perturbation: Any = field(default_factory=Bootstrap)
+    selectors: Any = field(kw_only=False)
+    perturbation: Any = field(default_factory=Bootstrap, kw_only=False)
     estimator: Any = None
     scoring: Any = None
     keep: Sequence[str] = ()
@@ -215,16 +214,16 @@ class Study:
         data, record = self._read_data(X, y, groups)
         run = StudyRun(self, data, keep_predictions, only, record)
         with open_to_write(store) as opened, report_interruption(opened):
-            opened.begin(run.plan(), run.about(command), self.families)
+            opened.begin(run.plan(), run.about(command), run.families)
             if repair(opened):
-                opened.add_splits(run.splits(extend(run.perturbation, opened)))
+                run.write_splits(opened)
             if retry_failures:
-                opened.forget_failures([name for family in self.families for name in family.names])
+                opened.forget_failures(run.candidates)
             session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)
             with tell_of_compiling(find_teller(report)):
                 for perturbation in run.stages(opened, until):
-                    opened.add_splits(run.splits(perturbation))
-                    run.fit_missing(opened, perturbation, n_jobs, time_limit, report, on_error)
+                    run.write_splits(opened, perturbation)
+                    run.fit_missing(opened, n_jobs, time_limit, report, on_error)
             run.write_quantiles(opened)
             opened.end_session(session)
             result = StudyResult(read_stored(opened, own=True), self)
@@ -253,25 +252,25 @@ class Study:
             on disk they take; ``failures`` are the errors of candidates that could not be fitted, by their names.
         """
         run = StudyRun(self, self._read_data(X, y, groups)[0], True)
-        places = range(len(run.families))
-        context = run.context(run.perturbation, set(places))
+        run.prepare(range(len(run.families)))
         splits, seconds = run.perturbation.get_n_splits(), math.inf
         for split in range(min(2, splits)):  # the first may wait for kernels to be compiled
             begun = monotonic()
-            tasks = [Task(place, (split,), tuple(range(len(run.families[place].settings)))) for place in places]
-            finished = [work(context, task) for task in tasks]
+            blocks = [
+                run_block(run.work, Task(number, (split,), tuple(range(len(family.settings)))))
+                for number, family in enumerate(run.families)
+            ]
             seconds = min(seconds, monotonic() - begun)
-        candidates = sum(len(part.outcomes) for part in finished)
+        outcomes = [outcome for block in blocks for outcome in block.outcomes]
         return {
-            "candidates": candidates,
+            "candidates": len(outcomes),
             "splits": splits,
-            "fits": candidates * splits,
+            "fits": len(outcomes) * splits,
             "seconds": seconds * splits,
-            "bytes": splits * estimate_bytes(finished, [context.split(0)]),
+            "bytes": splits * estimate_bytes(blocks, [run.work.split(0)]),
             "failures": {
                 run.families[outcome.family].names[outcome.candidate]: outcome.failure.error
-                for part in finished
-                for outcome in part.outcomes
+                for outcome in outcomes
                 if outcome.failure is not None
             },
         }

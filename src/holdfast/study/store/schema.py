@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
-from holdfast.study.work import Finished, Outcome, SplitOrder, pack_effects
+from holdfast.study.work import BlockResult, Outcome, SplitOrder, pack_effects
 
 FORMAT = 4
 Row = tuple[Any, ...]
@@ -282,7 +282,7 @@ def order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
     return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]
 
 
-def estimate_bytes(finished: Iterable[Finished], splits: Sequence[Split]) -> int:
+def estimate_bytes(finished: Iterable[BlockResult], splits: Sequence[Split]) -> int:
     """About how much room outcomes, orders and splits take in a store."""
     rows = [split_row(split) for split in splits]
     for part in finished:

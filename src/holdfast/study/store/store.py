@@ -17,7 +17,7 @@ from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row
-from holdfast.study.work import Finished, SplitEffects, join_effects, pack_effects, unpack_effects
+from holdfast.study.work import BlockResult, SplitEffects, join_effects, pack_effects, unpack_effects
 
 BATCH_ROWS = 500
 """How many rows are held in memory at a time while they are written: splits of large data need room."""
@@ -266,7 +266,7 @@ class Store:
                 for table in (schema.OUTCOMES, schema.FAILURES):
                     self.remove(table, failed, [ids[name][0]] * 2)
 
-    def add(self, finished: Finished, ids: Sequence[Sequence[Ids]], baselines: Iterable[Row] = ()) -> None:
+    def add(self, finished: BlockResult, ids: Sequence[Sequence[Ids]], baselines: Iterable[Row] = ()) -> None:
         """Write what a piece of work gave, all or nothing; ``ids`` are the numbers of each family's candidates.
 
         ``baselines`` are scores of guessing: split, way to guess, metric, value.
