@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from holdfast.resampling import PERTURBATIONS
-from holdfast.study.result import StudyResult
+from holdfast.result import StudyResult
 from holdfast.study.store import pack_rows
-from holdfast.study.stored import Stored
+from holdfast.study.tables import Snapshot
 
 ABOUT = {kind.__name__: kind.about for kind in PERTURBATIONS.values()}
 ABOUT |= {kind.design: kind.about for kind in PERTURBATIONS.values()}
@@ -80,7 +80,7 @@ def made(
         "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
     }  # fmt: skip
     return StudyResult(
-        Stored(
+        Snapshot(
             path=None,
             meta=meta,
             splits=splits,
@@ -93,6 +93,8 @@ def made(
             scores=pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
             baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
+            effects=pd.DataFrame(columns=["family", "split", "features", "effects"]),
+            quantiles=pd.DataFrame(columns=["family", "feature", "quantiles"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
             rows=pd.DataFrame({"rows": None, "counts": None, "test": [pack_rows(np.asarray(test)) for test in tests]}),
         )

@@ -18,7 +18,7 @@ SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
     {"checks", "declared", "kernels", "serialization", "text"},
     {"cards"},
-    {"results"},
+    {"result_base"},
     {"references"},
     {"preferences", "similarity"},
     {"selection"},
@@ -31,19 +31,16 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"plots"},
     {"benchmarking"},
     {"report"},
+    {"result"},
     {"web"},
     {"cli"},
 ]
 DEFERRED = {
-    ("study/result.py", "tradeoff"),
-    ("study/reporting.py", "report"),
-    ("study/reporting.py", "tradeoff"),
+    ("study/tables.py", "result"),
+    ("study/__init__.py", "result"),
     ("benchmarking/result.py", "report"),
-    ("study/features.py", "tradeoff"),
-    ("study/features.py", "replication"),
-    ("study/reporting.py", "replication"),
 }
-"""What a module may import from above it, inside functions only: methods of a result that answer questions."""
+"""What a module may import from above it, inside functions only: a study makes its result, a benchmark its report."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {
     "typer": {"cli", "__main__"},
@@ -86,13 +83,14 @@ def imports(path, *, deferred=True):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def imports_to_draw(path):
-    """What the ``plot`` methods of results import from the pictures above them, and what they say of charts' types."""
+def imports_from_above(path):
+    """What ``plot`` methods import from the pictures above them, and the types of charts and of a study's result."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if (isinstance(node, ast.FunctionDef) and node.name == "plot") or for_type_checkers(node):
             found = [inner for inner in ast.walk(node) if isinstance(inner, ast.ImportFrom)]
             names = [f"{inner.module}.{alias.name}" for inner in found for alias in inner.names]
-            yield from (name for name in names if name.startswith("holdfast.plots"))
+            allowed = ("holdfast.plots", "holdfast.result.") if for_type_checkers(node) else ("holdfast.plots",)
+            yield from (name for name in names if name.startswith(allowed))
 
 
 def for_type_checkers(node):
@@ -113,10 +111,10 @@ def test_imports_go_one_way(path):
     if part in ("__init__", "__main__"):
         return
     allowed = {above for where, above in DEFERRED if where == str(path.relative_to(SOURCE))}
-    at_once, drawing = set(imports(path, deferred=False)), set(imports_to_draw(path))
+    at_once, from_above = set(imports(path, deferred=False)), set(imports_from_above(path))
     for name in imports(path):
         names = name.split(".")
-        if len(names) > 1 and (names[1] in allowed or name in drawing) and name not in at_once:
+        if len(names) > 1 and (names[1] in allowed or name in from_above) and name not in at_once:
             continue
         if names[0] == "holdfast" and len(names) > 1 and names[1] not in (part, "__version__"):
             other = names[1]
@@ -197,7 +195,7 @@ def test_every_public_object_has_a_page_in_the_reference():
 
 def test_the_check_of_docstrings_covers_inherited_methods():
     members = dict(load_checker().members(holdfast.StudyResult))
-    assert {"choose", "stability", "preferences", "to_dict"} <= set(members)  # its own, and those of its three bases
+    assert {"choose", "stability", "preferences", "to_dict"} <= set(members)  # its own, and those of its bases
 
 
 def test_the_check_of_docstrings_finds_what_is_missing():

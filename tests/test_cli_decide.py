@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.selectors import AnovaF, Golub
-from holdfast.study.comparing import compare_studies
+from holdfast.study.stabilities import compare_studies
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, Y = X.iloc[:100, :6], Y[:100]

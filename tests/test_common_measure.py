@@ -12,7 +12,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.preferences import Preferences
 from holdfast.report import render, summarize
-from holdfast.study.common_measure import common_size, take_best
+from holdfast.study.stabilities import common_size, take_best
 from results import made, noisy, subsets
 
 WEIGHTS = np.random.default_rng(0).random((20, 20))

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.kernels import effects as kernel
 from holdfast.kernels.effects import held_out_effects
-from holdfast.study.tables import corrected_error
+from holdfast.study.stabilities import corrected_error
 from holdfast.study.work import FEWEST, MOST_QUANTILES, QUANTILES, find_quantiles
 from holdfast.tradeoff.selected import NO_DIRECTION
 from study_parts import anova, small_data

@@ -67,7 +67,7 @@ def claims(result, metric):
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "balanced_accuracy", "neg_log_loss", "roc_auc", "f1_macro"])
 def test_guessing_scores_as_scikit_learn_s_dummies_do(metric):
     result = studied(hf.Folds(5), Y, scoring=metric)
-    stored = result.stored.guessing_scores(metric)
+    stored = result.guessing_scores(metric)
     splits = list(hf.Folds(5).splits(Y, random_state=0))
     for split in splits:
         for strategy in stored.columns:
@@ -85,7 +85,7 @@ def test_left_out_guesses_are_never_the_best():
     result = studied(hf.Folds(5), np.r_[np.zeros(40, int), np.ones(20, int)], scoring=["accuracy", "neg_log_loss"])
     y = np.r_[np.zeros(40, int), np.ones(20, int)]
     for metric in result.metrics:
-        best = result.stored.guessing_scores(metric).mean().max()
+        best = result.guessing_scores(metric).mean().max()
         for dummy in ("prior", "stratified", "uniform", "most_frequent"):
             scores = [
                 get_scorer(metric)(
@@ -100,13 +100,13 @@ def test_numbers_are_guessed_by_mean_and_median():
     y = np.random.default_rng(0).exponential(size=N)
     result = studied(hf.Folds(4), y, scoring=NUMBERS)
     for metric, scorer in NUMBERS.items():
-        stored = result.stored.guessing_scores(metric)
+        stored = result.guessing_scores(metric)
         for split in hf.Folds(4).splits(y, stratified=False, random_state=0):
             for strategy in ("mean", "median"):
                 dummy = DummyRegressor(strategy=strategy).fit(X[split.train], y[split.train])
                 expected = get_scorer(scorer)(dummy, X[split.test], y[split.test])
                 assert stored.loc[split.index, strategy] == pytest.approx(expected)
-    assert result.stored.guessing_scores("mae").mean().idxmax() == "median"
+    assert result.guessing_scores("mae").mean().idxmax() == "median"
 
 
 def test_f1_is_best_guessed_by_always_answering_the_positive_class():

@@ -18,7 +18,7 @@ from holdfast.report import render, summarize
 from holdfast.selectors import AnovaF
 from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.orders import StoredOrders
-from holdfast.study.stored import MOST_BYTES, Stored
+from holdfast.study.tables import MOST_BYTES, StudyTables
 from holdfast.tradeoff.points import Points
 from results import made
 from study_parts import Raising, small_data
@@ -57,7 +57,7 @@ def count_calls(monkeypatch, owner, name):
 
 
 def test_a_report_reads_each_selection_and_draws_again_once(store, monkeypatch):
-    read = count_calls(monkeypatch, Stored, "_find_designed")
+    read = count_calls(monkeypatch, StudyTables, "_find_designed")
     drawn = count_calls(monkeypatch, Points, "_drawn_stabilities")
     result = hf.load_study(store)
     summarize(result)

@@ -55,8 +55,7 @@ def expected_coefficients(estimator, table, y, split, features):
 
 
 def splits_of(result):
-    rows = result.stored.rows_by_split()
-    return [{name: values[place] for name, values in rows.items()} for place in range(len(rows["train_rows"]))]
+    return result.splits.to_dict("records")
 
 
 def name_of(result, size):

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from holdfast.models import SCORES
 from holdfast.models.scores import UNBOUNDED, Range
-from holdfast.study.tables import corrected_error, mean_score_interval, score_range
+from holdfast.study.stabilities import corrected_error, mean_score_interval, score_range
 from results import made, subsets
 
 SHARE = Range(0.0, 1.0)

@@ -39,10 +39,10 @@ from .resampling import NestedSubsamples as NestedSubsamples
 from .resampling import NewSeeds as NewSeeds
 from .resampling import Noise as Noise
 from .resampling import Subsample as Subsample
+from .result import StudyResult as StudyResult
 from .study import Candidates as Candidates
 from .study import Study as Study
 from .study import StudyError as StudyError
-from .study import StudyResult as StudyResult
 from .study import TargetPrecision as TargetPrecision
 from .study import from_cross_validate as from_cross_validate
 from .study import load_study as load_study

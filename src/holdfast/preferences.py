@@ -27,7 +27,7 @@ from holdfast.checks import (
     subsets_of_matrix,
     subsets_of_sets,
 )
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

@@ -106,17 +106,19 @@ def _members(thing):
             yield f"{name} (property)"
         elif inspect.isfunction(plain):
             kind = {classmethod: " (of the class)", staticmethod: " (static)"}.get(type(value), "")
-            yield f"{name}{_signature(plain)}{kind}"
+            yield f"{name}{_signature(plain, bound=not kind)}{kind}"
         else:
             yield f"{name} (attribute)"
 
 
-def _signature(thing):
+def _signature(thing, bound=False):
     try:
         signature = inspect.signature(thing)
     except ValueError:
         return "(…)"
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    if bound and plain[0].name == "result":  # a function of a result that is its method as it is
+        plain[0] = plain[0].replace(name="self")
     text = str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
     return re.sub(r" at 0x[0-9a-f]+", "", re.sub(r"\bholdfast(?:\.\w+)+\.(?=\w)", "", text))
 

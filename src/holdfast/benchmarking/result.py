@@ -27,17 +27,18 @@ from holdfast.inference.ranks import (
     rank_table,
 )
 from holdfast.measures import REQUIRED, Measure, find_measure
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure
-from holdfast.tradeoff.choice import check_rule
-from holdfast.tradeoff.fronts import pareto_front
+from holdfast.study.stabilities import CommonMeasure
+from holdfast.study.tables import StudyTables
+from holdfast.tradeoff.choice import check_rule, choose
+from holdfast.tradeoff.fronts import pareto, pareto_front
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
     from holdfast.report import BenchmarkSummary
     from holdfast.report.render import Format
+    from holdfast.result import StudyResult
 
 
 COLUMNS = {
@@ -49,7 +50,7 @@ NUMBERS_OF_FEATURES = ("n_features", "k", "n_features_to_select")
 
 
 def make_cells(
-    results: Mapping[str, StudyResult],
+    results: Mapping[str, StudyTables],
     failures: Mapping[str, str],
     names: list[str],
     metric: str | None,
@@ -72,7 +73,7 @@ def make_cells(
     return frame.astype(COLUMNS).assign(reason=pd.Series(reasons, dtype=object))
 
 
-def list_candidates(results: Iterable[StudyResult]) -> list[str]:
+def list_candidates(results: Iterable[StudyTables]) -> list[str]:
     """Return the names of all candidates, in the order of the study."""
     return list(dict.fromkeys(name for result in results for name in result.candidates))
 
@@ -83,7 +84,7 @@ def _missing(reason: str) -> dict[str, Any]:
 
 
 def _describe_candidates(
-    result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
+    result: StudyTables, names: list[str], metric: str | None, measure: Measure | None, level: float
 ) -> dict[str, dict[str, Any]]:
     problems = {name: _find_problem(result, name) for name in names}
     sound = [name for name, problem in problems.items() if problem is None]
@@ -100,7 +101,7 @@ def _describe_candidates(
     return {name: _missing(problem) if problem is not None else rows[name] for name, problem in problems.items()}
 
 
-def _describe_stability(result: StudyResult, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
+def _describe_stability(result: StudyTables, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
     failures = int((result.failures["candidate"] == name).sum())
     try:
         estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
@@ -116,7 +117,7 @@ def _describe_stability(result: StudyResult, name: str, common: CommonMeasure, l
 
 
 def _score_candidates(
-    result: StudyResult, names: list[str], metric: str | None, measure: Measure | None, level: float
+    result: StudyTables, names: list[str], metric: str | None, measure: Measure | None, level: float
 ) -> tuple[pd.DataFrame | None, str]:
     """Return scores with intervals and who is on the front, or why there are none."""
     if not names:
@@ -126,12 +127,12 @@ def _score_candidates(
     if metric not in result.metrics:
         return None, f"this data set has no score {metric}"
     try:
-        return result.pareto(metric, measure, candidates=names, level=level, n_draws=2).frame, ""
+        return pareto(result, metric, measure, candidates=names, level=level, n_draws=2).frame, ""
     except ValueError as error:
         return None, getattr(error, "plain", str(error))
 
 
-def _find_problem(result: StudyResult, name: str) -> str | None:
+def _find_problem(result: StudyTables, name: str) -> str | None:
     """Return why a candidate has neither score nor stability on a data set; None if it may have them."""
     if name not in result.candidates:
         return "the study on this data set has no such candidate"
@@ -144,7 +145,7 @@ def _find_problem(result: StudyResult, name: str) -> str | None:
     return None
 
 
-def _wanted_size(result: StudyResult, name: str) -> int | None:
+def _wanted_size(result: StudyTables, name: str) -> int | None:
     """Return how many features a candidate is told to select; None if it decides itself."""
     described = result.selectors.get(result.family(name))
     parameters: Any = next(iter(described.values()), None) if isinstance(described, Mapping) else None
@@ -175,7 +176,7 @@ class BenchmarkContents:
         Candidates to look at; None for all that the stores hold.
     """
 
-    results: dict[str, StudyResult]
+    results: "dict[str, StudyResult]"
     failures: dict[str, str] = field(default_factory=dict)
     metric: str | None = None
     measure: Measure | None = None
@@ -221,7 +222,7 @@ class BenchmarkContents:
         ]
         return " or ".join(dict.fromkeys(measures)) or "stability"
 
-    def _sound(self, result: StudyResult) -> list[str]:
+    def _sound(self, result: StudyTables) -> list[str]:
         return [name for name in self.candidates if name in result.candidates]
 
     @cached_property
@@ -506,7 +507,7 @@ class BenchmarkTradeoff(ResultMixin):
 
 
 def weigh(
-    results: Mapping[str, StudyResult],
+    results: Mapping[str, StudyTables],
     cells: pd.DataFrame,
     *,
     rule: str,
@@ -554,7 +555,7 @@ def _mean_ranks(cells: pd.DataFrame, both: "pd.Series[bool]") -> tuple[dict[str,
 
 def _choose(
     name: str,
-    result: StudyResult | None,
+    result: StudyTables | None,
     cells: pd.DataFrame,
     rule: str,
     metric: str | None,
@@ -570,8 +571,8 @@ def _choose(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            choice = result.choose(
-                rule, metric=metric, measure=measure, candidates=candidates, level=level, **parameters
+            choice = choose(
+                result, rule, metric=metric, measure=measure, candidates=candidates, level=level, **parameters
             )
     except ValueError as error:
         return name, None, front, getattr(error, "plain", str(error))

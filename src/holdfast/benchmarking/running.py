@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.benchmarking.result import BenchmarkResult
 from holdfast.inference.intervals import check_level
@@ -18,8 +18,11 @@ from holdfast.io import Table
 from holdfast.io.files import as_path
 from holdfast.measures import Measure, find_measure
 from holdfast.serialization import from_plain, to_json
-from holdfast.study import StoreError, Study, StudyInterrupted, StudyResult, load_study
+from holdfast.study import StoreError, Study, StudyInterrupted, load_study
 from holdfast.study.progress import Line, Progress, Report
+
+if TYPE_CHECKING:
+    from holdfast.result import StudyResult
 
 LIST = "benchmark.json"
 SCHEMA = "holdfast.benchmark-folder/1"

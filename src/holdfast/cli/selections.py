@@ -165,7 +165,7 @@ def read_designed_runs(
 
     from holdfast.io.files import as_path
     from holdfast.io.selections import pick_candidate
-    from holdfast.study.tables import read_designed
+    from holdfast.study.exports import read_designed
 
     path = as_path(file)
     designed = read_designed(path, cast("Kind | None", kind), n_features)
@@ -187,7 +187,7 @@ def measure_exported(
 ) -> None:
     """Measure each candidate as the design of its study asks for it, and compare all of them."""
     from holdfast.inference.designs import design_stability
-    from holdfast.study.common_measure import choose_common_measure
+    from holdfast.study.stabilities import choose_common_measure
 
     special = {
         key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
@@ -410,7 +410,7 @@ def _compare_stores(
 ) -> "Comparisons":
     """Compare the candidates of stored studies, and say how."""
     from holdfast.study import load_study
-    from holdfast.study.comparing import compare_studies
+    from holdfast.study.stabilities import compare_studies
 
     studies = {name: load_study(file) for name, file in zip(_names(stores), stores, strict=True)}
     first = next(iter(studies.values()))
@@ -423,7 +423,7 @@ def _compare_stores(
 
 
 def _describe_pairing(studies: "dict[str, StudyResult]") -> str:
-    from holdfast.study.comparing import group_by_splits
+    from holdfast.study.stabilities import group_by_splits
 
     if len(studies) == 1:
         return "Candidates of one study: compared split by split (paired)."

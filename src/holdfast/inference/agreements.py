@@ -25,7 +25,7 @@ from holdfast.inference.estimate import (
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.forms import stacked
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.text import format_number
 

@@ -24,7 +24,7 @@ from holdfast.inference.intervals import ROUNDING, Interval, Jackknife, asymptot
 from holdfast.measures import Measure, find_measure
 from holdfast.measures.forms import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabili
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.forms import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 

@@ -18,7 +18,7 @@ from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, Unsee
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.forms import random_collection
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from holdfast.cards.ranks import Card, draw_mean_ranks, draw_probabilities
 from holdfast.declared import About, Registry
 from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.intervals import check_level
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 
 Floats: TypeAlias = NDArray[np.float64]

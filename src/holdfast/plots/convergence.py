@@ -15,7 +15,7 @@ from holdfast.plots.lines import close_scale, line_with_band
 from holdfast.plots.sources import Source, designed_runs
 from holdfast.plots.text import format_count, format_estimate, format_percent
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
-from holdfast.study.common_measure import USUAL
+from holdfast.study.stabilities import USUAL
 
 if TYPE_CHECKING:
     import altair as alt

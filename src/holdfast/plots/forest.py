@@ -22,13 +22,13 @@ from holdfast.plots.text import (
     shorten,
 )
 from holdfast.plots.theme import OKABE_ITO, altair, finish_chart, inline_data, text_chart
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.stabilities import CommonMeasure
+from holdfast.study.tables import StudyTables
 
 if TYPE_CHECKING:
     import altair as alt
 
-Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyResult
+Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyTables
 
 WIDTH, NARROW = 420, 310
 SINGLE = "the selection"
@@ -89,7 +89,7 @@ def forest_data(
 
 def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
     """Return name, estimate, interval and reason of each selection."""
-    if isinstance(estimates, StudyResult):
+    if isinstance(estimates, StudyTables):
         common = estimates.common_measure(measure=measure)
         return [_candidate_estimate(estimates, name, level, common, parameters) for name in estimates.candidates]
     if measure is not None or parameters:
@@ -101,7 +101,7 @@ def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dic
 
 
 def _candidate_estimate(
-    result: StudyResult, name: str, level: float, common: CommonMeasure, parameters: dict[str, Any]
+    result: StudyTables, name: str, level: float, common: CommonMeasure, parameters: dict[str, Any]
 ) -> Any:
     try:
         with warnings.catch_warnings():
@@ -156,7 +156,7 @@ def plot_forest(
     10 best is the most stable: 0.87 [0.67, 0.92]
     """
     data = forest_data(estimates, level=level, measure=measure, **parameters)
-    top = estimates.common_measure(measure=measure).top if isinstance(estimates, StudyResult) else None
+    top = estimates.common_measure(measure=measure).top if isinstance(estimates, StudyTables) else None
     return draw_forest(data, level=level, top=top)
 
 

@@ -13,7 +13,7 @@ from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.plots.sources import BLOCKS, Source, designed_subsets
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.similarity import Correlation, aligned
 
 if TYPE_CHECKING:

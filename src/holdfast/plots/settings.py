@@ -14,7 +14,7 @@ from holdfast.plots.lines import close_scale, line_with_band, setting_axis, sett
 from holdfast.plots.sources import Columns, largest_row, typed_table
 from holdfast.plots.text import display_names, format_estimate, format_number, format_percent, plain_cell, shorten
 from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,7 +26,7 @@ COLUMNS = ["line", "candidate", "setting", "quantity", "value", "low", "high"]
 
 
 def setting_data(
-    source: StudyResult | Columns,
+    source: StudyTables | Columns,
     setting: str,
     *,
     score: str | None = None,
@@ -83,7 +83,7 @@ def setting_data(
     0                     0.1  stability    0.8  NaN   NaN
     1                     1.0  stability    0.6  NaN   NaN
     """
-    if not isinstance(source, StudyResult):
+    if not isinstance(source, StudyTables):
         return _from_columns(source)
     check_level(level)
     settings = {name: source.settings(name) for name in source.candidates}
@@ -124,7 +124,7 @@ def _line(family: str, settings: dict[str, Any], setting: str) -> str:
 
 
 def _quantities(
-    result: StudyResult, name: str, row: Any, score: str | None, level: float
+    result: StudyTables, name: str, row: Any, score: str | None, level: float
 ) -> Iterator[tuple[str, float, float, float]]:
     yield STABILITY, row["stability"], row["low"], row["high"]
     if score is not None:
@@ -137,7 +137,7 @@ def _quantities(
 
 
 def plot_setting(
-    source: StudyResult | Columns,
+    source: StudyTables | Columns,
     setting: str,
     *,
     score: str | None = None,

@@ -10,9 +10,9 @@ from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 
-Source: TypeAlias = Preferences | Matrix | StudyResult
+Source: TypeAlias = Preferences | Matrix | StudyTables
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
 
 BLOCKS = {"folds": "repeat", "pairs": "pair", "nested_folds": "outer fold", "nested_subsamples": "sample"}
@@ -20,7 +20,7 @@ BLOCKS = {"folds": "repeat", "pairs": "pair", "nested_folds": "outer fold", "nes
 
 def designed_runs(source: Source, candidate: str | None) -> DesignedRuns:
     """Return preferences, or those of a candidate of a study, with their place in the design."""
-    if isinstance(source, StudyResult):
+    if isinstance(source, StudyTables):
         return source.designed(only_candidate(source, candidate))
     if candidate is not None:
         raise ValueError(f"Only a study has candidates: got candidate={candidate!r} and a {type(source).__name__}.")
@@ -32,12 +32,12 @@ def designed_subsets(source: Source, candidate: str | None) -> DesignedRuns:
     """Return the same, for charts that need subsets."""
     designed = designed_runs(source, candidate)
     if designed.runs.kind != "subset":
-        hint = "result.preferences(…).top(k)" if isinstance(source, StudyResult) else ".top(k)"
+        hint = "result.preferences(…).top(k)" if isinstance(source, StudyTables) else ".top(k)"
         raise ValueError(f"Expected subsets, got {designed.runs.kind}s; cut them with {hint} first.")
     return designed
 
 
-def only_candidate(result: StudyResult, candidate: str | None) -> str:
+def only_candidate(result: StudyTables, candidate: str | None) -> str:
     """Return the named candidate, or the only one of the study."""
     if candidate is not None:
         return candidate

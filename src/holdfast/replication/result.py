@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.replication.agreements import ERROR_AT_FULL_SIZE, MOST, NO_AGREEMENT, FrequencyProfile, score_interval
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 
 if TYPE_CHECKING:

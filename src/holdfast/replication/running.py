@@ -23,16 +23,17 @@ from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.perturbation import check_count, deal_into_folds
 from holdfast.resampling.split import ROWS, rng_of
 from holdfast.similarity import Correlation
-from holdfast.study import Study, StudyError, StudyResult, UnansweredError
-from holdfast.study.common_measure import CommonMeasure
+from holdfast.study import Study, StudyError, UnansweredError
 from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
 from holdfast.study.progress import Report
+from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate, features_that_count
 
 
-def read_runs(result: StudyResult, candidate: str, top: int | None, measured: bool) -> Preferences:
+def read_runs(result: StudyTables, candidate: str, top: int | None, measured: bool) -> Preferences:
     """What a candidate selected on halves (``measured``), or on all rows; of rankings and weights the best ``top``."""
     if result.kinds.get(candidate) == "subset":
         return result.designed(candidate, top=top, measured=measured).runs
@@ -44,7 +45,7 @@ def read_runs(result: StudyResult, candidate: str, top: int | None, measured: bo
     return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
 
 
-def complete_pairs(result: StudyResult, halves: Preferences) -> Preferences:
+def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
     """The halves of halvings both of whose fits ended well, in order."""
     splits = result.split_numbers(halves)
     order = np.argsort(splits)
@@ -62,7 +63,7 @@ FEWEST_OF_CLASS = 10
 """Rows of each class in a half, or groups of rows, below which halves say little."""
 
 
-def warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> list[str]:
+def warn_of_failures(result: StudyTables, candidate: str, n_complete: int) -> list[str]:
     """Say how many halvings were left out because fits failed."""
     failures = result.failures[result.failures["candidate"] == candidate]
     n_halvings = result.n_splits // 2
@@ -72,7 +73,7 @@ def warn_of_failures(result: StudyResult, candidate: str, n_complete: int) -> li
     return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
 
 
-def warn_of_cut(result: StudyResult, cut: int | None) -> list[str]:
+def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
     """Say how many features count where nobody did."""
     if cut is None:
         return []
@@ -80,7 +81,7 @@ def warn_of_cut(result: StudyResult, cut: int | None) -> list[str]:
     return [f"{candidate} gives a {result.kinds[candidate]} of all features: the best {cut} count as selected (top)."]
 
 
-def warn_of_classes(result: StudyResult) -> list[str]:
+def warn_of_classes(result: StudyTables) -> list[str]:
     """Say of which class a half has few rows."""
     counts = dict(result.data.classes)
     few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
@@ -110,7 +111,7 @@ def warn_of_dependent_rows(data: StudyData) -> list[str]:
     return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
-def warn_of_groups(result: StudyResult) -> list[str]:
+def warn_of_groups(result: StudyTables) -> list[str]:
     """Rows of one group are not independent: halves are as small as their number of groups."""
     count = None if result.data.n_groups is None else result.data.n_groups // 2
     if count is None or count >= FEWEST_OF_CLASS:
@@ -247,7 +248,7 @@ def keep_replicability(store: str | Path, found: Replicability) -> None:
         opened.put(KEY, {**(opened.get(KEY) or {}), found.candidate: found.to_dict()})
 
 
-def find_kept(result: StudyResult, candidate: str) -> Replicability | None:
+def find_kept(result: StudyTables, candidate: str) -> Replicability | None:
     """Return what the store of a study says of a candidate in new studies; None if it says nothing that can be read."""
     plain = result.kept_replicability.get(candidate)
     try:
@@ -256,23 +257,23 @@ def find_kept(result: StudyResult, candidate: str) -> Replicability | None:
         return None  # written by another version: it is made again
 
 
-def has_halvings(result: StudyResult) -> bool:
+def has_halvings(result: StudyTables) -> bool:
     """Whether a study has halved the rows itself."""
     return result.perturbation.get("perturbation") == "Halvings"
 
 
-def find_known(result: StudyResult, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
+def find_known(result: StudyTables, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
     """Return what a study says of a candidate in new studies: by its own halvings, or kept in its store; else None."""
     if not has_halvings(result):
         kept = find_kept(result, candidate)
         return None if kept is None else kept.at_level(level)
     try:
-        return result.replicability(candidate, level=level, top=features_that_count(result, candidate), X=X)
+        return study_replicability(result, candidate, level=level, top=features_that_count(result, candidate), X=X)
     except ValueError:  # fits are missing, or failed
         return None
 
 
-def find_answer(result: StudyResult, level: float = 0.95) -> str | None:
+def find_answer(result: StudyTables, level: float = 0.95) -> str | None:
     """Return what a study says of the candidate that a report shows, in new studies; None if it says nothing."""
     if not result.finished:
         return None
@@ -281,7 +282,7 @@ def find_answer(result: StudyResult, level: float = 0.95) -> str | None:
     return None if found is None else format_answer(result, candidate, found)
 
 
-def format_answer(result: StudyResult, candidate: str, found: Replicability | str) -> str:
+def format_answer(result: StudyTables, candidate: str, found: Replicability | str) -> str:
     """Return the answer in a line, or the reason why there is none; a candidate among others is named."""
     if isinstance(found, str):
         answer = f"{UNKNOWN}: {found}."
@@ -385,7 +386,7 @@ def replicability(
     if top is not None:
         check_count("top", top, 1)
     asked = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
-    if isinstance(what, StudyResult):
+    if isinstance(what, StudyTables):
         candidate = candidate or default_candidate(what)
         top = features_that_count(what, candidate) if top is None else top
     plan = _plan_halvings(_find_study(what), candidate, Halvings(n_halvings), random_state, asked)
@@ -396,13 +397,13 @@ def replicability(
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
     data = prepare_data(given.X, given.y, given.groups, plan.keep, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
-    found = study_replicability(result, level=level, top=top, X=data.X, measures=asked, jackknife=jackknife)
+    found = _ask_halvings(result, result.candidates[0], level, top, data.X, asked, jackknife)
     found = replace(found, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *found.cautions))
     if control:
         shuffled = shuffled_agreement(plan, given, top, **running)
         cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
         found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
-    if isinstance(what, StudyResult) and what.path is not None and what.plan["data"] == result.plan["data"]:
+    if isinstance(what, StudyTables) and what.path is not None and what.plan["data"] == result.plan["data"]:
         keep_replicability(what.path, found)
     return found
 
@@ -434,7 +435,7 @@ def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int |
 
 def _find_study(what: Any) -> Study:
     """The study of a selector, of itself, or behind what was found."""
-    if not isinstance(what, StudyResult):
+    if not isinstance(what, StudyTables):
         return what if isinstance(what, Study) else Study(selectors=[what])
     if what.study is None:
         raise ValueError(
@@ -449,7 +450,7 @@ def count_fits(n_halvings: int) -> int:
     return 1 + 2 * n_halvings + N_ORDERS * (1 + 2 * N_HALVINGS)
 
 
-def replicate_reported(result: StudyResult, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
+def replicate_reported(result: StudyTables, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
     """Estimate the replicability of the candidate that a report shows, unless it is known already.
 
     Parameters
@@ -485,14 +486,13 @@ def _only_candidate(names: list[str], candidate: str | None) -> str:
 
 
 def study_replicability(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str | None = None,
     *,
     level: float = 0.95,
     top: int | None = None,
     X: Any = None,
     measures: Sequence[str | Measure] = (),
-    jackknife: float = 0.0,
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
 
@@ -511,19 +511,22 @@ def study_replicability(
     X : matrix, optional
         The features, to look for near-copies among those selected, and for measures that need them.
     measures : sequence of str or Measure
-        As for :func:`replicability`.
-    jackknife : float
-        As for :func:`estimate_replicability`.
+        Other measures of which the value at half the size is wanted.
 
     Returns
     -------
     Replicability
-        As of :func:`replicability`.
+        The expected number of features with its interval, agreements, a probability for each feature, cautions.
 
     Raises
     ------
     ValueError
-        If the study has another design, or the candidate gives rankings or weights and ``top`` is missing.
+        If the study has another design: :func:`holdfast.replicability` runs what is missing; or the candidate gives
+        rankings or weights and ``top`` is missing.
+
+    See Also
+    --------
+    holdfast.replicability : Runs the halvings too.
     """
     if not has_halvings(result):
         kept = find_kept(result, _only_candidate(result.candidates, candidate))
@@ -533,7 +536,19 @@ def study_replicability(
             "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
             f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
-    candidate = _only_candidate(result.candidates, candidate)
+    return _ask_halvings(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
+
+
+def _ask_halvings(
+    result: StudyTables,
+    candidate: str,
+    level: float,
+    top: int | None,
+    X: Any,
+    measures: Sequence[str | Measure],
+    jackknife: float = 0.0,
+) -> Replicability:
+    """Estimate replicability from a study with halvings; ``jackknife`` as for :func:`estimate_replicability`."""
     _check_fits(result, candidate)
     whole, halves = (read_runs(result, candidate, top, measured) for measured in (False, True))
     selected, pairs = whole.lists()[0], complete_pairs(result, halves)
@@ -553,7 +568,7 @@ def study_replicability(
     return replace(found, candidate=candidate, other_measures=others)
 
 
-def _check_fits(result: StudyResult, candidate: str) -> None:
+def _check_fits(result: StudyTables, candidate: str) -> None:
     """Raise if the fit to all rows failed, or half of those to halves: with fewer, some halving is complete."""
     failures = result.failures[result.failures["candidate"] == candidate]
     of_all_rows = failures["run"] == ALL_ROWS
@@ -564,7 +579,7 @@ def _check_fits(result: StudyResult, candidate: str) -> None:
 
 
 def _measure_halves(
-    result: StudyResult, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
+    result: StudyTables, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
 ) -> tuple[dict[str, float], list[str]]:
     """The mean agreement of the two halves by other measures, and why some have none; rankings are of all features."""
     found, unanswered = dict[str, float](), list[str]()

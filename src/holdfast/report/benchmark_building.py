@@ -1,8 +1,8 @@
 """From a benchmark to its summary: tests, tables and words."""
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -17,11 +17,9 @@ from holdfast.report.benchmark_records import BenchmarkSummary, CandidateRow, Ce
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_model
 from holdfast.report.records import Fact, Reference
-from holdfast.study.tables import describe_resamples
+from holdfast.study.exports import describe_resamples
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.rules import RULES
-
-if TYPE_CHECKING:
-    from holdfast.study import StudyResult
 
 DIGITS = 12
 SCOPE = "Intervals describe resampling of each data set, not new data sets."
@@ -243,7 +241,7 @@ def _method_sentences(result: BenchmarkResult, rule: str, rope: float) -> Iterat
         yield f"On each data set a candidate was chosen {chosen}."
 
 
-def _describe_measures(result: BenchmarkResult, studies: "list[StudyResult]") -> str:
+def _describe_measures(result: BenchmarkResult, studies: Sequence[StudyTables]) -> str:
     measures = (
         [result.measure]
         if result.measure is not None

@@ -20,14 +20,14 @@ from holdfast.report.records import Tradeoff
 from holdfast.report.replication import describe_replication, find_replicability
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import Choice, check_rule, list_probabilities
 from holdfast.tradeoff.points import LEAST_UNITS, make_units
 from holdfast.tradeoff.selected import Information, compare_with_guessing, most_stable
 
 
 def summarize(
-    result: StudyResult,
+    result: StudyTables,
     *,
     candidate: str | None = None,
     rule: str = "one-se",
@@ -123,7 +123,7 @@ def summarize(
     )
 
 
-def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
+def _find(result: StudyTables, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
     labels = make_labels(result)
@@ -153,7 +153,7 @@ def _find(result: StudyResult, options: ReportOptions, rule_options: Mapping[str
 
 
 def _list_probabilities(
-    result: StudyResult,
+    result: StudyTables,
     options: ReportOptions,
     rule_options: Mapping[str, Any],
     candidate: str | None,
@@ -175,7 +175,7 @@ def _list_probabilities(
 
 
 def _check_options(
-    result: StudyResult,
+    result: StudyTables,
     rule: str,
     rule_options: Mapping[str, Any],
     metric: str | None,
@@ -197,7 +197,7 @@ def _check_measure(measure: Measure, X: Any) -> None:
 
 
 def _reported_candidate(
-    result: StudyResult, options: ReportOptions, estimates: Estimates, tradeoff: Tradeoff
+    result: StudyTables, options: ReportOptions, estimates: Estimates, tradeoff: Tradeoff
 ) -> str | None:
     """Return the candidate that was asked for, else the chosen one, else the most stable one."""
     if options.candidate is not None or tradeoff.candidate is not None:
@@ -205,7 +205,7 @@ def _reported_candidate(
     return most_stable(estimates) or next(iter(result.finished), None)
 
 
-def _test_information(result: StudyResult, candidate: str | None, options: ReportOptions) -> Information:
+def _test_information(result: StudyTables, candidate: str | None, options: ReportOptions) -> Information:
     if candidate is None:
         return Information(untested="no fit has succeeded")
     return compare_with_guessing(result, candidate, options.metric)

@@ -13,11 +13,11 @@ from holdfast.measures import Measure, find_measure
 from holdfast.plots.sources import higher_is_better
 from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Candidate, Labels, Score, Stability, Tradeoff
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
-from holdfast.study.tables import mean_score_interval, score_range
-from holdfast.tradeoff.choice import Choice, describe_alternatives, describe_certainty
+from holdfast.study.stabilities import CommonMeasure, mean_score_interval, score_range
+from holdfast.study.tables import StudyTables
+from holdfast.tradeoff.choice import Choice, choose, describe_alternatives, describe_certainty
+from holdfast.tradeoff.fronts import pareto
 from holdfast.tradeoff.selected import why_no_scores
 
 MOST_COMPARED = 30
@@ -29,7 +29,7 @@ Estimates = Mapping[str, StabilityEstimate | str]
 # Stabilities
 
 
-def estimate_stability(result: StudyResult, name: str, common: CommonMeasure, X: Any) -> StabilityEstimate | str:
+def estimate_stability(result: StudyTables, name: str, common: CommonMeasure, X: Any) -> StabilityEstimate | str:
     """Return the stability of a candidate by the common measure, or why there is none, in words."""
     try:
         with warnings.catch_warnings():
@@ -41,14 +41,14 @@ def estimate_stability(result: StudyResult, name: str, common: CommonMeasure, X:
         return _why_undefined(result, name, find_measure(common.measure))
 
 
-def _why_undefined(result: StudyResult, name: str, measure: Measure) -> str:
+def _why_undefined(result: StudyTables, name: str, measure: Measure) -> str:
     runs = result.preferences(name)
     if measure.one_size and runs.kind == "subset" and np.unique(runs.sizes).size > 1:
         return "its resamples select different numbers of features, and this measure needs one number"
     return f"the measure is one of {measure.kind}s, and this candidate gives {runs.kind}s"
 
 
-def describe_stability(result: StudyResult, name: str | None, estimates: Estimates, level: float) -> Stability:
+def describe_stability(result: StudyTables, name: str | None, estimates: Estimates, level: float) -> Stability:
     """Return the stability of a candidate with its interval, or why there is none."""
     estimate = "no fit has succeeded" if name is None else estimates[name]
     if name is None or isinstance(estimate, str):
@@ -68,7 +68,7 @@ def describe_stability(result: StudyResult, name: str | None, estimates: Estimat
 
 
 def make_tradeoff(
-    result: StudyResult, options: ReportOptions, rule_options: Mapping[str, Any], labels: Labels
+    result: StudyTables, options: ReportOptions, rule_options: Mapping[str, Any], labels: Labels
 ) -> tuple[Tradeoff, Choice | None]:
     """Return the choice by accuracy and stability, and all that is known of it; None if there is none."""
     arguments = {"metric": options.metric, "measure": options.measure, "level": options.level, "X": options.X}
@@ -77,8 +77,8 @@ def make_tradeoff(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            choice = result.choose(options.rule, **arguments, **rule_options)
-            front = result.pareto(**arguments, n_draws=0)
+            choice = choose(result, options.rule, **arguments, **rule_options)
+            front = pareto(result, **arguments, n_draws=0)
     except UnansweredError as unanswered:
         return Tradeoff(missing=labels.write(unanswered.plain)), None
     except ValueError:
@@ -104,7 +104,7 @@ def make_tradeoff(
 
 
 def make_candidates(
-    result: StudyResult,
+    result: StudyTables,
     estimates: Estimates,
     options: ReportOptions,
     reported: str | None,
@@ -138,7 +138,7 @@ def _by_stability(candidate: Candidate) -> tuple[bool, float]:
     return math.isnan(value), -value if higher_is_better(candidate.stability.measure) else value
 
 
-def _scores(result: StudyResult, name: str, row: Any, level: float) -> tuple[Score, ...]:
+def _scores(result: StudyTables, name: str, row: Any, level: float) -> tuple[Score, ...]:
     scores = []
     for metric in result.metrics:
         value, error = float(row[metric]), float(row[f"{metric}_se"])
@@ -149,13 +149,13 @@ def _scores(result: StudyResult, name: str, row: Any, level: float) -> tuple[Sco
     return tuple(scores)
 
 
-def _summary_table(result: StudyResult) -> pd.DataFrame:
+def _summary_table(result: StudyTables) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return result.summary()
 
 
-def _letters(result: StudyResult, estimates: Estimates, options: ReportOptions) -> Mapping[str, str]:
+def _letters(result: StudyTables, estimates: Estimates, options: ReportOptions) -> Mapping[str, str]:
     """Return the letters of the compact display; none if the candidates cannot be compared."""
     known = [
         name

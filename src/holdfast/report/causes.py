@@ -15,7 +15,7 @@ from holdfast.preferences import Preferences
 from holdfast.report.feature_records import Feature, Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Cause, Labels, Stability
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
 from holdfast.tradeoff.selected import ALIKE, Information
 
@@ -163,7 +163,7 @@ def changing_size(runs: Preferences) -> Cause | None:
     )
 
 
-def _small_sample(result: StudyResult, stability: Stability) -> Cause | None:
+def _small_sample(result: StudyTables, stability: Stability) -> Cause | None:
     data = result.plan["data"]
     rows, columns = data["n_samples"], data["n_features"]
     if not stability.high < 0.75 or (rows >= 100 and rows >= columns):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from holdfast.report.feature_records import Box
 from holdfast.report.findings import ReportOptions
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.study.work import THIRDS, group_rows
 from holdfast.tradeoff import SelectedFeatures
 from holdfast.tradeoff.selected import match_columns, toward_direction
@@ -19,7 +19,7 @@ MOST_ROWS = 200
 
 
 def describe_effects(
-    result: StudyResult, found: SelectedFeatures, names: Sequence[Any], options: ReportOptions
+    result: StudyTables, found: SelectedFeatures, names: Sequence[Any], options: ReportOptions
 ) -> list[dict[str, Any]]:
     """Return direction, effect and boxes of these features, as fields of their records."""
     table = found.frame.set_index("feature")
@@ -46,7 +46,7 @@ def _as_known(value: Any) -> float:
 
 
 def _make_boxes(
-    result: StudyResult,
+    result: StudyTables,
     column: int,
     quantiles: Mapping[int, NDArray[np.float64]],
     rows: tuple[NDArray[np.float64], NDArray[np.int64]] | None,
@@ -68,7 +68,7 @@ def _pick_rows(values: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(float(f"{value:.4g}") for value in known[places])
 
 
-def _rows_by_group(result: StudyResult, options: ReportOptions) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
     """The features of the study and the group of each row, if the target was given with them."""
     if options.X is None or options.y is None:
         return None

@@ -15,8 +15,8 @@ from holdfast.replication import Replicability
 from holdfast.report.effects import describe_effects
 from holdfast.report.feature_records import Feature, Features, FeatureTable, MapRow, SelectionMap
 from holdfast.report.findings import ReportOptions
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure, common_size, take_best
+from holdfast.study.stabilities import CommonMeasure, common_size, take_best
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
 
 MOST_SHOWN = 100
@@ -24,7 +24,7 @@ RARE = 0.1  # selection frequency below which a feature is only in the table
 
 
 def make_features(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str,
     common: CommonMeasure,
     options: ReportOptions,
@@ -72,7 +72,7 @@ def make_features(
 
 def _describe(
     names: list[Any],
-    result: StudyResult,
+    result: StudyTables,
     found: SelectedFeatures,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
@@ -111,7 +111,7 @@ def make_table(table: pd.DataFrame) -> FeatureTable:
     return FeatureTable(feature=tuple(show_name(name) for name in table["feature"]), count=counts, **columns)
 
 
-def make_map(source: StudyResult | Preferences, candidate: str | None = None) -> SelectionMap | None:
+def make_map(source: StudyTables | Preferences, candidate: str | None = None) -> SelectionMap | None:
     """Return which resample selected which feature; None if nothing was selected."""
     data = plots.selection_map_data(source, candidate, order="frequency")
     return None if data.cells.empty else record_map(data)

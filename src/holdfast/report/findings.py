@@ -8,8 +8,8 @@ from holdfast.measures import Measure
 from holdfast.replication import Replicability
 from holdfast.report.feature_records import Features
 from holdfast.report.records import Candidate, Labels, Stability, Tradeoff
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure
+from holdfast.study.stabilities import CommonMeasure
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.selected import Information
 
 
@@ -56,7 +56,7 @@ class Findings:
         The features of the study, if the report was made with the data.
     """
 
-    result: StudyResult
+    result: StudyTables
     labels: Labels
     level: float
     common: CommonMeasure

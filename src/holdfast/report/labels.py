@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.declared import About
 from holdfast.plots.text import shorten
 from holdfast.report.records import Labels
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 
 SIZES = ("size", "n_features", "n_features_to_select", "k")
 """Parameters that are a number of features."""
@@ -20,7 +20,7 @@ PLAIN = re.compile(r"[^\n()=<>{}\[\]]{1,40}")
 """Values of settings that can be read aloud."""
 
 
-def make_labels(result: StudyResult) -> Labels:
+def make_labels(result: StudyTables) -> Labels:
     """Return the names for readers of everything that a study names."""
     families = {name: label_family(name, result.records.selectors.get(name)) for name in result.families}
     settings = {name: label_setting(result.settings(name)) for name in result.candidates}
@@ -84,7 +84,7 @@ def class_words(name: str) -> str:
     return " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts) or name
 
 
-def _number_settings(result: StudyResult) -> dict[str, str]:
+def _number_settings(result: StudyTables) -> dict[str, str]:
     """Return the place of each candidate in its family, for settings that cannot be read aloud."""
     seen: Counter[str] = Counter()
     numbers = {}

@@ -32,7 +32,7 @@ from holdfast.report.verdict import (
     warn_of_unseen,
     warn_of_untested,
 )
-from holdfast.study.common_measure import common_size, take_best
+from holdfast.study.stabilities import common_size, take_best
 from holdfast.tradeoff.selected import OFTEN, Information, check_columns, find_frequencies
 
 SELECTIONS_ONLY = "these are selections only, without the data"

@@ -15,9 +15,9 @@ from holdfast.report.labels import class_words
 from holdfast.report.records import Fact, Failure, FitWarning, Labels, Method, Reference
 from holdfast.report.references import references
 from holdfast.serialization import to_plain
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure
-from holdfast.study.tables import describe_resamples
+from holdfast.study.exports import describe_resamples
+from holdfast.study.stabilities import CommonMeasure
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff import RULES
 
 MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20
@@ -63,7 +63,7 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
     return references({key: purpose for key, purpose in used.items() if key is not None})
 
 
-def describe_common_measure(result: StudyResult, common: CommonMeasure, labels: Labels) -> str | None:
+def describe_common_measure(result: StudyTables, common: CommonMeasure, labels: Labels) -> str | None:
     """Return how candidates that give different kinds of preferences were compared; None if all give the same."""
     if common.top is None:
         return None
@@ -193,7 +193,7 @@ def _format_time(written: str) -> str:
     return written[:16].replace("T", " ") + " UTC"
 
 
-def _details(result: StudyResult, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _details(result: StudyTables, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what only an analyst reads: parameters, classes and addresses of code."""
     plan = provenance["plan"]
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
@@ -232,7 +232,7 @@ def _format_settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
-def describe_model(result: StudyResult, labels: Labels) -> str:
+def describe_model(result: StudyTables, labels: Labels) -> str:
     """Return the scored model in words, without its parameters."""
     estimator = result.plan["estimator"]
     if estimator is None:

@@ -4,10 +4,10 @@ from holdfast.plots.text import clean_text
 from holdfast.replication import Replicability, find_known
 from holdfast.report.findings import ReportOptions
 from holdfast.report.records import Replication
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 
 
-def find_replicability(result: StudyResult, candidate: str | None, options: ReportOptions) -> Replicability | None:
+def find_replicability(result: StudyTables, candidate: str | None, options: ReportOptions) -> Replicability | None:
     """Return what is known of a candidate in new studies: as it was given, or as the study has it."""
     given = options.replicability
     if given is not None and given.candidate != candidate:

@@ -8,7 +8,7 @@ from holdfast.plots.text import format_count, format_number, format_percent, joi
 from holdfast.report.feature_records import Features
 from holdfast.report.findings import Findings
 from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
-from holdfast.study import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import REDRAWS, format_share
 from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information
 
@@ -218,7 +218,7 @@ def warn_of_untested(why: str) -> str:
     )
 
 
-def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
+def _on_the_interval(result: StudyTables, stability: Stability) -> list[str]:
     cautions = []
     if stability.scope and result.design in ("folds", "nested_folds", "nested_subsamples"):
         cautions.append(f"The interval describes {stability.scope}.")
@@ -235,7 +235,7 @@ def _on_the_interval(result: StudyResult, stability: Stability) -> list[str]:
     return cautions
 
 
-def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
+def _on_missing_fits(result: StudyTables, stability: Stability) -> list[str]:
     cautions = []
     if not result.complete:
         planned = len(result.candidates) * result.n_splits
@@ -255,7 +255,7 @@ def _on_missing_fits(result: StudyResult, stability: Stability) -> list[str]:
 
 
 def _on_prediction(
-    result: StudyResult, stability: Stability, tradeoff: Tradeoff, information: Information, labels: Labels
+    result: StudyTables, stability: Stability, tradeoff: Tradeoff, information: Information, labels: Labels
 ) -> list[str]:
     cautions = []
     if information.untested and stability.n_runs:

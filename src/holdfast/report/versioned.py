@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import from_plain, json_schema
 
 

@@ -1,14 +1,18 @@
 """Studies: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
+from typing import TYPE_CHECKING, Any
+
 from holdfast.study.candidates import Candidates
-from holdfast.study.comparing import compare_studies
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
-from holdfast.study.loading import load_study
 from holdfast.study.orders import UnansweredError
-from holdfast.study.result import StudyResult
 from holdfast.study.running import StudyError, StudyInterrupted, TargetPrecision
+from holdfast.study.stabilities import compare_studies
 from holdfast.study.store import StoreError
 from holdfast.study.study import Study
+from holdfast.study.tables import load_study
+
+if TYPE_CHECKING:
+    from holdfast.result import StudyResult
 
 __all__ = [
     "Candidates",
@@ -25,3 +29,12 @@ __all__ = [
     "from_rfecv",
     "load_study",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the result of a study when it is asked for: it stands above trade-offs and reports, which need studies."""
+    if name != "StudyResult":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from holdfast.result import StudyResult
+
+    return StudyResult

@@ -58,7 +58,7 @@ def from_rfecv(rfecv: Any, *, features: Iterable[Any] | None = None) -> Preferen
     chosen = int(np.flatnonzero(np.asarray(results["n_features"]) == rfecv.n_features_)[0])
     names = getattr(rfecv, "feature_names_in_", None) if features is None else features
     matrix = np.array([results[key][chosen] for key in folds])
-    return Preferences.from_matrix(matrix, features=names, labels=[f"fold {place}" for place in range(len(folds))])
+    return Preferences.from_matrix(matrix, features=names, labels=[f"fold {fold}" for fold in range(len(folds))])
 
 
 def from_cross_validate(
@@ -114,7 +114,7 @@ def from_cross_validate(
     selections = [read_selection(estimator, names, ordered=top is not None) for estimator in estimators]
     if top is not None:
         selections = [selection.top(top, random_state=fold) for fold, selection in enumerate(selections)]
-    labels, feature_names = [f"fold {place}" for place in range(len(selections))], names if named else None
+    labels, feature_names = [f"fold {fold}" for fold in range(len(selections))], names if named else None
     kind = selections[0].kind
     if kind == "subset":
         sets = [selection.values.tolist() for selection in selections]

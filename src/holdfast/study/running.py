@@ -28,10 +28,9 @@ from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe, fingerprint
 from holdfast.study.progress import Progress, Report
 from holdfast.study.requirements import check_requirements, check_scored
-from holdfast.study.result import StudyResult
 from holdfast.study.scoring import Baseline, Scoring, named_scoring, score_guesses, scorers_of
 from holdfast.study.store import Row, Store
-from holdfast.study.stored import read_stored
+from holdfast.study.tables import StudyTables, read_selected, read_snapshot
 from holdfast.study.work import BlockResult, Task, WorkPlan, compute_effects, fitting, one_thread, quantile_rows
 
 if TYPE_CHECKING:
@@ -238,7 +237,7 @@ class StudyRun:
         yield self.perturbation.grown(until.pilot)
         with store.transaction():
             store.put("until", {**vars(until)})
-        needed = StudyResult(read_stored(store)).pilot_runs
+        needed = StudyTables(read_snapshot(store)).pilot_runs
         if needed > until.cap:
             warnings.warn(
                 f"The pilot asks for {needed} runs for ±{until.half_width:g}, more than cap={until.cap}; intervals "
@@ -293,10 +292,10 @@ class StudyRun:
             store.add_baselines(left_out)
         lost = store.splits_without_effects() if self.data.effect_table is not None else []
         if lost:
-            stored = read_stored(store, own=True)
+            stored = StudyTables(read_snapshot(store, own=True))
             for family in dict.fromkeys(family for family, _ in lost):
                 numbers = sorted({split for name, split in lost if name == family})
-                selected = stored.selected_features(family, numbers)
+                selected = read_selected(stored, family, numbers)
                 splits, lists = map(self.work.split, numbers), [selected[number] for number in numbers]
                 store.add_effects(compute_effects(self.data, family, list(splits), lists))
         return guessed | scored

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from holdfast.study.families import Family
 from holdfast.study.plan import versions
 from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.requirements import check_estimator
-from holdfast.study.result import StudyResult
 from holdfast.study.running import StudyRun, TargetPrecision, report_interruption
 from holdfast.study.store import estimate_bytes, open_to_write, repair
-from holdfast.study.stored import read_stored
+from holdfast.study.tables import StudyTables, make_result
 from holdfast.study.work import FastModels, Task, run_block
+
+if TYPE_CHECKING:
+    from holdfast.result import StudyResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,7 @@ class Study:
         retry_failures: bool = False,
         only: Collection[str] | None = None,
         command: Mapping[str, Any] | None = None,
-    ) -> StudyResult:
+    ) -> "StudyResult":
         """Fit every candidate on every resample, or what is missing of that in the store.
 
         Parameters
@@ -226,7 +228,7 @@ class Study:
                     run.fit_missing(opened, n_jobs, time_limit, report, on_error)
             run.write_quantiles(opened)
             opened.end_session(session)
-            result = StudyResult(read_stored(opened, own=True), self)
+            result = make_result(opened, self)
         _warn_of_failures(result)
         return result
 
@@ -276,7 +278,7 @@ class Study:
         }
 
 
-def _warn_of_failures(result: StudyResult) -> None:
+def _warn_of_failures(result: StudyTables) -> None:
     """Warn once of what failed."""
     if result.stored.failures.empty:
         return

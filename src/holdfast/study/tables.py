@@ -1,397 +1,905 @@
-"""The summary of a study: one row per candidate, or per candidate and measure."""
+"""What a study found, as its store holds it: the plan, the candidates, and what each of them did on every split.
 
-import math
-import warnings
-from collections.abc import Iterable, Sequence
+:class:`StudyTables` is what everything below :class:`holdfast.StudyResult` reads a study by.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit, logit, stdtrit
 
-from holdfast.checks import Matrix
+from holdfast.checks import check_unique
 from holdfast.declared import About
-from holdfast.inference.designs import UNKNOWN, DesignedRuns
-from holdfast.inference.estimate import bind_parameters
-from holdfast.inference.intervals import Interval
-from holdfast.io.exported import protect_formula, read_exported
-from holdfast.io.files import pyarrow_parquet
-from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
-from holdfast.models.scores import SCORES, UNBOUNDED, Range
-from holdfast.preferences import Kind
-from holdfast.resampling import PERTURBATIONS
-from holdfast.study.common_measure import CommonMeasure
-from holdfast.text import escape_latex
+from holdfast.inference.designs import DesignedRuns
+from holdfast.io.record import DataRecord
+from holdfast.preferences import Kind, Preferences
+from holdfast.serialization import from_plain
+from holdfast.study import exports, stabilities
+from holdfast.study.memory import FEW_BYTES, Memory
+from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
+from holdfast.study.store import Checks, Store, open_to_read, read_tables, unpack_rows
+from holdfast.study.work import QUANTILES, SplitCoefficients, SplitEffects, best_features, unpack_effects
 
 if TYPE_CHECKING:
-    from holdfast.study.stabilities import StudyStabilities
+    from holdfast.result import StudyResult
+    from holdfast.study.study import Study
+
+MOST_BYTES = 64 << 20
+"""How much a result remembers of what was computed from it."""
 
 
-def make_summary(
-    result: "StudyStabilities",
-    measure: str | Measure | Sequence[str | Measure] | None,
-    level: float,
-    fraction: float | None,
-    candidates: Iterable[str] | None,
-    X: Matrix | None,
-    parameters: dict[str, Any],
-) -> pd.DataFrame:
-    """See :meth:`StudyResult.summary`."""
-    result.stored.fractions(fraction)  # or a sentence that names those there are
-    options = {"fraction": fraction, "X": X}
-    names = result.candidates if candidates is None else [str(name) for name in candidates]
-    if not names:
-        raise ValueError("Expected at least one candidate, got none.")
-    if measure is None or isinstance(measure, (str, Measure)):
-        common = result.common_measure(names, measure)
-        rows = [_make_row(result, name, common, level, {**options, **parameters}) for name in names]
-        return pd.DataFrame(rows).set_index("candidate")
-    measures = bind_parameters([find_measure(name) for name in measure], parameters)
-    if not measures:
-        raise ValueError("Expected at least one measure, got none.")
-    common_measures = [result.common_measure(names, chosen) for chosen in measures]
-    rows = [
-        {**_make_row(result, name, common, level, options), "measure": chosen.label}
-        for name in names
-        for chosen, common in zip(measures, common_measures, strict=True)
-    ]
-    return pd.DataFrame(rows).set_index(["candidate", "measure"])
+def load_study(store: str | Path) -> "StudyResult":
+    """Read a study from its store, also while it still runs.
 
+    Parameters
+    ----------
+    store : path
+        File that :meth:`Study.run` was given as ``store``.
 
-def _make_row(
-    result: "StudyStabilities", name: str, common: CommonMeasure, level: float, options: dict[str, Any]
-) -> dict[str, Any]:
-    stored = result.stored
-    number, outcomes = stored.row(name)["candidate"], stored.find_outcomes(name)
-    row: dict[str, Any] = {
-        "candidate": name, "family": result.family(name), "measure": None, "top": None, "stability": math.nan,
-        "low": math.nan, "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
-    }  # fmt: skip
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), **options)
-    except ValueError as error:
-        row["reason"] = str(error)
-    else:
-        low, high = result.interval(name, estimate, level)
-        row |= {
-            "measure": estimate.measure, "top": None if outcomes["kind"].iloc[0] == "subset" else common.top,
-            "stability": estimate.value, "low": low, "high": high,
-            "reason": estimate.note, "runs": estimate.n_runs,
-            "size": math.nan if estimate.mean_size is None else estimate.mean_size,
-        }  # fmt: skip
-    return {
-        **row,
-        **_average_scores(result, name, options["fraction"]),
-        "seconds": outcomes["seconds"].mean() if len(outcomes) else math.nan,
-        "failures": int((stored.failures["candidate"] == number).sum()),
-    }
+    Returns
+    -------
+    StudyResult
+        What is in the store now: a snapshot if the study still runs.
 
+    Raises
+    ------
+    StoreError
+        If there is no study at this path, or the file is damaged.
 
-def _average_scores(result: "StudyStabilities", candidate: str, fraction: float | None) -> dict[str, float]:
-    """Each score's mean over splits, and its standard error."""
-    columns = {}
-    for metric in result.metrics:
-        scores, splits = result.split_scores(candidate, metric, fraction=fraction)
-        columns[metric] = float(scores.mean()) if len(scores) else math.nan
-        columns[f"{metric}_se"] = corrected_error(np.asarray(scores, dtype=np.float64), splits)
-    return columns
-
-
-def corrected_error(values: NDArray[np.float64], splits: pd.DataFrame) -> float:
-    """Standard error of a mean score over splits that share training rows (Nadeau and Bengio, 2003).
-
-    The variance times 1/J + tested/trained rows.
-    """
-    if values.size < 2:
-        return math.nan
-    ratio = (splits["n_test"] / splits["n_rows"]).mean()
-    return float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
-
-
-def describe_resamples(result: "StudyStabilities") -> str:
-    """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
-    measured = result.split_table[result.split_table["measured"].astype(bool)]
-    return result.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
-
-
-def score_range(scorer: object) -> Range:
-    """Return the least and the largest value of a score by scikit-learn's name of it; no bounds for any other scorer.
+    See Also
+    --------
+    Study.run : Writes the store, and resumes from it.
 
     Examples
     --------
-    >>> from holdfast.study.tables import score_range
-    >>> score_range("roc_auc"), score_range("r2")
-    (Range(low=0.0, high=1.0), Range(low=-inf, high=1.0))
+    >>> import pathlib, tempfile
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(selectors=[hf.selectors.AnovaF(2)], perturbation=hf.Bootstrap(20))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "iris.db"
+    ...     _ = study.run(X, y, store=path)
+    ...     hf.load_study(path).stability("anova")
+    nogueira = 1.000 [0.761, 1.000] (95% CI, 20 runs)
     """
-    record = SCORES.get(scorer) if isinstance(scorer, str) else None
-    return UNBOUNDED if record is None else record.range
+    with open_to_read(store) as opened:
+        return make_result(opened)
 
 
-def mean_score_interval(
-    scores: "pd.Series[float] | NDArray[np.float64]", splits: pd.DataFrame, bounds: Range, level: float
-) -> Interval:
-    r"""Return the interval of a mean score, inside the range of the score.
+def make_result(store: Store, study: "Study | None" = None) -> "StudyResult":
+    """Read what a study found from an open store: the one place where a study makes what stands above it.
 
-    Student's interval with the standard error of Nadeau and Bengio (2003), made on the scale of
-    :math:`\log\frac{x - low}{high - x}` where the score has two bounds, of :math:`\log(high - x)` where it has an upper
-    one alone, and of the score itself where it has none. If every split reaches a bound of a score that has two, the
-    other end is that of Wilson's interval for the number of held-out rows that so many overlapping splits are worth,
-    :math:`n_{test} / (1/J + n_{test}/n_{train})`.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> from holdfast.models.scores import Range
-    >>> from holdfast.study.tables import mean_score_interval
-    >>> splits = pd.DataFrame({"n_test": [10] * 4, "n_rows": [30] * 4})
-    >>> low, high = mean_score_interval(np.array([1.0, 0.9, 1.0, 0.9]), splits, Range(0.0, 1.0), 0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.498, 0.997)
-    >>> round(mean_score_interval(np.ones(4), splits, Range(0.0, 1.0), 0.95).low, 3)
-    0.629
+    With the plan of the study, the store is this process' own work, which is not checked for damage again.
     """
-    values = np.asarray(scores, dtype=np.float64)
-    if not values.size:
-        return Interval(math.nan, math.nan)
-    mean, error = float(values.mean()), corrected_error(values, splits)
-    quantile = float(stdtrit(max(values.size - 1, 1), (1 + level) / 2))
-    low, high = bounds
-    if math.isnan(error) or not low <= mean <= high:  # a scorer of one's own by a known name may leave the range
-        return Interval(mean - quantile * error, mean + quantile * error)
-    if math.isinf(high):
-        return Interval(mean - quantile * error, mean + quantile * error)
-    if math.isinf(low):
-        return _below(mean, error, high, quantile)
-    if mean in (low, high):
-        return _at_bound(mean, bounds, _effective_rows(splits), quantile)
-    share = (mean - low) / (high - low)
-    reach = quantile * error / (high - low) / (share * (1 - share))
-    ends = expit(logit(share) + np.array([-reach, reach]))
-    return Interval(*(float(end) for end in low + (high - low) * ends))
+    from holdfast.result import StudyResult
+
+    return StudyResult(read_snapshot(store, own=study is not None), study)
 
 
-def _below(mean: float, error: float, high: float, quantile: float) -> Interval:
-    """The interval of a score with an upper bound alone, by the logarithm of the distance from it."""
-    distance = high - mean
-    if distance == 0:
-        return Interval(mean, mean)
-    factor = math.exp(quantile * error / distance)
-    return Interval(high - distance * factor, high - distance / factor)
+class Records(NamedTuple):
+    """What is said of the perturbation, of every family's selector and of every score."""
+
+    perturbation: About
+    selectors: dict[str, About]
+    scores: dict[str, About]
 
 
-def _at_bound(mean: float, bounds: Range, rows: float, quantile: float) -> Interval:
-    """Wilson's interval where every held-out row was predicted rightly, or every one wrongly."""
-    low, high = bounds
-    open_share = quantile**2 / (rows + quantile**2)
-    if mean == high:
-        return Interval(high - (high - low) * open_share, high)
-    return Interval(low, low + (high - low) * open_share)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Snapshot:
+    """Every table of a store, read in one moment, in which candidates and splits are numbers."""
+
+    path: Path | None
+    meta: Mapping[str, Any]
+    splits: pd.DataFrame
+    candidates: pd.DataFrame
+    orderings: pd.DataFrame
+    orders: pd.DataFrame
+    outcomes: pd.DataFrame
+    scores: pd.DataFrame
+    baselines: pd.DataFrame
+    failures: pd.DataFrame
+    effects: pd.DataFrame
+    quantiles: pd.DataFrame
+    sessions: pd.DataFrame
+    rows: pd.DataFrame  # of each split, packed: those trained on, how often each, and those held out
+
+    def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Replace numbers of candidates and splits by names."""
+        names = self.candidates.set_index("candidate")["name"]
+        named = table.assign(candidate=table["candidate"].map(names), run=table["split"].map(self.splits["label"]))
+        first = ["candidate", "run"]
+        return named[[*first, *(column for column in named.columns if column not in (*first, "split"))]]
+
+    @cached_property
+    def _rows_by_name(self) -> dict[Any, "pd.Series[Any]"]:
+        return {row["name"]: row for _, row in self.candidates[::-1].iterrows()}  # the first of a name counts
+
+    def row(self, candidate: str) -> "pd.Series[Any]":
+        """The row of a candidate in the table of candidates, or a sentence that lists those there are."""
+        if candidate not in self._rows_by_name:
+            known = ", ".join(self.candidates["name"][:20])
+            raise ValueError(f"Expected one of the candidates {known}, got {candidate!r}.")
+        return self._rows_by_name[candidate]
+
+    @cached_property
+    def _outcomes_by_candidate(self) -> dict[Any, pd.DataFrame]:
+        return dict(iter(self.outcomes.groupby("candidate")))
+
+    def find_outcomes(self, candidate: str) -> pd.DataFrame:
+        """The fits of a candidate that did not fail, one row per split."""
+        return self._outcomes_by_candidate.get(int(self.row(candidate)["candidate"]), self.outcomes.iloc[:0])
+
+    def find_fractions(self, fraction: float | None = None) -> tuple[float, ...] | None:
+        """Of nested subsamples, the sizes that are meant: one, or all smaller ones; None in other designs."""
+        if self.meta["design"] != "nested_subsamples":
+            if fraction is not None:
+                raise ValueError(
+                    f"Expected a study with hf.NestedSubsamples for fraction=, got one of {self.meta['design']}."
+                )
+            return None
+        known = sorted(set(self.splits["fraction"].tolist()))
+        if fraction is not None and fraction not in known:
+            raise ValueError(f"Expected one of the sizes {', '.join(f'{size:g}' for size in known)}, got {fraction!r}.")
+        return tuple(size for size in known if size < 1) if fraction is None else (float(fraction),)
 
 
-def _effective_rows(splits: pd.DataFrame) -> float:
-    """As many independent held-out rows as these overlapping splits are worth."""
-    n_test, ratio = splits["n_test"].mean(), (splits["n_test"] / splits["n_rows"]).mean()
-    return float(n_test / (1 / len(splits) + ratio))
-
-
-TableFormat: TypeAlias = Literal["csv", "parquet"]
-FORMATS: tuple[str, ...] = get_args(TableFormat)
-
-
-def write_tables(result: "StudyStabilities", folder: Path, format: TableFormat) -> list[Path]:
-    """Write every table of a study into a folder, and return the files."""
-    if format not in FORMATS:
-        raise ValueError(f"Expected format='csv' or 'parquet', got {format!r}.")
-    if format == "parquet":
-        pyarrow_parquet(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for name, table in make_tables(result).items():
-        files.append(folder / f"{name}.{format}")
-        if format == "csv":
-            _protect(table).to_csv(files[-1], index=False)
-        else:
-            table.to_parquet(files[-1], index=False)
-    return files
-
-
-def make_tables(result: "StudyStabilities") -> dict[str, pd.DataFrame]:
-    """Return every table of a study by name."""
-    as_text = {"truth": str, "predicted": str} if result.classes else {}
-    predictions = [result.predictions(name).assign(candidate=name).astype(as_text) for name in result.finished]
-    return {
-        "summary": result.summary().reset_index(),
-        "selections": _concatenate([list_selections(result, name) for name in result.finished]),
-        "features": pd.DataFrame({"feature": list(map(str, result.feature_names))}),
-        "scores": result.scores,
-        "predictions": _concatenate(predictions),
-        "failures": result.failures,
-        "splits": result.splits.reset_index(),
-    }
-
-
-def _protect(table: pd.DataFrame) -> pd.DataFrame:
-    """Texts that a spreadsheet would run as a formula, marked as texts; names of columns too."""
-    table = table.map(lambda cell: " ".join(map(str, cell)) if isinstance(cell, (np.ndarray, list, tuple)) else cell)
-    texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
-    protected = {
-        name: table[name].map(lambda cell: protect_formula(cell) if isinstance(cell, str) else cell) for name in texts
-    }
-    return table.assign(**protected).rename(columns=lambda name: protect_formula(str(name)))
-
-
-def _concatenate(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def list_selections(result: "StudyStabilities", candidate: str) -> pd.DataFrame:
-    """One row per run and feature: 1 for a selected one, or the rank or weight of each.
-
-    A run that selected nothing has a row without a feature. The other columns say what stability depends on beside.
-    """
-    designed = result.designed(candidate)
-    runs = designed.runs
-    names = np.array([*map(str, runs.features), None], dtype=object)
-    labels = np.array(list(map(str, runs.labels or ())), dtype=object)
-    if runs.kind == "subset":
-        indices, indptr = runs.lists()
-        sizes = np.diff(indptr)
-        run = np.repeat(np.arange(runs.n_runs), np.maximum(sizes, 1))
-        feature = np.full(run.size, -1, dtype=np.int64)
-        feature[np.repeat(sizes > 0, np.maximum(sizes, 1))] = indices
-        value = (feature >= 0).astype(np.float64)
-    else:
-        run, feature = (places.ravel() for places in np.indices(runs.matrix().shape))
-        value = runs.matrix().ravel()
-    return pd.DataFrame(
-        {
-            "candidate": candidate, "run": labels[run], "feature": names[feature], "value": value, "column": feature,
-            "kind": runs.kind, "n_features": runs.n_features, "design": designed.design,
-            "perturbation": designed.about.name, "block": np.asarray(designed.blocks, dtype=np.int64)[run],
-            "fraction": np.asarray(designed.fractions, dtype=np.float64)[run],
-        }
+def read_snapshot(store: Store, *, own: bool = False) -> Snapshot:
+    """Read everything in one moment; raise if anything is damaged, unless it is this process' own work."""
+    checks, meta = read_tables(store, own=own)
+    as_frames = (
+        "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "sessions",
     )  # fmt: skip
-
-
-def read_designed(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, DesignedRuns]:
-    """Read exported selections by candidate, with the design that their stability depends on."""
-    return {
-        name: DesignedRuns(
-            exported.runs, exported.design, exported.blocks, exported.fractions,
-            _find_about(exported.perturbation, exported.design),
-        )
-        for name, exported in read_exported(path, kind, n_features).items()
-    }  # fmt: skip
-
-
-def _find_about(name: str, design: str) -> About:
-    """What a perturbation says of itself; of one that is not known here, what others of its design say."""
-    if name in PERTURBATIONS:
-        return PERTURBATIONS[name].about
-    alike = (known.about for known in PERTURBATIONS.values() if known.design == design != "runs")
-    return next(alike, UNKNOWN)
-
-
-INTERVALS = {
-    "jackknife": "by the jackknife over resamples, with an allowance for kinds of selections that were not drawn",
-    "bound": "which allow for kinds of selections that were not drawn",
-    "blocks": "by Student's t over independent blocks of resamples",
-    "asymptotic": "by the normal approximation",
-    "bootstrap": "by the bias-corrected and accelerated bootstrap over resamples",
-}
-
-
-def make_latex(result: "StudyStabilities", measure: str | Measure | None, level: float, label: str | None) -> str:
-    """Write the candidates of a study as a booktabs table with its caption."""
-    summary = result.summary(measure, level=level)
-    metrics = [name for name in result.metrics if summary[name].notna().any()]
-    header = ["Candidate", "Stability", f"{100 * level:g}\\,\\% interval", *map(escape_latex, metrics), "Size"]
-    rows = [_row(str(name), row, metrics) for name, row in summary.iterrows()]
-    return "\n".join(
-        [
-            "% needs \\usepackage{booktabs}",
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{_caption(result, summary, measure, metrics, level)}}}",
-            *([f"  \\label{{{label}}}"] if label else []),
-            f"  \\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            "    \\toprule",
-            f"    {' & '.join(header)} \\\\",
-            "    \\midrule",
-            *(f"    {' & '.join(cells)} \\\\" for cells in rows),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
-            "",
-        ]
+    tables = {name: _make_frame(checks, name) for name in as_frames}
+    splits = _make_frame(checks, "splits").set_index("split")
+    scored, metrics = tables["outcomes"][tables["outcomes"]["scores"].notna()], list(meta["plan"]["scoring"])
+    scores = pd.DataFrame(
+        {
+            "candidate": np.repeat(scored["candidate"].to_numpy(dtype=np.int64), len(metrics)),
+            "split": np.repeat(scored["split"].to_numpy(dtype=np.int64), len(metrics)),
+            "metric": np.tile(np.array(metrics, dtype=object), len(scored)),
+            "value": np.frombuffer(b"".join(scored["scores"]), dtype="<f8"),
+        }
+    )
+    return Snapshot(
+        path=store.path,
+        meta={**meta, "selectors": dict(checks["families"].rows)},
+        splits=splits.drop(columns=["rows", "counts", "test"]),
+        rows=splits[["rows", "counts", "test"]],
+        scores=scores,
+        **tables,
     )
 
 
-def _row(name: str, row: "pd.Series[Any]", metrics: list[str]) -> list[str]:
-    interval = "--" if math.isnan(row["low"]) else f"[{_number(row['low'])}, {_number(row['high'])}]"
-    scores = [_score(row[metric], row[f"{metric}_se"]) for metric in metrics]
-    return [escape_latex(name), _number(row["stability"]), f"{{{interval}}}", *scores, _number(row["size"], 1)]
+def _make_frame(checks: Checks, name: str) -> pd.DataFrame:
+    check = checks[name]
+    return pd.DataFrame.from_records(check.rows, columns=list(check.table.columns), coerce_float=True)
 
 
-def _score(value: float, error: float) -> str:
-    if math.isnan(value):
-        return "--"
-    return _number(value) + ("" if math.isnan(error) else f" $\\pm$ {_number(error)}")
+@dataclass(frozen=True, eq=False)
+class StudyTables:
+    """The plan of a study, its candidates, what each of them did on every split, and how stable each is.
 
+    Attributes
+    ----------
+    stored : Snapshot
+        The tables of the study's store; use the properties and methods instead.
+    study : Study or None
+        The plan, if this process ran it; a store does not hold it.
+    """
 
-def _number(value: float, digits: int = 3) -> str:
-    """A number; minus is a minus sign, and what is undefined a dash."""
-    if math.isnan(value):
-        return "--"
-    text = f"{value:.{digits}f}"
-    return f"${text}$" if text.startswith("-") else text
+    stored: Snapshot
+    study: "Study | None" = None
 
+    # The plan
 
-def _caption(
-    result: "StudyStabilities", summary: pd.DataFrame, measure: str | Measure | None, metrics: list[str], level: float
-) -> str:
-    """What the columns are, and how intervals and standard errors were made."""
-    data = result.plan["data"]
-    used = summary["measure"].dropna()
-    named = find_measure(str(used.iloc[0]).partition("(")[0]).methods if len(used) else "no measure"
-    sentences = [
-        f"Stability of feature selection on {escape_latex(describe_resamples(result))} ({data['n_samples']:,} samples, "
-        f"{data['n_features']:,} features), measured by {escape_latex(named)}",
-    ]
-    sentences[0] += _describe_intervals(result, summary, measure, level)
-    tops = summary["top"].dropna().unique()
-    if len(tops):
-        sentences.append(f"Of rankings and weights, the best {tops[0]:.0f} features of each resample count as selected")
-    if metrics:
-        names = ", ".join(escape_latex(name) for name in metrics)
-        sentences.append(
-            f"Mean {names} on held-out rows $\\pm$ standard error, which allows for overlapping training sets "
-            "(Nadeau and Bengio, 2003)"
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What the results depend on: data fingerprint, perturbation, seed, estimator, scores, covariates, task."""
+        return self.stored.meta["plan"]
+
+    @property
+    def perturbation(self) -> dict[str, Any]:
+        """The perturbation as plain values: its class under ``"perturbation"``, and its parameters."""
+        return self.plan["perturbation"]
+
+    @cached_property
+    def records(self) -> Records:
+        """What perturbation, selectors and scores say of themselves, as it was when the study ran."""
+        declared = self.stored.meta["declared"]
+        selectors, scores = (
+            {name: About.from_dict(values) for name, values in declared[kind].items()}
+            for kind in ("selectors", "scores")
         )
-    sentences.append("Size: mean number of selected features")
-    sentences.append("All figures describe the variation over resamples of this data set, not over new samples")
-    return ". ".join(sentences) + "."
+        return Records(About.from_dict(declared["perturbation"]), selectors, scores)
 
+    @property
+    def design(self) -> str:
+        """How the stabilities of resamples are put together: runs, folds, pairs, nested_folds or nested_subsamples."""
+        return self.stored.meta["design"]
 
-def _describe_intervals(
-    result: "StudyStabilities", summary: pd.DataFrame, measure: str | Measure | None, level: float
-) -> str:
-    with_interval = summary.index[summary["low"].notna()]
-    if not len(with_interval):
-        reasons = summary["reason"].dropna()
-        return f"; without intervals{f': {escape_latex(str(reasons.iloc[0]))}' if len(reasons) else ''}"
-    if result.stored.meta.get("until") is not None:
-        how = "whose width was fixed in advance by a pilot study (Stein)"
-    else:
-        common = result.common_measure(None, measure)
-        estimates = (
-            result.stability(str(name), common.measure, top=common.top_of(result.kinds.get(str(name))))
-            for name in with_interval
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """Of nested subsamples, the smaller sizes (shares of a whole sample) that a summary averages over; else none.
+
+        See Also
+        --------
+        fraction_profile : Agreement and score at each of these sizes.
+        """
+        return self.stored.find_fractions() or ()
+
+    @property
+    def perturbation_name(self) -> str:
+        """The name of the perturbation, and of nested subsamples the sizes that a summary averages over."""
+        name, sizes = self.records.perturbation.name, ", ".join(f"{size:g}" for size in self.fractions)
+        return f"{name}; stability and scores are means over the fractions {sizes}" if sizes else name
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the scores."""
+        return list(self.plan["scoring"])
+
+    @property
+    def feature_names(self) -> Sequence[str] | range:
+        """The universe: all columns that the study could select from, without covariates."""
+        names = self.stored.meta["names"]
+        return range(self.stored.meta["n_features"]) if names is None else names
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The classes of the target, sorted; None if numbers are predicted."""
+        return self.stored.meta["classes"]
+
+    @property
+    def task(self) -> Literal["classification", "regression"]:
+        """What is predicted: classes or numbers."""
+        return "regression" if self.classes is None else "classification"
+
+    @cached_property
+    def data(self) -> DataRecord:
+        """What the data are and what was done to them: rows, features, target, classes, notes; never a value."""
+        return from_plain(DataRecord, self.stored.meta["data_record"])
+
+    @property
+    def prefilter(self) -> str | None:
+        """What was done to the columns before the study, in words; None if nothing was said."""
+        return self.stored.meta["prefilter"]
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where the results come from: plan, data fingerprint, seeds, versions, sessions."""
+        sessions = self.stored.sessions.to_dict("records")
+        return {
+            "plan": self.plan,
+            "prefilter": self.prefilter,
+            "n_splits": self.n_splits,
+            "selectors": self.selectors,
+            "until": self.stored.meta.get("until"),
+            "sessions": [{**row, "versions": json.loads(row["versions"])} for row in sessions],
+            "store": None if self.stored.path is None else str(self.stored.path),
+        }
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the store; None for a study in memory."""
+        return self.stored.path
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What was computed from these results before; a result never changes, so that it need not be done again."""
+        return Memory(MOST_BYTES)
+
+    def without_store(self) -> Self:
+        """Return the same results, without the path of a store, such as a temporary one.
+
+        Returns
+        -------
+        StudyResult
+            A copy.
+        """
+        return replace(self, stored=replace(self.stored, path=None))
+
+    # Candidates
+
+    @property
+    def candidates(self) -> list[str]:
+        """Names of all candidates."""
+        return self.stored.candidates["name"].tolist()
+
+    @property
+    def families(self) -> list[str]:
+        """Names of all selectors, each a family of candidates."""
+        return list(dict.fromkeys(self.stored.candidates["family"]))
+
+    @property
+    def selectors(self) -> dict[str, Any]:
+        """The selector of each family as plain values: its class and its parameters."""
+        return {family: json.loads(text) for family, text in self.stored.meta["selectors"].items()}
+
+    def family(self, candidate: str) -> str:
+        """Return the name of the selector that a candidate belongs to.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        str
+            Name of a family.
+
+        Raises
+        ------
+        ValueError
+            If the study has no such candidate.
+        """
+        return str(self.stored.row(candidate)["family"])
+
+    def settings(self, candidate: str) -> dict[str, Any]:
+        """Return the setting of a candidate.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        dict
+            Values of the selector's parameters that make this candidate, and its ``size`` if an order was cut.
+
+        Raises
+        ------
+        ValueError
+            If the study has no such candidate.
+        """
+        return json.loads(self.stored.row(candidate)["settings"])
+
+    def size_of(self, candidate: str) -> int | None:
+        """Return how many features a candidate cuts from the order of each fit.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        int or None
+            At most so many are selected; None if it is no cut of a stored order.
+        """
+        size = self.stored.row(candidate)["size"]
+        return None if pd.isna(size) else int(size)
+
+    def stored_sizes(self, candidate: str) -> tuple[int, int]:
+        """Return for which sizes the stored orders of a candidate hold, so that they can be cut without a new fit.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        (int, int)
+            The least and the largest.
+
+        Raises
+        ------
+        UnansweredError
+            If no orders were stored.
+        """
+        orders, splits = self._find_orders(candidate), self.stored.find_outcomes(candidate)["split"].tolist()
+        if orders is None or not splits or not set(splits) <= set(orders.table.index):
+            raise no_orders(candidate)
+        return orders.reach(splits)
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What each candidate with a finished fit gives: subset, ranking or weighting."""
+        outcomes = {name: self.stored.find_outcomes(name) for name in self.candidates}
+        return {name: table["kind"].iloc[0] for name, table in outcomes.items() if len(table)}
+
+    @property
+    def finished(self) -> list[str]:
+        """Candidates with at least one fit that did not fail."""
+        return list(self.kinds)
+
+    @cached_property
+    def stopped(self) -> pd.DataFrame:
+        """Candidates that a search stopped early: ``after`` how many resamples, and ``by`` which better one."""
+        rows = [{"candidate": name, **why} for name, why in self.stored.meta.get("stopped", {}).items()]
+        return pd.DataFrame(rows, columns=["candidate", "after", "by"]).set_index("candidate")
+
+    # Splits and fits
+
+    @property
+    def split_table(self) -> pd.DataFrame:
+        """The table :attr:`splits` without row numbers."""
+        return self.stored.splits
+
+    def split_numbers(self, runs: Preferences) -> NDArray[np.int64]:
+        """Return the number of the split that each run comes from.
+
+        Parameters
+        ----------
+        runs : Preferences
+            Runs of a candidate, labeled by their splits.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers of splits, as the tables of this study are indexed by them.
+        """
+        numbers = dict(zip(self.stored.splits["label"], self.stored.splits.index, strict=True))
+        return np.array([numbers[label] for label in runs.labels or ()], dtype=np.int64)
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """One row per split, indexed by its number: label, seed, block, fraction, numbers of rows, and the rows.
+
+        ``train_rows`` are the rows trained on, from 0, each once, and ``train_counts`` how often each was taken (1, or
+        more in a bootstrap sample); ``test_rows`` are those held out.
+        """
+        rows: dict[str, Any] = {"train_rows": [], "train_counts": [], "test_rows": []}
+        sizes = self.stored.splits[["n_rows", "n_test"]].itertuples(index=False, name=None)
+        for (n_rows, n_test), packed in zip(sizes, self.stored.rows.itertuples(index=False, name=None), strict=True):
+            train, counts, test = packed
+            rows["train_rows"].append(unpack_rows(train, n_rows).astype(np.int32))
+            counted = np.ones(n_rows) if counts is None else unpack_rows(counts, n_rows)
+            rows["train_counts"].append(counted.astype(np.int32))
+            rows["test_rows"].append(unpack_rows(test, n_test).astype(np.int32))
+        return self.stored.splits.assign(**rows)
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return len(self.stored.splits)
+
+    @cached_property
+    def _ended(self) -> pd.DataFrame:
+        """Candidate and split of every fit that ended, well or not; one whose score failed is in both tables."""
+        key = ["candidate", "split"]
+        return pd.concat([self.stored.outcomes[key], self.stored.failures[key]]).drop_duplicates()
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of fits that ended, well or not."""
+        return len(self._ended)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate was fitted on every split, but for those that a search stopped."""
+        fits = self._ended["candidate"].value_counts()
+        table = self.stored.candidates
+        wanted = table["candidate"][~table["name"].isin(self.stopped.index)]
+        return bool((fits.reindex(wanted, fill_value=0) == self.n_splits).all())
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """One row per failure: candidate, run, stage (select, score, time limit, died), error, traceback."""
+        return self.stored.with_names(self.stored.failures)
+
+    @cached_property
+    def notes(self) -> pd.DataFrame:
+        """Warnings during fits, such as solvers that did not converge: candidate, note, in how many runs."""
+        table = self.stored.with_names(self.stored.outcomes)[["candidate", "note"]]
+        lines = table.assign(note=table["note"].str.split("\n")).explode("note")
+        counts = lines[lines["note"].fillna("") != ""].value_counts(["candidate", "note"], sort=False)
+        return counts.rename("runs").reset_index()
+
+    # Preferences
+
+    def preferences(self, candidate: str, *, kind: Kind | None = None, top: int | None = None) -> Preferences:
+        """Return what a candidate preferred on each split that it was fitted on without failing.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        kind : {"subset", "ranking", "weighting"}, optional
+            Ask for the ranking or the weights that selections were cut from, if the study stored them
+            (``hf.Candidates(…, keep="weights")``).
+        top : int, optional
+            Of selections that were cut from an order, so many of the best features instead.
+
+        Returns
+        -------
+        Preferences
+            Runs are labeled by their split.
+
+        Raises
+        ------
+        ValueError
+            If there is no such candidate, or none of its fits has finished.
+        """
+        return self.designed(candidate, kind=kind, top=top).runs
+
+    def designed(
+        self,
+        candidate: str,
+        *,
+        fraction: float | None = None,
+        kind: Kind | None = None,
+        top: int | None = None,
+        measured: bool = True,
+    ) -> DesignedRuns:
+        """Return what a candidate preferred on each measured split, with the place of each in the design.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        fraction : float, optional
+            Of nested subsamples, only those of this size, and the whole samples.
+        kind : {"subset", "ranking", "weighting"}, optional
+            Ask for the ranking or the weights that selections were cut from, if the study stored them.
+        top : int, optional
+            Of selections that were cut from an order, so many of the best features instead.
+        measured : bool
+            False for the splits that do not enter the stability: outer folds, and all rows beside halvings.
+
+        Returns
+        -------
+        DesignedRuns
+            Preferences with block and fraction of each.
+
+        Raises
+        ------
+        ValueError
+            If there is no such candidate, or none of its fits has finished.
+        """
+        kind = None if kind == "subset" else kind  # as it is asked for where nothing is said
+        return self.memory.recall(
+            ("designed", candidate, fraction, kind, top, measured),
+            lambda: self._find_designed(candidate, fraction, kind, top, measured),
+            _count_bytes,
         )
-        methods = dict.fromkeys(estimate.method for estimate in estimates)
-        how = "; ".join(INTERVALS[name] for name in methods if name in INTERVALS)
-    return f", with {100 * level:g}\\,\\% confidence intervals {how}"
+
+    def _find_designed(
+        self, candidate: str, fraction: float | None, kind: Kind | None, top: int | None, measured: bool
+    ) -> DesignedRuns:
+        outcomes, fractions = self.stored.find_outcomes(candidate), self.stored.find_fractions(fraction)
+        splits = self.stored.splits
+        at = splits.index.get_indexer(pd.Index(outcomes["split"]))
+        share = splits["fraction"].to_numpy()[at]
+        chosen = splits["measured"].to_numpy()[at].astype(bool) == measured
+        if fractions is not None:
+            chosen &= np.isin(share, [*fractions, 1.0])
+        if not chosen.any():
+            failed = (self.stored.failures["candidate"] == self.stored.row(candidate)["candidate"]).any()
+            why = "the table .failures says why" if failed else "the study has not come so far"
+            raise UnansweredError(
+                f"{candidate} has no finished fits; {why}.",
+                "all of its fits failed" if failed else "none of its runs has finished yet",
+            )
+        labels = tuple(splits["label"].to_numpy(dtype=object)[at[chosen]].tolist())
+        return DesignedRuns(
+            self._make_preferences(candidate, outcomes[chosen], labels, kind, top),
+            self.design,
+            splits["block"].to_numpy()[at[chosen]].tolist(),
+            share[chosen].tolist(),
+            self.records.perturbation,
+            None if fractions is None else tuple(size for size in fractions if size < 1),
+        )
+
+    def _make_preferences(
+        self, candidate: str, outcomes: pd.DataFrame, labels: tuple[str, ...], kind: Kind | None, top: int | None
+    ) -> Preferences:
+        """Put the stored preferences of one candidate together."""
+        names, stored = self._names, outcomes["kind"].iloc[0]
+        if stored == "subset" and kind is None:
+            sets = self._read_sets(candidate, outcomes, top)
+            return Preferences(
+                kind="subset", n_features=len(self.feature_names), indices=sets.indices, indptr=sets.indptr,
+                names=names, labels=labels,
+            )  # fmt: skip
+        if stored == "subset":
+            orders = self._find_orders(candidate)
+            if orders is None or kind is None:
+                raise no_weights(candidate, kind or "ranking")
+            stored, rows = orders.whole(outcomes["split"].tolist(), kind, candidate)
+        else:
+            rows = np.vstack([np.frombuffer(blob, dtype="<f8") for blob in outcomes["preference"]])
+        make = Preferences.from_rankings if stored == "ranking" else Preferences.from_weights
+        return make(rows, features=names, labels=labels)
+
+    @cached_property
+    def _names(self) -> Sequence[str] | None:
+        """The names of the features, looked through once."""
+        names = self.stored.meta["names"]
+        names = None if names is None else tuple(names)
+        return check_unique(names, len(self.feature_names), "feature", "column", "features=")
+
+    @cached_property
+    def _orders(self) -> dict[Any, StoredOrders]:
+        by_number = self.stored.orders.groupby("ordering")
+        n_features = len(self.feature_names)
+        return {number: StoredOrders(table.set_index("split"), n_features) for number, table in by_number}
+
+    def _find_orders(self, candidate: str) -> StoredOrders | None:
+        """The orders that the selections of a candidate are cut from; None if none were stored."""
+        number = self.stored.row(candidate)["ordering"]
+        return None if pd.isna(number) else self._orders.get(number)
+
+    def _read_sets(self, candidate: str, outcomes: pd.DataFrame, top: int | None) -> Sets:
+        """The selected features on each split: those of the candidate, or the best of another number."""
+        orders, splits, blobs = self._find_orders(candidate), outcomes["split"].tolist(), outcomes["preference"]
+        if top is not None:
+            if orders is None or blobs.notna().any() or not set(splits) <= set(orders.table.index):
+                raise no_orders(candidate)
+            orders.check_size(top, splits, candidate)
+            return orders.cut(splits, top)
+        is_cut = blobs.isna().to_numpy()
+        if orders is None or not is_cut.any():
+            return Sets.join([np.frombuffer(blob, dtype="<i4") for blob in blobs])
+        cut = orders.cut(outcomes["split"].to_numpy()[is_cut], int(self.stored.row(candidate)["size"]))
+        if is_cut.all():
+            return cut
+        cuts = iter(cut.split())
+        return Sets.join([next(cuts) if blob is None else np.frombuffer(blob, dtype="<i4") for blob in blobs])
+
+    # Scores and predictions
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """One row per candidate and run with held-out rows, one column per score."""
+        tall = self.stored.scores.set_index(["candidate", "split", "metric"])["value"]
+        wide = tall.unstack("metric")  # noqa: PD010 - a pivot table adds a row for every fit that failed
+        wide = wide.reindex(columns=self.metrics).rename_axis(columns=None).reset_index()
+        return self.stored.with_names(wide)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether any candidate has a score that is defined."""
+        return bool(self.stored.scores["value"].notna().any())
+
+    def split_scores(
+        self, candidate: str, metric: str, *, fraction: float | None = None
+    ) -> tuple["pd.Series[float]", pd.DataFrame]:
+        """Return a candidate's score on each split, and what is known of these splits.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        metric : str
+            Name of a score.
+        fraction : float, optional
+            Of nested subsamples, the size that the scores are of; by default each sample's mean over all smaller
+            sizes, and samples without a score at each of these sizes are left out.
+
+        Returns
+        -------
+        (Series, DataFrame)
+            Scores by number of the split, and the rows of :attr:`splits` for them.
+        """
+
+        def find() -> tuple["pd.Series[float]", pd.DataFrame]:
+            key = int(self.stored.row(candidate)["candidate"]), metric
+            rows = self._scores_by_metric.get(key, self.stored.scores.iloc[:0])
+            scores = rows.dropna(subset="value").set_index("split")["value"].sort_index()
+            splits, fractions = self.stored.splits.loc[scores.index], self.stored.find_fractions(fraction)
+            return (scores, splits) if fractions is None else _average_over_fractions(scores, splits, fractions)
+
+        scores, splits = self.memory.recall(("scores", candidate, metric, fraction), find)
+        return scores.copy(), splits.copy()
+
+    @cached_property
+    def _scores_by_metric(self) -> dict[Any, pd.DataFrame]:
+        return dict(iter(self.stored.scores.groupby(["candidate", "metric"])))
+
+    def guessing_scores(self, metric: str) -> pd.DataFrame:
+        """Return the scores of guessing without any feature, which a candidate has to beat.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a score.
+
+        Returns
+        -------
+        DataFrame
+            One row per split, one column per way to guess; ``nan`` where there is no such score. Of nested subsamples,
+            means over sizes, as those of :meth:`split_scores`.
+        """
+        rows = self.stored.baselines[self.stored.baselines["metric"] == metric]
+        table = rows.set_index(["split", "strategy"])["value"].astype(float).unstack("strategy")  # noqa: PD010
+        if self.design != "nested_subsamples":
+            return table
+        known = {strategy: scores.dropna() for strategy, scores in table.items()}
+        means = {
+            strategy: _average_over_fractions(scores, self.stored.splits.loc[scores.index], self.fractions)[0]
+            for strategy, scores in known.items()
+        }
+        return pd.DataFrame(means)
+
+    def predictions(self, candidate: str) -> pd.DataFrame:
+        """Return the prediction for every held-out row.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        DataFrame
+            One row per run and held-out row: the truth and what was predicted; empty if predictions were not kept.
+        """
+        target, classes = np.array(self.stored.meta["target"]), self.classes
+        frames = []
+        rows = self.stored.find_outcomes(candidate).dropna(subset="predictions")[["split", "predictions"]]
+        for split, blob in rows.itertuples(index=False, name=None):
+            test = unpack_rows(self.stored.rows["test"].loc[split], int(self.stored.splits["n_test"].loc[split]))
+            truth = target[test]
+            predicted = np.frombuffer(blob, dtype="<f8" if classes is None else f"<u{len(blob) // test.size}")
+            if classes is not None:
+                truth, predicted = (np.array(classes, dtype=object)[codes] for codes in (truth, predicted))
+            run = self.stored.splits["label"].loc[split]
+            frames.append(pd.DataFrame({"run": run, "row": test, "truth": truth, "predicted": predicted}))
+        empty = pd.DataFrame(columns=["run", "row", "truth", "predicted"])
+        return pd.concat(frames, ignore_index=True) if frames else empty
+
+    # Features
+
+    @property
+    def no_effects(self) -> str | None:
+        """Why there are no effects of features on held-out rows, in words; None if there are."""
+        effects, reason = self.stored.effects, self.stored.meta["no_effects"]
+        if reason is not None:
+            return str(reason)
+        if not (self.split_table["n_test"] > 0).any():
+            return "no rows were held out"
+        if not effects["features"].map(len).any():
+            return "the rows that were held out were also trained on" if len(effects) else "none were stored"
+        return None
+
+    def split_effects(self, candidate: str) -> list[SplitEffects]:
+        """Return the effects on held-out rows of all features that a candidate or others of its selector selected.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        list of SplitEffects
+            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects).
+        """
+        rows = self.stored.effects[self.stored.effects["family"] == self.family(candidate)]
+        return [unpack_effects(row, len(self.classes or ())) for row in rows.itertuples(index=False, name=None)]
+
+    def quantiles(self, candidate: str) -> dict[int, NDArray[np.float64]]:
+        """Return quantiles by class of the features that a candidate or others of its selector selected most often.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        dict
+            For each feature, by column, its 10, 25, 50, 75 and 90 % quantiles in each class (classes × quantiles), or
+            in each third of the target if that is a number; ``nan`` for classes of fewer than eight rows.
+        """
+        rows = self.stored.quantiles[self.stored.quantiles["family"] == self.family(candidate)]
+        blobs = zip(rows["feature"].tolist(), rows["quantiles"], strict=True)
+        return {feature: np.frombuffer(blob, dtype="<f8").reshape(-1, len(QUANTILES)) for feature, blob in blobs}
+
+    def no_model_use(self, candidate: str) -> str | None:
+        """Return why it is not known what models do with the features of a candidate.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        str or None
+            The reason in words; None if it is known.
+        """
+        outcomes = self.stored.find_outcomes(candidate)
+        if not outcomes["scores"].notna().any():
+            return "no model was scored"
+        if len(self.classes or ()) > 2:
+            return "there are more than two classes"
+        if not (outcomes["kind"] == "subset").any():
+            return "the candidate orders or weights features and selects none"
+        if self.stored.meta["no_effects"] is not None:
+            return str(self.stored.meta["no_effects"])
+        return None if outcomes["coefficients"].notna().any() else "the model is not linear"
+
+    def model_coefficients(self, candidate: str) -> list[SplitCoefficients]:
+        """Return what the linear models of a candidate do with each feature beside the others.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        list of SplitCoefficients
+            One per split with a linear model: ``split``, ``features`` (columns, ascending), and ``values``, their
+            coefficients times their standard deviations on the training rows.
+        """
+        outcomes = self.stored.find_outcomes(candidate)
+        outcomes = outcomes[outcomes["coefficients"].notna()]
+        sets = self._read_sets(candidate, outcomes, None).split()
+        rows = zip(outcomes["split"], sets, outcomes["coefficients"], strict=True)
+        return [SplitCoefficients(split, columns, np.frombuffer(blob, dtype="<f4")) for split, columns, blob in rows]
+
+    @property
+    def kept_replicability(self) -> dict[str, Any]:
+        """What was kept of candidates in new studies, by candidate, as plain values."""
+        return dict(self.stored.meta.get("replicability", {}))
+
+    # How stable each candidate is, and what differs
+
+    @property
+    def pilot_runs(self) -> int:
+        """The largest number of resamples that any candidate's pilot asks for."""
+        pilots = [stabilities.find_pilot(self, name) for name in self.candidates]
+        return max((pilot.n_runs for pilot in pilots if pilot is not None), default=self.stored.meta["until"]["pilot"])
+
+    stability = stabilities.stability
+    measured = stabilities.measured
+    common_measure = stabilities.common_measure
+    interval = stabilities.interval
+    kalousis = stabilities.kalousis
+    compare = stabilities.compare
+    find_comparable = stabilities.find_comparable
+    summary = stabilities.summary
+
+    # Files
+
+    export = exports.export
+    to_latex = exports.to_latex
+
+
+def read_selected(study: StudyTables, family: str, splits: Sequence[int]) -> dict[int, list[NDArray[Any]]]:
+    """What each candidate of a family selected on these splits; of rankings and weights the best features."""
+    selected: dict[int, list[NDArray[Any]]] = {split: [] for split in splits}
+    candidates = study.stored.candidates
+    for name in candidates["name"][candidates["family"] == family]:
+        outcomes = study.stored.find_outcomes(name)
+        outcomes = outcomes[outcomes["split"].isin(splits)]
+        subsets = outcomes[outcomes["kind"] == "subset"]
+        for split, columns in zip(subsets["split"], study._read_sets(name, subsets, None).split(), strict=True):
+            selected[split].append(columns)
+        others = outcomes[outcomes["kind"] != "subset"]
+        for split, kind, blob in zip(others["split"], others["kind"], others["preference"], strict=True):
+            selected[split].append(best_features(kind, np.frombuffer(blob, dtype="<f8")))
+    return selected
+
+
+def _average_over_fractions(
+    scores: "pd.Series[float]", splits: pd.DataFrame, fractions: Sequence[float]
+) -> tuple["pd.Series[float]", pd.DataFrame]:
+    """The mean score of each sample that has one at every size, by its first split.
+
+    ``n_rows`` is the harmonic mean of its sizes, so that tested / trained rows is the mean ratio.
+    """
+    table = splits.assign(score=scores, trained=1 / splits["n_rows"])[splits["fraction"].isin(fractions).to_numpy()]
+    if len(fractions) == 1:
+        return table["score"], table[splits.columns]
+    by_block = table.groupby("block")
+    complete = by_block["score"].transform("size") == len(fractions)
+    table = table.assign(**by_block[["score", "trained"]].transform("mean"))[complete].drop_duplicates("block")
+    return table["score"], table.assign(n_rows=1 / table["trained"])[splits.columns]
+
+
+def _count_bytes(designed: DesignedRuns) -> int:
+    arrays = (designed.runs.indices, designed.runs.indptr, designed.runs.values)
+    return FEW_BYTES + sum(array.nbytes for array in arrays if array is not None)

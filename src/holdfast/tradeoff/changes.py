@@ -11,10 +11,9 @@ from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns, design_comparisons
-from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.orders import UnansweredError
-from holdfast.study.result import StudyResult
-from holdfast.study.tables import corrected_error
+from holdfast.study.stabilities import CommonMeasure, corrected_error
+from holdfast.study.tables import StudyTables
 
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.5, 2.0)
 """Sizes to look at, as shares of the present one."""
@@ -66,7 +65,7 @@ class Effect:
 
 
 def find_better_size(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str,
     common: CommonMeasure,
     *,
@@ -116,7 +115,7 @@ def find_better_size(
 
 
 def find_more_stable(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str,
     others: Sequence[str],
     common: CommonMeasure,
@@ -151,7 +150,7 @@ def find_more_stable(
 
 
 def find_gain_of_groups(
-    result: StudyResult, candidate: str, common: CommonMeasure, *, level: float = 0.95, X: Matrix
+    result: StudyTables, candidate: str, common: CommonMeasure, *, level: float = 0.95, X: Matrix
 ) -> Change | None:
     """Measure how much more stable the selection is if correlated features may stand in for each other.
 
@@ -194,7 +193,7 @@ def compare_stability(
     return Change(before=before, after=after, low=float(pair["low"]), high=float(pair["high"]))
 
 
-def _sizes_to_try(result: StudyResult, candidate: str, size: int, scored: Sequence[int]) -> list[int]:
+def _sizes_to_try(result: StudyTables, candidate: str, size: int, scored: Sequence[int]) -> list[int]:
     """Sizes other than the present one that the stored orders hold for: shares of it, and those that were scored."""
     n_features = len(result.feature_names)
     try:
@@ -205,7 +204,7 @@ def _sizes_to_try(result: StudyResult, candidate: str, size: int, scored: Sequen
     return sorted(other for other in wanted - {size} if least <= other <= most and other < n_features)
 
 
-def _cut(result: StudyResult, candidate: str, size: int) -> DesignedRuns | None:
+def _cut(result: StudyTables, candidate: str, size: int) -> DesignedRuns | None:
     try:
         if result.kinds[candidate] == "subset":
             return result.designed(candidate, top=size)
@@ -214,7 +213,7 @@ def _cut(result: StudyResult, candidate: str, size: int) -> DesignedRuns | None:
         return None
 
 
-def _siblings(result: StudyResult, candidate: str) -> dict[int, str]:
+def _siblings(result: StudyTables, candidate: str) -> dict[int, str]:
     """The candidates that differ from one in the number of features alone, by that number."""
     own, family = _without_size(result, candidate), result.family(candidate)
     return {
@@ -226,12 +225,12 @@ def _siblings(result: StudyResult, candidate: str) -> dict[int, str]:
     }
 
 
-def _without_size(result: StudyResult, candidate: str) -> dict[str, object]:
+def _without_size(result: StudyTables, candidate: str) -> dict[str, object]:
     return {key: value for key, value in result.settings(candidate).items() if key not in ("size", "n_features", "k")}
 
 
 def compare_scores(
-    result: StudyResult, candidate: str, other: str | None, metric: str | None, level: float
+    result: StudyTables, candidate: str, other: str | None, metric: str | None, level: float
 ) -> Change | None:
     """Compare the scores of two candidates split by split, other minus first; None if they share fewer than two.
 

@@ -18,9 +18,9 @@ from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.measures import MEASURES, Measure
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
-from holdfast.study.common_measure import common_size, take_best
-from holdfast.study.result import StudyResult
+from holdfast.result_base import ResultMixin
+from holdfast.study.stabilities import common_size, take_best
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.points import LEAST_UNITS, Floats, Points, Redraws, draw_half, make_points, redraw
 from holdfast.tradeoff.rules import RULES, Decision, Rule
 
@@ -349,7 +349,7 @@ def _format_interval(interval: Interval) -> str:
 
 
 def choose(
-    result: StudyResult,
+    result: StudyTables,
     rule: str = "one-se",
     *,
     metric: str | None = None,
@@ -469,7 +469,7 @@ def _say_what_is_missing(row: dict[str, Any]) -> str:
 
 
 def list_probabilities(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str | None = None,
     *,
     rule: str = "one-se",
@@ -548,7 +548,7 @@ def list_probabilities(
     return listed[listed > 0].sort_values(ascending=False, kind="stable")
 
 
-def _points_of(result: StudyResult, candidate: str, level: float) -> Points:
+def _points_of(result: StudyTables, candidate: str, level: float) -> Points:
     """The units of a study, whether it has scores or not."""
     result.family(candidate)  # or a sentence that lists the candidates
     return Points(result=result, metric="", measure=MEASURES["nogueira"], level=level, points=[])
@@ -572,7 +572,7 @@ def _times_on_list(points: Points, candidate: str, times: Floats, threshold: flo
     return sums
 
 
-def _as_subsets(result: StudyResult, candidate: str) -> Preferences:
+def _as_subsets(result: StudyTables, candidate: str) -> Preferences:
     runs = result.preferences(candidate)
     if runs.kind == "subset":
         return runs

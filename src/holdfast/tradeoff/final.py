@@ -14,11 +14,12 @@ from holdfast.cards.features import make_features_card
 from holdfast.inference.intervals import check_level
 from holdfast.preferences import Preferences
 from holdfast.resampling import Perturbation
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
-from holdfast.study import Candidates, Study, StudyResult
+from holdfast.study import Candidates, Study
 from holdfast.study.data import prepare_data
 from holdfast.study.plan import fingerprint
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.selected import Frequencies, count_frequencies, read_subsets
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def study_of_candidate(study: Study, candidate: str, splits: "list[tuple[Rows, R
     raise ValueError(f"Expected one of the study's candidates ({', '.join(names[:20])}), got {candidate!r}.")
 
 
-def find_study(result: StudyResult, study: Study | None) -> Study:
+def find_study(result: StudyTables, study: Study | None) -> Study:
     """The plan behind a result, which a store does not hold."""
     plan = study or result.study
     if plan is None:
@@ -53,8 +54,8 @@ def find_study(result: StudyResult, study: Study | None) -> Study:
 
 
 def fit_to_all_rows(
-    result: StudyResult, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
-) -> tuple[StudyResult, str]:
+    result: StudyTables, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
+) -> tuple[StudyTables, str]:
     """Fit a candidate to all rows given; also in words which rows these are."""
     data = prepare_data(X, y, None, study.keep, study.task, study.estimator)
     names = [str(name) for name in result.feature_names]
@@ -228,7 +229,7 @@ class FinalFeatures(ResultMixin):
 
 
 def final_features(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str,
     X: Any = None,
     y: Any = None,
@@ -273,7 +274,8 @@ def final_features(
 
     See Also
     --------
-    check_features : A list of your own, checked name by name.
+    holdfast.StudyResult.features : How often each feature was selected, in which direction it points, how strong it is.
+    holdfast.check_features : A list of your own, checked name by name.
 
     Notes
     -----
@@ -325,7 +327,7 @@ def _make_table(frequencies: Frequencies, selected: set[int] | None, threshold: 
     )
 
 
-def error_bound(result: StudyResult, frequencies: Frequencies, threshold: float) -> ErrorBound:
+def error_bound(result: StudyTables, frequencies: Frequencies, threshold: float) -> ErrorBound:
     """The bound on false features in the consensus, where one holds."""
     plan, sizes = result.perturbation, frequencies.runs.sizes
     pairs, halves = result.design == "pairs", plan.get("perturbation") == "Subsample" and plan.get("fraction") == 0.5
@@ -506,7 +508,7 @@ def _tell(errors: FeatureErrors) -> str:
 
 
 def recovery(
-    result: StudyResult,
+    result: StudyTables,
     truth: Any,
     candidate: str,
     X: Any = None,

@@ -17,9 +17,9 @@ from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
-from holdfast.study.result import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.points import Points, make_points
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def _sort_front(front: pd.DataFrame) -> pd.DataFrame:
 
 
 def pareto(
-    result: StudyResult,
+    result: StudyTables,
     metric: str | None = None,
     measure: str | Measure | None = None,
     *,
@@ -372,12 +372,12 @@ def pareto(
     by : {"family", None}
         Whether every selector has a front of its own.
     rule : {"usual", "weak"}
-        How points are dropped (see :func:`pareto_front`).
+        How points are dropped (see :func:`holdfast.tradeoff.pareto_front`).
     reference : (float, float), optional
         From which score and stability dominated areas are measured; by default the lowest score of all candidates, and
         0 or the lowest stability if that is below 0.
     candidates : iterable of str, optional
-        Which candidates to look at; all by default.
+        Which candidates to look at; by default all but those that a search stopped.
     level : float
         Level of the intervals.
     n_draws : int
@@ -402,7 +402,7 @@ def pareto(
     See Also
     --------
     choose : One candidate of them, by a rule.
-    pareto_front : The front of plain arrays.
+    holdfast.tradeoff.pareto_front : The front of plain arrays.
     """
     check_level(level)
     if by not in ("family", None):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.intervals import jackknife_variance
 from holdfast.study.orders import UnansweredError
-from holdfast.study.result import StudyResult
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.drawn_rules import Places, best_in_draws
 from holdfast.tradeoff.points import Floats, Points, Redraws
 from holdfast.tradeoff.rules import Decision, best_of, rule, scored_and_measured
@@ -22,7 +22,7 @@ SIZE_NAMES = ("size", "n_features", "k")
 
 
 def cut_to_sizes(
-    result: StudyResult, name: str, sizes: Iterable[int] | None = None, *, fill: bool = False
+    result: StudyTables, name: str, sizes: Iterable[int] | None = None, *, fill: bool = False
 ) -> tuple[dict[int, DesignedRuns], dict[int, str]]:
     """Cut subsets of every size from rankings, weights or orders, or take those of a selector's candidates.
 
@@ -80,12 +80,12 @@ def fill_up(designed: DesignedRuns, size: int) -> DesignedRuns:
     )
 
 
-def gives_orders(result: StudyResult, name: str) -> bool:
+def gives_orders(result: StudyTables, name: str) -> bool:
     """Whether this is a candidate that gives rankings or weights of all features."""
     return result.kinds.get(name, "subset") != "subset"
 
 
-def find_sizes(result: StudyResult, name: str) -> range | list[int]:
+def find_sizes(result: StudyTables, name: str) -> range | list[int]:
     """Return the sizes that a profile can be asked for: those that stored orders hold for, else those of candidates.
 
     Parameters
@@ -120,7 +120,7 @@ def find_sizes(result: StudyResult, name: str) -> range | list[int]:
     return range(least, most + 1)
 
 
-def _why_no_sizes(result: StudyResult, family: str) -> str:
+def _why_no_sizes(result: StudyTables, family: str) -> str:
     names = [name for name in result.candidates if result.family(name) == family]
     if not any(name in result.kinds for name in names):
         return "no fit has succeeded"
@@ -129,13 +129,13 @@ def _why_no_sizes(result: StudyResult, family: str) -> str:
     return "it selects as many features as it finds, and has no number of features to change"
 
 
-def _stored_sizes(result: StudyResult, candidate: str) -> list[int]:
+def _stored_sizes(result: StudyTables, candidate: str) -> list[int]:
     """About 30 of the sizes that the stored orders of a candidate hold for."""
     least, most = result.stored_sizes(candidate)
     return [size for size in _usual_sizes(most) if size >= least]
 
 
-def _cut_to_size(result: StudyResult, candidates: Mapping[int, str], size: int) -> DesignedRuns:
+def _cut_to_size(result: StudyTables, candidates: Mapping[int, str], size: int) -> DesignedRuns:
     """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
     if size in candidates:
         return keep_whole_samples(result.designed(candidates[size]))
@@ -157,7 +157,7 @@ def _usual_sizes(d: int) -> list[int]:
     return sorted({round(size) for size in np.geomspace(1, d, min(SIZES, d))})
 
 
-def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
+def _sized_candidates(result: StudyTables, family: str) -> dict[int, str]:
     """The candidates of a selector by their size, if sizes are all that they differ in."""
     names = [name for name in result.candidates if result.family(name) == family]
     groups = group_by_order(result, names)
@@ -168,7 +168,7 @@ def _sized_candidates(result: StudyResult, family: str) -> dict[int, str]:
     return groups[0] if len(groups) == 1 and sized else {}
 
 
-def group_by_order(result: StudyResult, names: Iterable[str]) -> list[dict[int, str]]:
+def group_by_order(result: StudyTables, names: Iterable[str]) -> list[dict[int, str]]:
     """Return the candidates that differ in nothing but their size, each group by size, ascending.
 
     Parameters

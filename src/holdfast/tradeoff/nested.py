@@ -16,18 +16,19 @@ from holdfast.models.scores import Range
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
-from holdfast.results import ResultMixin
+from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
-from holdfast.study import Study, StudyResult
-from holdfast.study.common_measure import choose_common_measure
+from holdfast.study import Study
 from holdfast.study.data import prepare_data
 from holdfast.study.progress import Progress, Report, make_reporter
-from holdfast.study.tables import mean_score_interval, score_range
+from holdfast.study.stabilities import choose_common_measure, mean_score_interval, score_range
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.final import study_of_candidate
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+    from holdfast.result import StudyResult
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +78,7 @@ class NestedChoice(ResultMixin):
     folds: pd.DataFrame
     promised: float
     stability: StabilityEstimate
-    result: StudyResult
+    result: "StudyResult"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per outer fold (see :attr:`folds`).
@@ -265,7 +266,7 @@ class _Stages:
 
 def _run_inside(
     study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None, progress: Report
-) -> StudyResult:
+) -> StudyTables:
     """Run the study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
     inner_groups = None if groups is None else take(groups, split.rows)
     return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=progress)

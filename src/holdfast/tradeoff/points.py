@@ -18,11 +18,10 @@ from holdfast.inference.estimate import StabilityEstimate, bind_similarity, conv
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.models.scores import UNBOUNDED, Range
-from holdfast.study.common_measure import CommonMeasure
 from holdfast.study.memory import Memory, Same
 from holdfast.study.orders import UnansweredError
-from holdfast.study.result import StudyResult
-from holdfast.study.tables import corrected_error, mean_score_interval, score_range
+from holdfast.study.stabilities import CommonMeasure, corrected_error, mean_score_interval, score_range
+from holdfast.study.tables import StudyTables
 
 Floats = NDArray[np.float64]
 PLAIN = ("runs", "folds")
@@ -124,7 +123,7 @@ class Points:
         How often each unit was drawn, of points over redrawn resamples; None for those that were measured.
     """
 
-    result: StudyResult
+    result: StudyTables
     metric: str
     measure: Measure
     level: float
@@ -261,7 +260,7 @@ class Drawn:
         return self._last[1]
 
 
-def make_units(result: StudyResult) -> NDArray[np.int64]:
+def make_units(result: StudyTables) -> NDArray[np.int64]:
     """Return what is drawn again: the splits of a study, or blocks of them (pairs of halves, outer folds)."""
     splits = result.split_table
     return splits.index.to_numpy() if result.design in PLAIN else np.unique(splits["block"])
@@ -282,7 +281,7 @@ def _by_pseudo_values(estimate: StabilityEstimate, times: Floats) -> Floats:
 
 
 def make_points(
-    result: StudyResult,
+    result: StudyTables,
     metric: str | None = None,
     measure: str | Measure | None = None,
     *,
@@ -309,7 +308,7 @@ def make_points(
 
 
 def _find_points(
-    result: StudyResult,
+    result: StudyTables,
     names: Sequence[str],
     metric: str | None,
     measure: str | Measure | None,
@@ -330,7 +329,7 @@ def _find_points(
     return Points(result=result, metric=metric, measure=chosen, level=level, points=points, X=X, top=common.top)
 
 
-def check_metric(result: StudyResult, metric: str | None) -> str:
+def check_metric(result: StudyTables, metric: str | None) -> str:
     """Return the score, the study's first one if none is given; raise if the study has no such score."""
     if metric is None:
         return result.metrics[0]
@@ -346,7 +345,7 @@ def _higher_is_better(chosen: Measure) -> Measure:
 
 
 def _make_point(
-    result: StudyResult, name: str, metric: str, common: CommonMeasure, level: float, X: Matrix | None
+    result: StudyTables, name: str, metric: str, common: CommonMeasure, level: float, X: Matrix | None
 ) -> Point:
     scores, splits = result.split_scores(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
@@ -439,7 +438,7 @@ def usual_test(points: Points) -> Test:
     return "mcnemar" if all(_predicts_rows_once(points.result, point) for point in points.points) else "resampled-t"
 
 
-def _predicts_rows_once(result: StudyResult, point: Point) -> bool:
+def _predicts_rows_once(result: StudyTables, point: Point) -> bool:
     if point.splits["n_test"].sum() > result.data.rows:
         return False  # more predictions than rows: there is no need to read them
     rows = result.predictions(point.candidate)["row"]
@@ -458,7 +457,7 @@ def differ(points: Points, best: Point, other: Point, test: Test) -> Difference:
     return resampled_t(np.asarray(difference, dtype=np.float64), best.splits.loc[difference.index])
 
 
-def _is_right(result: StudyResult, candidate: str) -> "pd.Series[bool]":
+def _is_right(result: StudyTables, candidate: str) -> "pd.Series[bool]":
     """Whether the one prediction of each row was right."""
     predictions = result.predictions(candidate)
     if predictions.empty:

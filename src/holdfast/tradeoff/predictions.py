@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_intervals, make_bar
-from holdfast.results import ResultMixin
-from holdfast.study.result import StudyResult
+from holdfast.result_base import ResultMixin
+from holdfast.study.tables import StudyTables
 
 STEADY = 0.75  # a stability from which sets count as alike ("excellent")
 SAME = 0.6  # an agreement above chance from which predictions count as alike ("substantial", Landis and Koch 1977)
@@ -79,7 +79,7 @@ class PredictionAgreement(ResultMixin):
         )
 
 
-def prediction_agreement(result: StudyResult, candidate: str) -> PredictionAgreement:
+def prediction_agreement(result: StudyTables, candidate: str) -> PredictionAgreement:
     """Measure whether fits that select different features also predict differently.
 
     Compared are the predictions of any two resamples for rows that both held out. If they agree and the selections do

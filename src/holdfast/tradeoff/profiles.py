@@ -18,10 +18,9 @@ from holdfast.inference.estimate import bind_similarity
 from holdfast.inference.intervals import Student, check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.forms import OverlapPairs, overlap_expectation
-from holdfast.results import ResultMixin
-from holdfast.study.common_measure import USUAL
-from holdfast.study.result import StudyResult
-from holdfast.study.tables import corrected_error
+from holdfast.result_base import ResultMixin
+from holdfast.study.stabilities import USUAL, corrected_error
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.knots import cut_to_sizes, entering, find_knots, mean_overlaps
 from holdfast.tradeoff.points import check_metric, make_points
 
@@ -118,7 +117,7 @@ class SizeProfile(ResultMixin):
 
 
 def profile(
-    result: StudyResult,
+    result: StudyTables,
     name: str,
     measure: str | Measure = "nogueira",
     *,
@@ -206,7 +205,7 @@ def profile(
     return SizeProfile(name=name, measure=chosen.label, frame=frame, knots=knots, tolerance=tolerance)
 
 
-def _read_scores(result: StudyResult, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
+def _read_scores(result: StudyTables, used: Mapping[int, str], metric: str | None) -> pd.DataFrame | None:
     try:
         points = make_points(result, metric, candidates=used.values())
     except ValueError:
@@ -241,7 +240,7 @@ def random_stability(measure: Measure, size: int, n_features: int) -> float:
 
 
 def fraction_profile(
-    result: StudyResult,
+    result: StudyTables,
     candidates: Iterable[str] | None = None,
     measure: str | Measure | None = None,
     *,
@@ -291,7 +290,7 @@ def fraction_profile(
 
 
 def _profile_candidate(
-    result: StudyResult, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
+    result: StudyTables, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.designed(name)
     chosen = bind_measure(designed, measure or USUAL[designed.runs.kind], X, parameters)

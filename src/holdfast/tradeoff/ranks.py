@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from holdfast.measures import Measure, find_measure
-from holdfast.study.result import StudyResult
+from holdfast.study.tables import StudyTables
 
 
 def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def mean_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Data
 
 
 def ranked_settings(
-    result: StudyResult,
+    result: StudyTables,
     over: str = "size",
     *,
     of: str = "stability",
@@ -61,7 +61,7 @@ def ranked_settings(
     candidates: Iterable[str] | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Rank the settings of a study over the values of one parameter, and average the ranks (see :func:`mean_ranks`).
+    """Rank the settings of a study over the values of one parameter, and average the ranks.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def ranked_settings(
     Returns
     -------
     DataFrame
-        One row per setting, the best first: its mean ``rank``, the standard deviation ``sd`` of its ranks, and the
-        number of ``conditions`` it was ranked in.
+        One row per setting, the best first: its mean ``rank`` (see :func:`holdfast.tradeoff.mean_ranks`), the
+        standard deviation ``sd`` of its ranks, and the number of ``conditions`` it was ranked in.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def ranked_settings(
 
 
 def _values(
-    result: StudyResult,
+    result: StudyTables,
     candidates: Sequence[str],
     of: str,
     measure: str | Measure | None,
@@ -122,7 +122,7 @@ def _values(
     return pd.Series(scores, dtype=float)
 
 
-def _other_settings(result: StudyResult, name: str, over: str) -> str:
+def _other_settings(result: StudyTables, name: str, over: str) -> str:
     family = result.family(name)
     others = {key: value for key, value in result.settings(name).items() if key != over}
     return family if not others else f"{family}({', '.join(f'{key}={value}' for key, value in others.items())})"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,14 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Jackknife
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
-from holdfast.study import Candidates, Study, StudyResult, load_study
+from holdfast.study import Candidates, Study, load_study
 from holdfast.study.data import PredictionTask
 from holdfast.study.store import open_to_write, read_meta
+from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.points import make_points
+
+if TYPE_CHECKING:
+    from holdfast.result import StudyResult
 
 Setting = dict[str, Any]
 Values: TypeAlias = tuple[float, float]
@@ -208,7 +212,7 @@ def optimize(
     keep: Sequence[str] = (),
     task: PredictionTask | None = None,
     prefilter: str | None = None,
-) -> StudyResult:
+) -> "StudyResult":
     """Tune the settings of a selector for accuracy and stability, stopping dominated candidates early.
 
     All candidates begin with ``first`` resamples. Then those that another one dominates with confidence, more accurate
@@ -387,7 +391,7 @@ class _Race:
         values = points.frame[["score", "stability"]].to_numpy(dtype=np.float64)
         return [(float(score), float(stability)) for score, stability in values]
 
-    def run(self, grid: Any, risk: float) -> StudyResult:
+    def run(self, grid: Any, risk: float) -> "StudyResult":
         """Race the settings of a grid to the end."""
         total = as_perturbation(self.plan.perturbation).get_n_splits()
         looks = stages(self.first, total) if risk > 0 else [total]
@@ -414,16 +418,16 @@ class _Race:
         resamples = as_perturbation(self.plan.perturbation).grown(n)
         return replace(self.plan, selectors=family, perturbation=resamples)
 
-    def _run(self, study: Study, only: Sequence[str]) -> StudyResult:
+    def _run(self, study: Study, only: Sequence[str]) -> StudyTables:
         return study.run(
             self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
         )
 
-    def _find_dominated(self, result: StudyResult, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
+    def _find_dominated(self, result: StudyTables, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
         losers = dominated(self._standing(result, alive), risk)
         return {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
 
-    def _standing(self, result: StudyResult, alive: Sequence[str]) -> Standing:
+    def _standing(self, result: StudyTables, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""
         points = make_points(result, self.metric, self.measure, candidates=alive)
         splits = result.split_table

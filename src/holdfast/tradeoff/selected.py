@@ -21,11 +21,11 @@ from holdfast.inference.intervals import check_level
 from holdfast.kernels.effects import effect_width
 from holdfast.measures import find_measure
 from holdfast.preferences import Preferences
-from holdfast.results import ResultMixin
-from holdfast.study import StudyResult
-from holdfast.study.common_measure import common_size, take_best
+from holdfast.result_base import ResultMixin
 from holdfast.study.orders import UnansweredError
-from holdfast.study.tables import corrected_error
+from holdfast.study.stabilities import common_size, corrected_error, take_best
+from holdfast.study.tables import StudyTables
+from holdfast.tradeoff.choice import choose
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -69,7 +69,7 @@ class Frequencies:
         return tuple(self.runs.features[other] for other in self.stand_ins.get(column, []))
 
 
-def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+def count_frequencies(result: StudyTables, candidate: str, top: int | None, X: Any) -> Frequencies:
     """Read how often a candidate selected each feature, and which features take turns."""
     if X is not None:
         return _count_frequencies(result, candidate, top, X)
@@ -78,11 +78,11 @@ def count_frequencies(result: StudyResult, candidate: str, top: int | None, X: A
     )
 
 
-def _count_frequencies(result: StudyResult, candidate: str, top: int | None, X: Any) -> Frequencies:
+def _count_frequencies(result: StudyTables, candidate: str, top: int | None, X: Any) -> Frequencies:
     return find_frequencies(read_subsets(result, candidate, top), X)
 
 
-def read_subsets(result: StudyResult, candidate: str, top: int | None) -> Preferences:
+def read_subsets(result: StudyTables, candidate: str, top: int | None) -> Preferences:
     """Return the subsets that a candidate selected, or the best ``top`` features of its rankings or weights."""
     runs = result.preferences(candidate)
     if runs.kind != "subset":
@@ -227,7 +227,7 @@ class Information(ResultMixin):
         return self.gain <= self.gain_error
 
 
-def compare_with_guessing(result: StudyResult, candidate: str, metric: str | None = None) -> Information:
+def compare_with_guessing(result: StudyTables, candidate: str, metric: str | None = None) -> Information:
     """Test whether a candidate predicts better than the best way to guess, split by split."""
     name = metric or next(iter(result.metrics), None)
     if name is None:
@@ -252,7 +252,7 @@ def compare_with_guessing(result: StudyResult, candidate: str, metric: str | Non
     )  # fmt: skip
 
 
-def why_no_scores(result: StudyResult) -> str:
+def why_no_scores(result: StudyTables) -> str:
     """Why candidates have no scores, in words."""
     if not (result.split_table["n_test"] > 0).any():
         return "no rows were held out"
@@ -294,7 +294,7 @@ class MeanEffects:
     missing: str | None = None
 
 
-def mean_effects(result: StudyResult, candidate: str, runs: Preferences, level: float) -> MeanEffects:
+def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: float) -> MeanEffects:
     r"""Average the effects of every feature over the splits on which a candidate selected it.
 
     The variance over splits is times :math:`1/J + n_{test}/n_{train}` (Nadeau and Bengio, 2003), as for scores. No
@@ -354,7 +354,7 @@ class WholeSample:
     spread: Floats
 
     @classmethod
-    def of(cls, result: StudyResult, group: NDArray[np.int64], spread: Floats) -> "WholeSample":
+    def of(cls, result: StudyTables, group: NDArray[np.int64], spread: Floats) -> "WholeSample":
         """Count the rows; ``group`` is the class that the effect of each feature belongs to."""
         record = result.data
         units = 1.0 if record.n_groups is None else record.n_groups / record.rows
@@ -380,7 +380,7 @@ class WholeSample:
 
 
 def _find_selected(
-    result: StudyResult, candidate: str, runs: Preferences
+    result: StudyTables, candidate: str, runs: Preferences
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Split, feature and effects of every selection of a candidate that has effects."""
     n_classes, n_features, parts = len(result.classes or ()), len(result.feature_names), result.split_effects(candidate)
@@ -439,7 +439,7 @@ def _intervals(mean: Floats, error: Floats, n: Floats, share: float, whole: Whol
     return np.where(n > 1, low, np.nan), np.where(n > 1, high, np.nan)
 
 
-def describe_direction(result: StudyResult, above: bool, group: int) -> str:
+def describe_direction(result: StudyTables, above: bool, group: int) -> str:
     """The direction of an effect in words; ``group`` is the class that it belongs to where there are several."""
     classes = result.classes
     if classes is None:
@@ -485,7 +485,7 @@ class ModelUse:
 
 
 def model_use(
-    result: StudyResult, candidate: str, runs: Preferences, information: Information, level: float
+    result: StudyTables, candidate: str, runs: Preferences, information: Information, level: float
 ) -> ModelUse:
     """Count the signs of each feature's coefficient over the models of the resamples that selected it.
 
@@ -515,7 +515,7 @@ def model_use(
 
 
 def _find_coefficients(
-    result: StudyResult, candidate: str, runs: Preferences
+    result: StudyTables, candidate: str, runs: Preferences
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Feature and coefficient of every selection by the resamples that count."""
     counted = set(result.split_numbers(runs).tolist())
@@ -524,14 +524,14 @@ def _find_coefficients(
     return columns, np.concatenate([np.empty(0), *(part.values.astype(np.float64) for part in parts)])
 
 
-def _describe(result: StudyResult, up: bool, share: float, shown: bool) -> str:
+def _describe(result: StudyTables, up: bool, share: float, shown: bool) -> str:
     percent = "more than 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
     if not shown:
         return "one sign in all of its models, too few to tell" if share == 1 else f"points both ways: {percent}"
     return f"{_describe_sign(result, up)} in {percent} of its models"
 
 
-def _describe_sign(result: StudyResult, up: bool) -> str:
+def _describe_sign(result: StudyTables, up: bool) -> str:
     if result.classes is None:
         return f"{'raises' if up else 'lowers'} the predicted {result.data.target or 'target'}"
     toward = class_name(result.classes[int(up)])
@@ -549,7 +549,7 @@ AT_MOST_TWICE = "at most twice as often as by chance"
 
 def check_features(
     features: Iterable[Any],
-    result: StudyResult,
+    result: StudyTables,
     candidate: str | None = None,
     *,
     X: Any = None,
@@ -645,7 +645,7 @@ def often_label(information: Information) -> str:
     return HOLDS if information.shown else NOT_SHOWN
 
 
-def _choose_only_candidate(result: StudyResult, candidate: str | None) -> str:
+def _choose_only_candidate(result: StudyTables, candidate: str | None) -> str:
     if candidate is not None:
         return candidate
     if len(result.candidates) > 1:
@@ -695,7 +695,7 @@ def _judge_rare(low: float, high: float, joint: float, chance: float, threshold:
     return "does not hold" if high < threshold else "undecided"
 
 
-def default_candidate(result: StudyResult) -> str:
+def default_candidate(result: StudyTables) -> str:
     """Return the candidate that a report is about: the one that the usual rule chooses, else the most stable one."""
     if not result.finished:
         raise UnansweredError("No fit has succeeded, so there is no candidate to look at.", "no fit has succeeded")
@@ -705,7 +705,7 @@ def default_candidate(result: StudyResult) -> str:
         warnings.simplefilter("ignore")
         if result.has_scores:
             try:
-                return result.choose().candidate
+                return choose(result).candidate
             except ValueError:  # scores or stabilities are undefined
                 pass
         common, estimates = result.common_measure(), dict[str, StabilityEstimate | str]()
@@ -731,7 +731,7 @@ def most_stable(estimates: Mapping[str, StabilityEstimate | str]) -> str | None:
     return best(known, key=lambda name: known[name].value)
 
 
-def features_that_count(result: StudyResult, candidate: str) -> int | None:
+def features_that_count(result: StudyTables, candidate: str) -> int | None:
     """Return how many of the best features of a candidate's rankings or weights count; None if it gives subsets."""
     if result.kinds.get(candidate) == "subset":
         return None
@@ -883,7 +883,7 @@ class SelectedFeatures(ResultMixin):
 
 
 def selected_features(
-    result: StudyResult,
+    result: StudyTables,
     candidate: str | None = None,
     *,
     level: float = 0.95,
@@ -899,7 +899,8 @@ def selected_features(
     result : StudyResult
         What a study found.
     candidate : str, optional
-        Name of a candidate; by default the one that a report is about.
+        Name of a candidate; by default the one that a report is about: the only one, the chosen one, or without scores
+        the most stable one.
     level : float
         Level of the intervals.
     threshold : float
@@ -907,18 +908,19 @@ def selected_features(
     top : int, optional
         How many of the best features count, for candidates that give rankings or weights.
     X : frame or array, optional
-        The data; stand-ins must then be correlated too.
+        The features that the study ran on; stand-ins must then be correlated too.
     metric : str, optional
         The score by which the candidate must predict better than guessing; the study's first by default.
 
     Returns
     -------
     SelectedFeatures
-        One row per feature that was ever selected.
+        One row per feature that was ever selected, the most frequent first.
 
     See Also
     --------
-    StudyResult.final_features : The features of a fit to all rows.
+    final_features : The features of a fit to all rows.
+    holdfast.check_features : A list of your own, checked name by name.
     """
     check_level(level)
     name = default_candidate(result) if candidate is None else candidate

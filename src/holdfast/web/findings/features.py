@@ -18,7 +18,7 @@ from holdfast.report.features import show_name
 from holdfast.report.findings import ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
-from holdfast.study.common_measure import take_best
+from holdfast.study.stabilities import take_best
 from holdfast.tradeoff import SelectedFeatures, check_features
 from holdfast.tradeoff.selected import (
     AT_MOST_TWICE,

@@ -17,8 +17,7 @@ from holdfast.report.feature_records import SelectionMap
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Labels, Score, Stability
 from holdfast.study import StudyResult
-from holdfast.study.common_measure import CommonMeasure, common_size
-from holdfast.study.tables import corrected_error, mean_score_interval, score_range
+from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import RULES

@@ -20,8 +20,8 @@ from holdfast.plots.text import join_names
 from holdfast.preferences import Kind, Preferences
 from holdfast.report.features import show_name
 from holdfast.report.measured import THRESHOLD
-from holdfast.study.common_measure import choose_common_measure
-from holdfast.study.tables import read_designed
+from holdfast.study.exports import read_designed
+from holdfast.study.stabilities import choose_common_measure
 from holdfast.web.selections.reading import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
 from holdfast.web.selections.records import Estimated
 from holdfast.web.tasks import task

@@ -15,8 +15,8 @@ from holdfast.io.selections import holds_matrix, least_features, pick_candidate,
 from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.common_measure import USUAL
-from holdfast.study.tables import read_designed
+from holdfast.study.exports import read_designed
+from holdfast.study.stabilities import USUAL
 from holdfast.web.choices import NamedOption, needs_only_runs
 from holdfast.web.selections.cache import keep, recall
 from holdfast.web.selections.layouts import UNNAMED, AskedLayout, find_layout, read_orders, read_unnamed
