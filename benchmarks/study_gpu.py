@@ -93,7 +93,7 @@ def stages() -> Iterator[dict[str, float]]:
 
     seconds: dict[str, float] = {}
     watched = [
-        (elimination.HybridRFE, "_shared_by_settings", "prepare"), (elimination, "force_features", "forced"),
+        (elimination.HybridRFE, "share", "prepare"), (elimination, "force_features", "forced"),
         (elimination, "varying", "varying columns"), (elimination, "run_lockstep", "elimination"),
         (elimination, "lockstep_models", "finals"), (elimination.HybridRFE, "refit_many", "refit_many, all of it"),
     ]  # fmt: skip

@@ -19,7 +19,6 @@ from holdfast.kernels import elastic_net, elastic_net_model, tolerances
 from holdfast.kernels.elastic_net import elastic_net_paths, largest_lambdas
 from holdfast.resampling import Samples
 from holdfast.selectors import ElasticNetPath, HybridRFE
-from holdfast.selectors.base import Resamples
 from holdfast.selectors.elastic_net import make_path_preferences, make_preference, take_solution
 
 RHOS, SHAPES, L1_RATIOS = (0, 0.3, 0.5, 0.8), ((120, 15), (50, 120)), (1, 0.5, 0.1)
@@ -391,11 +390,11 @@ def test_models_along_a_path_are_those_made_one_by_one(numbers):
     X = rng.normal(size=(40, 15))
     y = X[:, 0] + rng.normal(size=40) if numbers else np.array(["a", "b"])[(X[:, 0] + rng.normal(size=40) > 0) * 1]
     selector = ElasticNetPath()
-    target, resamples = selector._target(y), Resamples(rng.multinomial(40, np.full(40, 1 / 40), size=3), [0, 1, 2])
-    (problem,) = selector._problems(target, resamples)
+    target, drawn = selector._target(y), rng.multinomial(40, np.full(40, 1 / 40), size=3)
+    (problem,) = selector._problems(target, drawn)
     strengths = [0.3, 0.1, 0.01]
-    paths = selector._paths(X, target, problem, resamples.counts, lambdas=strengths)
-    for row, counts in enumerate(resamples.counts):
+    paths = selector._paths(X, target, problem, drawn, lambdas=strengths)
+    for row, counts in enumerate(drawn):
         along = make_path_preferences(paths, row, target, counts, strengths)
         for place, preference in enumerate(along):
             single = make_preference([take_solution(paths, row, place, 1)], target, counts, strengths[place])
@@ -405,7 +404,7 @@ def test_models_along_a_path_are_those_made_one_by_one(numbers):
                 np.testing.assert_array_equal(getattr(preference.model, name), getattr(single.model, name))
             np.testing.assert_array_equal(preference.model.predict(X), single.model.predict(X))
     broken = paths._replace(coefficients=np.full(paths.coefficients.size, np.inf))
-    assert make_path_preferences(broken, 0, target, resamples.counts[0], strengths) is None
+    assert make_path_preferences(broken, 0, target, drawn[0], strengths) is None
 
 
 def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory(monkeypatch):

@@ -142,4 +142,4 @@ def test_settings_with_long_arrays_are_told_apart():
         {"penalty_strengths": strengths.copy()},
     ]
     groups = group_settings(of.StabilitySelection(of.ElasticNetPath()), settings)
-    assert [group.places for group in groups] == [[0, 2], [1]]
+    assert [group.positions for group in groups] == [[0, 2], [1]]

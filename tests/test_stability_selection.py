@@ -393,17 +393,15 @@ class Path(Selector):
     def __init__(self, penalty_strength=1.0):
         self.penalty_strength = penalty_strength
 
-    def _shared(self, X, target):
-        return None
-
-    def _preference(self, shared, X, target, counts, seed):
-        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
-
-    def _preferences_by_setting(self, selectors, shared, X, target, counts, seed):
-        Path.fits += 1
-        rows = np.repeat(np.arange(counts.size), counts)
-        gap = np.abs(X[rows][target.values[rows] == 0].mean(axis=0) - X[rows][target.values[rows] == 1].mean(axis=0))
-        return [Preference("subset", np.flatnonzero(gap > one.penalty_strength)) for one in selectors]
+    def rank(self, batch, shared):
+        ranked = []
+        for counts in batch.counts:
+            Path.fits += 1
+            rows = np.repeat(np.arange(counts.size), counts)
+            means = [batch.X[rows][batch.target.values[rows] == label].mean(axis=0) for label in (0, 1)]
+            gap = np.abs(means[0] - means[1])
+            ranked.append([Preference("subset", np.flatnonzero(gap > one.penalty_strength)) for one in batch.selectors])
+        return ranked
 
 
 def test_a_path_that_one_fit_serves_is_fitted_once_for_each_resample():
@@ -478,9 +476,9 @@ class Witness(of.AnovaF):
 
     seen: list = []  # noqa: RUF012
 
-    def _preference(self, shared, X, target, counts, seed):
-        Witness.seen.append(counts.copy())
-        return super()._preference(shared, X, target, counts, seed)
+    def rank(self, batch, shared):
+        Witness.seen.extend(batch.counts)
+        return super().rank(batch, shared)
 
 
 def rows_seen(selector, X, y, **more):
@@ -649,5 +647,5 @@ def test_a_base_that_stops_at_q_selects_as_one_that_goes_on(base, q, monkeypatch
     X[:, 7] = X[:, 1]
     selector = of.StabilitySelection(base, threshold=0.6, q=q, n_resamples=4, random_state=1)
     stopped = selector.fit(X, y).selection_probabilities_
-    monkeypatch.setattr(of.StabilitySelection, "_ends_at_q", lambda self: False)
+    monkeypatch.setattr(type(base), "whole_order", ())
     np.testing.assert_array_equal(stopped, selector.fit(X, y).selection_probabilities_)

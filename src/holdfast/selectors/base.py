@@ -1,18 +1,15 @@
 """What all selectors share: the scikit-learn contract, and many resamples as counts on the rows of one data set.
 
-A selector writes two methods: what all resamples share (:meth:`Selector._shared`), and what one resample prefers
-(:meth:`Selector._preference`). A single fit is a resample that takes every row once, so that fits one by one and in
-batches cannot differ. Two more methods are there to be overridden where work can be shared:
-
-- :meth:`Selector._preferences_by_setting`: one resample, all settings that differ in ``shared_parameters`` only;
-- :meth:`Selector._preferences_by_resample`: all resamples and such settings (:class:`FitsTogether`).
+A fit is a resample. A selector writes two methods: what all resamples share (:meth:`Selector.share`), and what each
+resample of a :class:`Batch` prefers by each setting (:meth:`Selector.rank`). A single fit is a batch of one resample
+that takes every row once, so that fits one by one and in batches cannot differ. A :class:`Filter` only weighs features.
 """
 
 import operator
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
@@ -35,19 +32,18 @@ from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_colum
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Setting = dict[str, Any]
+Ties = Literal["auto", "random", "lowest"]
+TIES = get_args(Ties)
+Key = tuple[tuple[str, str], ...]
+PLAIN = (str, int, float, bool, type(None))
+MAX_KNOWN = 8
+"""Of how many lists of settings the groups are kept."""
+ROUNDING = 1e-11
+"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
 
 
-def plain_target(y: Any) -> Any:
-    """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
-    if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
-        return y
-    widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
-    if len(widths) == 1 and 0 not in widths:
-        return y  # several columns
-    column = as_column(y, "y")
-    if column.dtype.kind in "OS":
-        raise ValueError(f"Expected texts or numbers in y, got {type_name(column[0])} in row 0; make texts of them.")
-    return column
+# What a selector is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +75,80 @@ class Target:
         return np.flatnonzero(np.bincount(self.values, weights=counts))
 
 
-class Resamples(NamedTuple):
-    """How often each resample takes each row (resamples × rows), and the seed of each; None if there is none."""
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows and what is wanted of them: what does not depend on a resample.
+
+    Attributes
+    ----------
+    X : ndarray
+        Features of all rows.
+    target : Target
+        What is to be predicted.
+    groups : ndarray of int or None
+        The group of each row, if there are groups; selectors that draw rows again keep those of one group together.
+    settings : sequence of dict
+        Values of parameters, which differ in ``shared_parameters`` only.
+    selectors : sequence of Selector
+        The selector with each setting.
+    """
+
+    X: Floats
+    target: Target
+    groups: Ints | None
+    settings: Sequence[Setting]
+    selectors: Sequence[Any]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch(Data):
+    """Resamples that are fitted together.
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        How often each resample takes each row (resamples × rows).
+    seeds : sequence of int or None
+        The seed of each resample; None if there is none.
+    cut : bool
+        Whether only the best features are asked for, as many as each setting selects.
+    """
 
     counts: Ints
     seeds: Sequence[int | None]
+    cut: bool
 
-    def take(self, numbers: Sequence[int]) -> "Resamples":
-        """Only the resamples of these numbers."""
-        return Resamples(self.counts[list(numbers)], [self.seeds[number] for number in numbers])
+    def __len__(self) -> int:
+        """Number of resamples."""
+        return len(self.seeds)
+
+    def __iter__(self) -> "Iterator[Batch]":
+        """Each resample by itself."""
+        for resample in range(len(self)):
+            yield replace(self, counts=self.counts[resample : resample + 1], seeds=[self.seeds[resample]])
+
+    @property
+    def resamples(self) -> Iterator[tuple[Ints, int | None]]:
+        """The counts and the seed of each resample."""
+        return zip(self.counts, self.seeds, strict=True)
+
+
+def plain_target(y: Any) -> Any:
+    """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
+    if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
+        return y
+    widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
+    if len(widths) == 1 and 0 not in widths:
+        return y  # several columns
+    column = as_column(y, "y")
+    if column.dtype.kind in "OS":
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(column[0])} in row 0; make texts of them.")
+    return column
 
 
 def whole_counts(sample_weight: Any, n_samples: int) -> Ints:
@@ -132,10 +193,10 @@ class BinaryProblem(NamedTuple):
     resamples: NDArray[np.bool_]
 
 
-def one_against_rest(target: Target, resamples: Resamples) -> list[BinaryProblem]:
+def one_against_rest(target: Target, counts: Ints) -> list[BinaryProblem]:
     """One problem for each class against the rest; of two classes, the higher one's suffices."""
     codes = np.arange(0 if target.classes is None else target.classes.size)
-    held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in resamples.counts])
+    held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in counts])
     two = held.sum(axis=1) == 2
     higher = held & (np.cumsum(held, axis=1) == 2)
     concerned = np.where(two[:, None], higher, held)
@@ -146,11 +207,11 @@ def one_against_rest(target: Target, resamples: Resamples) -> list[BinaryProblem
     ]
 
 
-def varying(X: Floats, resamples: Resamples) -> Mask:
+def varying(X: Floats, counts: Ints) -> Mask:
     """Which columns are not constant in each resample."""
-    masks = np.ones((len(resamples.counts), X.shape[1]), dtype=bool)
-    for mask, counts in zip(masks, resamples.counts, strict=True):
-        drawn = np.flatnonzero(counts)
+    masks = np.ones((len(counts), X.shape[1]), dtype=bool)
+    for mask, row in zip(masks, counts, strict=True):
+        drawn = np.flatnonzero(row)
         constant = np.flatnonzero(X[drawn[0]] == X[drawn[min(1, drawn.size - 1)]])
         for rows in (drawn[2:5], drawn[5:]):  # most columns differ in the first few, and are not looked at again
             if constant.size:
@@ -159,100 +220,11 @@ def varying(X: Floats, resamples: Resamples) -> Mask:
     return masks
 
 
-Key = tuple[tuple[str, str], ...]
-PLAIN = (str, int, float, bool, type(None))
-MOST_KNOWN = 8
-"""Of how many lists of settings the groups are kept."""
+# What a fit prefers
 
 
-class SettingGroup(NamedTuple):
-    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
-
-    key: Key  # the parameters that they have in common
-    places: list[int]  # of the settings, among all
-    selectors: list[Any]  # the selector with each setting
-
-
-class Prepared(dict[Key, Any]):
-    """What all resamples share, for each group of settings; and the groups, which are made once."""
-
-    def __init__(self, shared: Mapping[Key, Any] | None = None) -> None:
-        super().__init__(shared or {})
-        self.known: list[tuple[list[dict[str, Any]], list[SettingGroup]]] = []
-
-    def groups(self, selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
-        """Put settings together that differ in ``shared_parameters`` only; the same objects are not looked at again."""
-        for known, groups in self.known:
-            if len(known) == len(settings) and all(map(operator.is_, known, settings)):
-                return groups
-        groups = group_settings(selector, settings)
-        self.known = [*self.known[-MOST_KNOWN:], (list(settings), groups)]
-        return groups
-
-
-def make_key(setting: Mapping[str, Any], names: Iterable[str]) -> Key:
-    """The values of these parameters, by which settings are told apart; the text of an array may be cut."""
-    values = ((name, setting[name]) for name in names)
-    return tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
-
-
-def group_settings(selector: Any, settings: Sequence[dict[str, Any]]) -> list[SettingGroup]:
-    """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included."""
-    groups: dict[Key, SettingGroup] = {}
-    for place, setting in enumerate(settings):
-        own = sorted(name for name in setting if name.partition("__")[0] not in selector.shared_parameters)
-        key = make_key(setting, own)
-        group = groups.setdefault(key, SettingGroup(key, [], []))
-        group.places.append(place)
-        group.selectors.append(clone(selector).set_params(**setting))
-    return list(groups.values())
-
-
-def select_for_group(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
-) -> list[Sequence[Selection | Exception]]:
-    """Return, for each resample, what each selector of a group selects, or the error that stopped it."""
-    first = group.selectors[0]
-    resamples = resamples._replace(seeds=first._seed_resamples(resamples.seeds))
-    results: list[Sequence[Selection | Exception]] = [()] * len(resamples.seeds)
-    valid = []
-    for resample, counts in enumerate(resamples.counts):
-        try:
-            first._check(target, counts)
-            first._tie_seed(None)
-            valid.append(resample)
-        except ValueError as error:
-            results[resample] = [error] * len(group.places)
-    fits = _fit_resamples(group, shared, X, target, resamples.take(valid), cut)
-    for resample, preferences in zip(valid, fits, strict=True):
-        results[resample] = [
-            selector._to_selection(preference, X.shape[1], resamples.seeds[resample], cut)
-            for selector, preference in zip(group.selectors, preferences, strict=True)
-        ]
-    return results
-
-
-def _fit_resamples(
-    group: SettingGroup, shared: Any, X: Floats, target: Target, resamples: Resamples, cut: bool
-) -> Sequence[Sequence["Preference | Exception"]]:
-    """Fit all resamples together; if that raises, fit them one by one, so that only those fail that must."""
-    first, n = group.selectors[0], len(resamples.seeds)
-    prefer = first._preferences_to_cut if cut else first._preferences_by_resample
-    try:
-        return prefer(group.selectors, shared, X, target, resamples) if n else []
-    except Exception as error:
-        if n == 1:
-            return [[error] * len(group.places)]
-    return [_fit_resamples(group, shared, X, target, resamples.take([resample]), cut)[0] for resample in range(n)]
-
-
-Setting = dict[str, Any]
-Ties = Literal["auto", "random", "lowest"]
-
-
-@dataclass(frozen=True, eq=False)
-class Preference:
-    """What one fit prefers: a subset, a ranking or weights of features, before it is cut to a size.
+class FitResult:
+    """What one fit prefers, before it is cut to a size; subclasses hold it, or make it when it is asked for.
 
     Attributes
     ----------
@@ -271,10 +243,10 @@ class Preference:
     """
 
     kind: Kind
-    values: NDArray[Any]
+    values: Any
     model: Any = None
-    extras: dict[str, Any] | None = None
-    informative: Mask | None = None
+    extras: Any = None
+    informative: Any = None
     note: str = ""
 
     def selection(self) -> Selection:
@@ -283,16 +255,172 @@ class Preference:
 
     def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
         """Cut an order to its best ``k``, as :meth:`holdfast.selection.Selection.top` does."""
-        return self.selection().top(k, random_state=random_state, rule=rule)
+        best = self.selection().top(k, random_state=random_state, rule=rule)
+        return best if self.model is None else replace(best, model=self.model)
+
+    def subset(self) -> Selection:
+        """Return a subset as what was selected."""
+        return Selection.subset(self.values, self.model, self.note)
+
+
+@dataclass(frozen=True, eq=False)
+class Preference(FitResult):
+    """A subset, a ranking or weights of features that were computed; see :class:`FitResult` for the attributes.
+
+    ``order`` has the columns of a subset, the best first, if they were chosen one after the other.
+    """
+
+    kind: Kind
+    values: NDArray[Any]
+    model: Any = None
+    extras: dict[str, Any] | None = None
+    informative: Mask | None = None
+    note: str = ""
+    order: NDArray[Any] | None = None
+
+    def subset(self) -> Selection:
+        return super().subset() if self.order is None else Selection.first(self.order, self.model, self.note)
+
+
+@dataclass(frozen=True, eq=False)
+class LazyWeights(FitResult):
+    """Weights of features, of which those tie that differ by rounding only; the best are found without sorting all.
+
+    Attributes
+    ----------
+    weights : ndarray
+        As computed; what is not finite is undefined or beyond measure.
+    largest : int
+        The largest size that will be asked for, if known: all sizes are cuts of one order.
+    """
+
+    weights: Floats
+    informative: Mask
+    largest: int = 0
+    kind: Kind = field(default="weighting", init=False)
+    _best: dict[tuple[int | None, int], Best] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weights, equal where they tie."""
+        return tied(self.weights)
+
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        wanted = min(k, self.weights.size)
+        largest = min(max(wanted, self.largest), self.weights.size)
+        if (random_state, largest) not in self._best:
+            self._best[random_state, largest] = best_columns(self.weights, largest, self.informative, random_state)
+        best = self._best[random_state, largest].first(wanted)
+        return best.select(wanted, random_state, rule, whole=self.selection)
+
+
+def tied(weights: Floats) -> Floats:
+    """Make weights equal that differ by rounding only; those that are undefined are the least."""
+    defined = np.isfinite(weights)
+    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
+    order = np.argsort(-clean, kind="stable")
+    ranked = clean[order]
+    scale = np.abs(weights[defined]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
+    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
+    equal = np.empty_like(clean)
+    equal[order] = ranked[leaders]
+    lowest = min(0.0, weights[defined].min(initial=0.0))
+    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+
+
+@dataclass(frozen=True, eq=False)
+class LazyRanking(FitResult):
+    """Features in the order of their choice, all others after them.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        The chosen columns, the best first; all that carry information, or as many as the largest size asked for.
+    """
+
+    order: Ints
+    informative: Mask
+    extras: dict[str, Any]
+    kind: Kind = field(default="ranking", init=False)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The rank of every feature; those that were not chosen share the last."""
+        ranks = np.full(self.informative.size, self.informative.size, dtype=np.float64)
+        ranks[self.order] = np.arange(1, self.order.size + 1)
+        return ranks
+
+    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
+        best = Best(self.order[:k].astype(np.int32), np.zeros(min(k, self.order.size), np.bool_))
+        return best.select(min(k, self.informative.size), random_state, rule, whole=self.selection)
+
+
+Ranked = Sequence[Sequence[FitResult | Exception]]
+"""Resamples × settings: what each prefers, or the error that stopped it."""
+
+
+# Settings that one fit serves
+
+
+class SettingGroup(NamedTuple):
+    """Settings that differ in ``shared_parameters`` only, so that one fit gives the preferences of all of them."""
+
+    key: Key  # the parameters that they have in common
+    positions: list[int]  # among all settings
+    settings: list[Setting]
+    selectors: list[Any]  # the selector with each setting
+
+
+class SharedBySetting(dict[Key, Any]):
+    """What all resamples share, for each group of settings; the groups, which are made once; and the groups of rows."""
+
+    def __init__(self, row_groups: Ints | None = None) -> None:
+        super().__init__()
+        self.row_groups = row_groups
+        self.known: list[tuple[list[Setting], list[SettingGroup]]] = []
+
+    def group(self, selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
+        """Put settings together that differ in ``shared_parameters`` only; the same objects are not looked at again."""
+        for known, groups in self.known:
+            if len(known) == len(settings) and all(map(operator.is_, known, settings)):
+                return groups
+        groups = group_settings(selector, settings)
+        self.known = [*self.known[-MAX_KNOWN:], (list(settings), groups)]
+        return groups
+
+
+def group_settings(selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
+    """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included.
+
+    They are told apart by the values of the other parameters; not by their texts, as that of an array may be cut.
+    """
+    shared = tuple(name.removesuffix("__") + "__" for name in selector.shared_parameters)
+    groups: dict[Key, SettingGroup] = {}
+    for position, setting in enumerate(settings):
+        others = sorted(
+            name for name in setting if name not in selector.shared_parameters and not name.startswith(shared)
+        )
+        values = ((name, setting[name]) for name in others)
+        key = tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
+        group = groups.setdefault(key, SettingGroup(key, [], [], []))
+        group.positions.append(position)
+        group.settings.append(setting)
+        group.selectors.append(clone(selector).set_params(**setting))
+    return list(groups.values())
+
+
+# The base class
 
 
 class Selector(SelectorMixin, BaseEstimator):
     """Base class of feature selectors that fit many resamples, and many of their settings, together.
 
-    A subclass writes ``_shared`` and ``_preference``; ``fit``, scikit-learn's contract, and what a study calls
-    (``prepare``, ``refit_many``) follow. Parameters of which one fit gives the results for all values are named in
-    ``shared_parameters``; a study takes all such candidates from one fit. ``n_features`` is one where the subclass
-    orders the features.
+    A subclass writes ``rank`` and, where there is something to share, ``share``; ``fit``, scikit-learn's contract, and
+    what a study calls (``prepare``, ``refit_many``) follow. Parameters of which one fit gives the results for all
+    values are named in ``shared_parameters``; a study takes all such candidates from one fit. ``n_features`` is one
+    where the subclass orders the features.
 
     A feature *without information* is never selected: one that gets in this resample what a constant column would. Each
     subclass says in ``uninformative`` what that is, and marks the others in ``Preference.informative``; ``n_features``
@@ -314,17 +442,16 @@ class Selector(SelectorMixin, BaseEstimator):
     ...     def __init__(self, n_features=10):
     ...         self.n_features = n_features
     ...
-    ...     def _shared(self, X, target):
-    ...         return None
-    ...
-    ...     def _preference(self, shared, X, target, counts, seed):
-    ...         return Preference("weighting", counts @ X / counts.sum())
+    ...     def rank(self, batch, shared):
+    ...         means = batch.counts @ batch.X / batch.counts.sum(axis=1, keepdims=True)
+    ...         return [[Preference("weighting", mean)] * len(batch.settings) for mean in means]
     >>> X = np.array([[1.0, 5, 3], [2, 4, 0], [0, 6, 3]])
     >>> LargestMean(2).fit(X, [0, 1, 0]).get_support()
     array([False,  True,  True])
     """
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features",)
+    """Parameters of which one fit serves all values; a name with ``__`` at its end, the parameters of a part."""
     needs_classes: ClassVar[bool] = True
     most_classes: ClassVar[int | None] = None
     uninformative: ClassVar[str | None] = None
@@ -333,19 +460,52 @@ class Selector(SelectorMixin, BaseEstimator):
     """Whether there is chance in a fit even if no features tie."""
     whole_order: ClassVar[tuple[str, ...]] = ()
     """The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features."""
-
     model_parameters: ClassVar[tuple[str, ...]] = ()
     """Parameters that concern the model on the selected features alone, not the order of features."""
+    block_fits: int = 1
+    """How many fits, settings times resamples, a study should hand over at a time, at least."""
+    ties: Ties = "auto"
+    random_state: Any = None
+    _fits_cut: ClassVar[bool] = False
+    """Whether a plain fit asks for the best features only, not for the order of all."""
 
     # What a subclass writes
 
-    @abstractmethod
-    def _shared(self, X: Floats, target: Target) -> Any:
-        """Compute what all resamples share, without labels of rows that they may hold out."""
+    def share(self, data: Data) -> Any:
+        """Compute what all resamples share, without labels of rows that they may hold out.
+
+        Parameters
+        ----------
+        data : Data
+            All rows, and the settings.
+
+        Returns
+        -------
+        object
+            What :meth:`rank` gets as ``shared``; None if there is nothing.
+        """
+        return None
 
     @abstractmethod
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        """Return what a resample prefers; ``counts`` says how often it takes each row."""
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        """Return what each resample prefers, by each setting.
+
+        Parameters
+        ----------
+        batch : Batch
+            The resamples, by how often they take each row, and the settings.
+        shared : object
+            What :meth:`share` returned.
+
+        Returns
+        -------
+        sequence of sequences
+            For each resample and each setting a preference, or the error that stopped it.
+        """
+
+    def _target(self, y: Any) -> Target:
+        """What is to be predicted, as this selector sees it."""
+        return Target.of(y, self.needs_classes)
 
     # One fit
 
@@ -369,29 +529,33 @@ class Selector(SelectorMixin, BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
+        """Fit a batch of one resample; set the fitted attributes, under scikit-learn's names."""
         X, y = validate_data(self, X, plain_target(y), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(X)
-        target = self._target(y)
         counts = whole_counts(sample_weight, X.shape[0])
-        self._check(target, counts)
-        shared, seed = self._shared_in_groups(X, target, row_groups(groups, X.shape[0])), self._own_seed()
-        preference = self._preference(shared, X, target, counts, seed)
-        self._set_fitted(preference, X.shape[1], seed)
+        data = Data(X, self._target(y), row_groups(groups, X.shape[0]), [{}], [self])
+        self._check(data.target, counts)
+        shared, seed = self.share(data), self._own_seed()
+        ((preference,),) = self.rank(Batch(**vars(data), counts=counts[None], seeds=[seed], cut=self._fits_cut), shared)
+        if isinstance(preference, Exception):
+            raise preference
+        if preference.kind == "ranking":
+            self.ranking_ = preference.values
+        elif preference.kind == "weighting":
+            self.scores_ = preference.values
+        for name, value in (preference.extras or {}).items():
+            setattr(self, name, value)
+        if preference.informative is not None:
+            self.informative_ = preference.informative
+        selection = self._cut(preference, data.n_features, seed)
+        self._warn_of_fewer(preference, data.n_features)
+        self.support_ = np.zeros(data.n_features, dtype=bool)
+        self.support_[selection.values] = True
         return self
-
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Any:
-        """What all resamples share; selectors that draw rows again keep those of one group together."""
-        return self._shared(X, target)
-
-    def _shared_by_settings(self, selectors: Sequence[Self], X: Floats, target: Target, groups: Ints | None) -> Any:
-        """What all resamples share, for selectors that differ in ``shared_parameters`` only."""
-        return selectors[0]._shared_in_groups(X, target, groups)
-
-    def _target(self, y: Any) -> Target:
-        return Target.of(y, self.needs_classes)
 
     def _check(self, target: Target, counts: Ints) -> None:
         """Raise if this resample cannot be fitted."""
+        self._tie_seed(None)
         if target.classes is None:
             return
         n_classes = target.present(counts).size
@@ -405,67 +569,47 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _own_seed(self) -> int | None:
         """The seed of a plain fit; None if there is none and nothing is to be drawn."""
-        seed = getattr(self, "random_state", None)
-        if isinstance(seed, (int, np.integer)):
-            return int(seed)
-        if seed is None and not self.draws and getattr(self, "ties", "auto") != "random":
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        if self.random_state is None and not self.draws and self.ties != "random":
             return None
-        return int(check_random_state(seed).randint(2**31 - 1))
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _tie_seed(self, seed: int | None) -> int | None:
         """The seed by which equally good features take their turns; None if they do by column."""
-        if (ties := getattr(self, "ties", "auto")) not in get_args(Ties):
-            raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {ties!r}.")
-        return None if ties == "lowest" else seed
+        if self.ties not in TIES:
+            raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {self.ties!r}.")
+        return None if self.ties == "lowest" else seed
 
     def _tie_orders(self, seeds: Sequence[int | None], n_features: int) -> NDArray[np.int32]:
         """The turn of each column among equally good ones, for each resample; one row if it is the same for all."""
-        own = list(dict.fromkeys(map(self._tie_seed, seeds)))
-        orders = {seed: tie_order(n_features, seed) for seed in own}
-        return np.array([orders[self._tie_seed(seed)] for seed in (seeds if len(own) > 1 else seeds[:1])])
+        by_resample = [self._tie_seed(seed) for seed in seeds]
+        orders = {seed: tie_order(n_features, seed) for seed in dict.fromkeys(by_resample)}
+        return np.array([orders[seed] for seed in (by_resample if len(orders) > 1 else by_resample[:1])])
 
-    def _set_fitted(self, preference: Preference, n_features: int, seed: int | None) -> None:
-        """Set the fitted attributes, under scikit-learn's names."""
-        if preference.kind == "ranking":
-            self.ranking_ = preference.values
-        elif preference.kind == "weighting":
-            self.scores_ = preference.values
-        for name, value in (preference.extras or {}).items():
-            setattr(self, name, value)
-        if preference.informative is not None:
-            self.informative_ = preference.informative
-        selection = self._cut_to_size(preference, n_features, seed)
-        self._warn_of_fewer(preference, n_features)
-        self.support_ = np.zeros(n_features, dtype=bool)
-        self.support_[selection.values] = True
-
-    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
+    def _cut(self, preference: FitResult, n_features: int, seed: int | None) -> Selection:
         """The best features of an order; a subset as it is."""
         if preference.kind == "subset":
-            return Selection.subset(preference.values, preference.model, preference.note)
-        best = self._take_best(preference, self._wanted_size(n_features), seed)
-        return best if preference.model is None else replace(best, model=preference.model)
+            return preference.subset()
+        size, rule = self._wanted_size(n_features), self.uninformative or ""
+        return preference.top(size, random_state=self._tie_seed(seed), rule=rule)
 
-    def _take_best(self, preference: Preference, size: int, seed: int | None) -> Selection:
-        return preference.top(size, random_state=self._tie_seed(seed), rule=self.uninformative or "")
-
-    def _warn_of_fewer(self, preference: Preference, n_features: int) -> None:
-        if preference.kind == "subset" and preference.note:
-            warnings.warn(FewerFeaturesWarning(preference.note, preference.note), stacklevel=4)
-        elif preference.kind != "subset" and preference.informative is not None:
+    def _warn_of_fewer(self, preference: FitResult, n_features: int) -> None:
+        """Warn if fewer features are selected than wanted, in numbers where they are known."""
+        message = note = preference.note if preference.kind == "subset" else ""
+        if preference.kind != "subset" and preference.informative is not None:
             wanted, carrying = self._wanted_size(n_features), int(preference.informative.sum())
             if carrying < wanted:
+                note = fewer_note(self.uninformative or "")
                 message = (
                     f"Only {carrying:,} of {n_features:,} features carry information; {carrying:,} instead of "
                     f"{wanted:,} were selected by {type(self).__name__} (without: {self.uninformative})."
                 )
-                warnings.warn(FewerFeaturesWarning(message, fewer_note(self.uninformative or "")), stacklevel=4)
+        if message:
+            warnings.warn(FewerFeaturesWarning(message, note), stacklevel=4)
 
     def _wanted_size(self, n_features: int) -> int:
-        wanted = self.n_features
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
-            raise ValueError(f"Expected n_features to be a whole number of at least 0, got {wanted!r}.")
-        return min(int(wanted), n_features)
+        return min(check_whole("n_features", self.n_features, 0), n_features)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -482,7 +626,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def prepare(
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
-    ) -> dict[Key, Any]:
+    ) -> SharedBySetting:
         """Compute what all resamples share, once before :meth:`refit_many`.
 
         Parameters
@@ -502,14 +646,18 @@ class Selector(SelectorMixin, BaseEstimator):
             What is shared, for each group of settings that take their results from one fit.
         """
         check_magnitude(X)
-        target, numbered = self._target(y), row_groups(groups, len(X))
-        prepared = Prepared()
-        for group in prepared.groups(self, settings):
-            prepared[group.key] = group.selectors[0]._shared_by_settings(group.selectors, X, target, numbered)
-        return prepared
+        return self._prepare(SharedBySetting(row_groups(groups, len(X))), X, y, settings)
+
+    def _prepare(self, shared: SharedBySetting, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> Any:
+        """Fill in what the resamples of these rows share."""
+        for group in shared.group(self, settings):
+            first = group.selectors[0]
+            data = Data(X, first._target(y), shared.row_groups, group.settings, group.selectors)
+            shared[group.key] = first.share(data)
+        return shared
 
     def refit_many(
-        self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+        self, shared: Any, X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Fit many resamples together; return, for each split, what each setting selects, or the error that stopped it.
 
@@ -531,10 +679,11 @@ class Selector(SelectorMixin, BaseEstimator):
         iterator of list
             One list per split, with a Selection or an exception for each setting.
         """
-        return self._select_many(shared, X, y, splits, settings, cut=True)
+        counts, seeds = _count_rows(splits, len(X))
+        return self._select(shared, X, y, counts, seeds, settings, cut=True)
 
     def prefer_many(
-        self, shared: dict[Key, Any], X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
+        self, shared: Any, X: Floats, y: NDArray[Any], splits: Sequence[Split], settings: Sequence[Setting]
     ) -> Iterator[list[Selection | Exception]]:
         """Do as :meth:`refit_many`, with rankings and weights of all features, not cut to a size.
 
@@ -556,64 +705,56 @@ class Selector(SelectorMixin, BaseEstimator):
         iterator of list
             One list per split, with a Selection or an exception for each setting.
         """
-        return self._select_many(shared, X, y, splits, settings, cut=False)
+        counts, seeds = _count_rows(splits, len(X))
+        return self._select(shared, X, y, counts, seeds, settings, cut=False)
 
-    def _select_many(
-        self,
-        shared: dict[Key, Any],
-        X: Floats,
-        y: NDArray[Any],
-        splits: Sequence[Split],
-        settings: Sequence[Setting],
-        *,
-        cut: bool,
-    ) -> Iterator[list[Selection | Exception]]:
-        prepared = shared if isinstance(shared, Prepared) else Prepared(shared)
-        target, groups = self._target(y), prepared.groups(self, settings)
-        resamples = Resamples(
-            np.array([split.weights(X.shape[0]) for split in splits]), [split.seed for split in splits]
-        )
-        results = [select_for_group(group, shared[group.key], X, target, resamples, cut) for group in groups]
-        for resample in range(len(splits)):
-            selections: dict[int, Selection | Exception] = {}
-            for group, by_resample in zip(groups, results, strict=True):
-                selections |= zip(group.places, by_resample[resample], strict=True)
-            yield [selections[place] for place in range(len(settings))]
+    def _select(
+        self, shared: Any, X: Floats, y: NDArray[Any], counts: Ints, seeds: Sequence[int | None],
+        settings: Sequence[Setting], *, cut: bool,
+    ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
+        """Yield what each setting selects of each resample; if a batch fails, its resamples are fitted one by one."""
+        results: list[list[Any]] = [[None] * len(settings) for _ in seeds]
+        for group in shared.group(self, settings):
+            first, group_shared = group.selectors[0], shared[group.key]
+            data = Data(X, first._target(y), shared.row_groups, group.settings, group.selectors)
+            group_seeds = seeds if first.random_state is None else [clone(first)._own_seed()] * len(seeds)
+            ranked: list[Sequence[FitResult | Exception]] = [()] * len(seeds)
+            for resample, row in enumerate(counts):
+                try:
+                    first._check(data.target, row)
+                except ValueError as error:
+                    ranked[resample] = [error] * len(group.settings)
+            valid = [resample for resample, failed in enumerate(ranked) if not failed]
+            valid_seeds = [group_seeds[resample] for resample in valid]
+            batch = Batch(**vars(data), counts=counts[valid], seeds=valid_seeds, cut=cut)
+            try:
+                found = first.rank(batch, group_shared) if valid else []
+            except Exception as error:
+                alone = [error] if len(valid) == 1 else [first._try_rank(single, group_shared) for single in batch]
+                found = [[one] * len(group.settings) if isinstance(one, Exception) else one for one in alone]
+            for resample, preferences in zip(valid, found, strict=True):
+                ranked[resample] = preferences
+            for selections, seed, preferences in zip(results, group_seeds, ranked, strict=True):
+                for position, selector, preference in zip(group.positions, group.selectors, preferences, strict=True):
+                    if isinstance(preference, Exception):
+                        selections[position] = preference
+                    elif cut:
+                        selections[position] = selector._cut(preference, X.shape[1], seed)
+                    else:
+                        selections[position] = preference.selection()
+        yield from results
 
-    def _seed_resamples(self, seeds: Sequence[int | None]) -> Sequence[int | None]:
-        """The seed of each resample: its own, unless ``random_state`` is set."""
-        if getattr(self, "random_state", None) is None:
-            return seeds
-        return [clone(self)._own_seed()] * len(seeds)
+    def _try_rank(self, single: Batch, shared: Any) -> Sequence[FitResult | Exception] | Exception:
+        """What each setting prefers on a batch of one resample, or the error that stopped all of them."""
+        try:
+            return self.rank(single, shared)[0]
+        except Exception as error:
+            return error
 
-    def _to_selection(
-        self, preference: Preference | Exception, n_features: int, seed: int | None, cut: bool
-    ) -> Selection | Exception:
-        if isinstance(preference, Exception):
-            return preference
-        return self._cut_to_size(preference, n_features, seed) if cut else preference.selection()
 
-    def _preferences_by_resample(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Preference | Exception]]:
-        """What each resample prefers, by each of these selectors, which differ in ``shared_parameters`` only."""
-        return [
-            self._preferences_by_setting(selectors, shared, X, target, counts, seed)
-            for counts, seed in zip(*resamples, strict=True)
-        ]
-
-    def _preferences_to_cut(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Preference | Exception]]:
-        """Do as :meth:`_preferences_by_resample`, as far as the sizes of these selectors need it."""
-        return self._preferences_by_resample(selectors, shared, X, target, resamples)
-
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference | Exception]:
-        """What one resample prefers, by each of these selectors, which differ in ``shared_parameters`` only."""
-        largest = max(selectors, key=lambda selector: getattr(selector, "n_features", 0))
-        return [largest._preference(shared, X, target, counts, seed)] * len(selectors)
+def _count_rows(splits: Sequence[Split], n_rows: int) -> tuple[Ints, list[int]]:
+    """How often each split takes each row, and its seed."""
+    return np.array([split.weights(n_rows) for split in splits]), [split.seed for split in splits]
 
 
 class TakesGroups(Selector):
@@ -641,27 +782,8 @@ class TakesGroups(Selector):
         return self._fit(X, y, sample_weight, groups)
 
 
-class FitsTogether(Selector):
-    """A selector that fits all resamples together: write :meth:`_preferences_by_resample`; a single fit follows."""
-
-    @abstractmethod
-    def _preferences_by_resample(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Preference | Exception]]: ...
-
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        (preference,) = self._preferences_by_resample([self], shared, X, target, Resamples(counts[None], [seed]))[0]
-        if isinstance(preference, Exception):
-            raise preference
-        return preference
-
-
-ROUNDING = 1e-11
-"""Weights from 0 to about 1 that are no larger are 0 but for rounding."""
-
-
 class Filter(Selector):
-    """A selector that weighs features and keeps the best; write :meth:`_weights`.
+    """A selector that weighs features and keeps the best; write :meth:`weigh`.
 
     Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
     """
@@ -673,68 +795,42 @@ class Filter(Selector):
         self.n_features, self.ties, self.random_state = n_features, ties, random_state
 
     @abstractmethod
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        """How much each feature weighs; larger is better, and what is not finite is undefined or beyond measure."""
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        """Return how much each feature weighs in each resample.
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        return self._weighed(self._weights(shared, X, target, counts))
+        Parameters
+        ----------
+        batch : Batch
+            The resamples, by how often they take each row.
+        shared : object
+            What :meth:`share` returned.
 
-    def _weighed(self, weights: Floats) -> Preference:
-        most = self.n_features if isinstance(self.n_features, (int, np.integer)) else 0
-        return Weighed(weights, self._informative(weights), int(most))
+        Returns
+        -------
+        ndarray of shape (n_resamples, n_features)
+            Larger is better; what is not finite is undefined or beyond measure.
+        """
+
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        ranked = self._rank_by(self.weigh(batch, shared), batch)
+        return [[preference] * len(batch.selectors) for preference in ranked]
+
+    def _rank_by(self, weights: Floats, batch: Batch) -> list[LazyWeights]:
+        """What each resample prefers by its weights (resamples × features)."""
+        sizes = [selector.n_features for selector in batch.selectors]
+        largest = max((int(size) for size in sizes if isinstance(size, (int, np.integer))), default=0)
+        return [LazyWeights(row, mask, largest) for row, mask in zip(weights, self._informative(weights), strict=True)]
 
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""
         return weights > self.nothing
 
 
-class Weighed(Preference):
-    """Weights of features, of which those tie that differ by rounding only; the best are found without sorting all.
-
-    Parameters
-    ----------
-    weights : ndarray
-        As computed; what is not finite is undefined or beyond measure.
-    informative : ndarray of bool
-        Which features carry information.
-    most : int
-        The largest size that will be asked for, if known: all sizes are cuts of one order.
-    """
-
-    weights: Floats
-
-    def __init__(self, weights: Floats, informative: Mask, most: int = 0) -> None:
-        own = {"kind": "weighting", "model": None, "extras": None, "note": ""}
-        self.__dict__.update(own, informative=informative, weights=weights, _most=most, _best={})
-
-    @cached_property
-    def values(self) -> Floats:
-        """The weights, equal where they tie."""
-        return tied(self.weights)
-
-    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
-        wanted = min(k, self.weights.size)
-        found: dict[tuple[int | None, int], Best] = self.__dict__["_best"]
-        most = min(max(wanted, self.__dict__["_most"]), self.weights.size)
-        if (random_state, most) not in found:
-            found[random_state, most] = best_columns(self.weights, most, self.informative, random_state)
-        return found[random_state, most].first(wanted).select(wanted, random_state, rule, whole=self.selection)
-
-
-def tied(weights: Floats) -> Floats:
-    """Make weights equal that differ by rounding only; those that are undefined are the least."""
-    defined = np.isfinite(weights)
-    clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
-    order = np.argsort(-clean, kind="stable")
-    ranked = clean[order]
-    scale = np.abs(weights[defined]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
-    leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
-    equal = np.empty_like(clean)
-    equal[order] = ranked[leaders]
-    lowest = min(0.0, weights[defined].min(initial=0.0))
-    return np.where(equal == -np.inf, lowest, np.where(equal == np.inf, np.finfo(float).max, equal))
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return a whole number that is large enough, or raise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"Expected {name} to be a whole number of at least {least}, got {value!r}.")
+    return int(value)
 
 
 def learned_on(name: str, rows: str) -> str:
@@ -742,36 +838,3 @@ def learned_on(name: str, rows: str) -> str:
     if rows not in ("split", "full"):
         raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
     return rows
-
-
-class Ordered(Preference):
-    """Features in the order of their choice, all others after them.
-
-    Parameters
-    ----------
-    order : ndarray of int
-        The chosen columns, the best first; all that carry information, or as many as the largest size asked for.
-    informative : ndarray of bool
-        Which features carry information.
-    extras : dict
-        Fitted attributes beyond the usual ones.
-    """
-
-    order: Ints
-
-    def __init__(self, order: Ints, informative: Mask, extras: dict[str, Any]) -> None:
-        own = {"kind": "ranking", "model": None, "note": ""}
-        self.__dict__.update(own, informative=informative, extras=extras, order=order)
-
-    @cached_property
-    def values(self) -> Floats:
-        """The rank of every feature; those that were not chosen share the last."""
-        assert self.informative is not None
-        ranks = np.full(self.informative.size, self.informative.size, dtype=np.float64)
-        ranks[self.order] = np.arange(1, self.order.size + 1)
-        return ranks
-
-    def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
-        assert self.informative is not None
-        best = Best(self.order[:k].astype(np.int32), np.zeros(min(k, self.order.size), np.bool_))
-        return best.select(min(k, self.informative.size), random_state, rule, whole=self.selection)

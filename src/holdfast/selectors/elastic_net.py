@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +16,17 @@ from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selection import tie_order
 from holdfast.selectors.base import (
+    Batch,
     BinaryProblem,
-    FitsTogether,
+    Data,
     Floats,
     Ints,
-    Key,
-    Ordered,
+    LazyRanking,
     Preference,
-    Resamples,
+    Ranked,
     Selector,
     Setting,
+    SharedBySetting,
     TakesGroups,
     Target,
     Ties,
@@ -143,24 +144,17 @@ class ElasticNetBase(Predicts, Selector):
     min_penalty_ratio: float | None
     model: Model
 
-    def _exchange(self, X: Floats, counts: Ints, seed: int | None) -> Exchange | None:
-        """Which columns take the places of their copies, as a lasso gives the lowest of them all the weight."""
-        return exchange_copies(X, counts, self._tie_seed(seed))
-
     def _target(self, y: Any) -> Target:
         if self.model not in ("auto", "logistic", "linear"):
             raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
         numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
         return Target.of(y, not numbers)
 
-    def _shared(self, X: Floats, target: Target) -> Any:
-        return None
-
-    def _problems(self, target: Target, resamples: Resamples) -> list[BinaryProblem]:
+    def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers."""
         if target.classes is not None:
-            return one_against_rest(target, resamples)
-        return [BinaryProblem(target.values, 0, np.ones(len(resamples.seeds), dtype=bool))]
+            return one_against_rest(target, counts)
+        return [BinaryProblem(target.values, 0, np.ones(len(counts), dtype=bool))]
 
     def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
         family: Any = "linear" if target.classes is None else "logistic"
@@ -179,11 +173,11 @@ class Solution(NamedTuple):
     intercept: float
 
 
-def take_solution(paths: Paths, resample: int, place: int, code: int) -> Solution:
-    """The solution of a resample at the lambda of this place on its path."""
-    at = resample * paths.lambdas.shape[1] + place
+def take_solution(paths: Paths, resample: int, step: int, code: int) -> Solution:
+    """The solution of a resample at this step of its path."""
+    at = resample * paths.lambdas.shape[1] + step
     part = slice(paths.indptr[at], paths.indptr[at + 1])
-    return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[resample, place]))
+    return Solution(code, paths.indices[part], paths.coefficients[part], float(paths.intercepts[resample, step]))
 
 
 def make_preference(
@@ -228,19 +222,12 @@ def make_path_preferences(
     known = {} if target.classes is None else {"classes_": target.classes[target.present(counts)]}
     kind: Any = LinearRegressor if numbers else LinearClassifier
     preferences = []
-    for place, (begin, end) in enumerate(pairwise(ends)):
+    for step, (begin, end) in enumerate(pairwise(ends)):
         columns = indices[begin:end]
-        model = kind.of_finite(columns, coefficients[:, begin:end], intercepts[place : place + 1], **known)
-        extras = {"penalty_strength_": penalty_strengths[place], **known, "model_": model}
+        model = kind.of_finite(columns, coefficients[:, begin:end], intercepts[step : step + 1], **known)
+        extras = {"penalty_strength_": penalty_strengths[step], **known, "model_": model}
         preferences.append(Preference("subset", columns, model, extras))
     return preferences
-
-
-def order_by_entry(steps: Floats, weights: Floats, entered: NDArray[np.bool_], turns: NDArray[np.int32]) -> Preference:
-    """The order of entry, features of one step by weight, then by turn; those that never enter share the last rank."""
-    columns = np.flatnonzero(entered)
-    order = columns[np.lexsort((turns[columns], -weights[columns], steps[columns]))]
-    return Ordered(order, entered, {"n_entered_": columns.size})
 
 
 def note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) -> None:
@@ -248,20 +235,15 @@ def note_entries(paths: Paths, resample: int, steps: Floats, weights: Floats) ->
     n = paths.lambdas.shape[1]
     ends = paths.indptr[resample * n : (resample + 1) * n + 1]
     columns, first = np.unique(paths.indices[ends[0] : ends[-1]], return_index=True)
-    places = np.searchsorted(ends[1:] - ends[0], first, side="right")
+    entered = np.searchsorted(ends[1:] - ends[0], first, side="right")
     sizes = np.abs(paths.standardized[ends[0] + first])
-    new, same = steps[columns] > places, steps[columns] == places  # the latter by another problem
-    weights[columns[new]], steps[columns[new]] = sizes[new], places[new]
+    new, same = steps[columns] > entered, steps[columns] == entered  # the latter by another problem
+    weights[columns[new]], steps[columns[new]] = sizes[new], entered[new]
     weights[columns[same]] = np.maximum(weights[columns[same]], sizes[same])
 
 
-def held_out_loss(predictors: Floats, y: Floats, numbers: bool) -> Floats:
-    """Half the squared error, or the logistic loss."""
-    return (predictors - y) ** 2 / 2 if numbers else np.logaddexp(0, -y * predictors)
-
-
 def choose_strength(losses: Floats, weights: Floats, rule: str) -> int:
-    """Place of the strength of least mean loss, or of the largest one within a standard error; strengths fall."""
+    """Step of the strength of least mean loss, or of the largest one within a standard error; strengths fall."""
     share = weights / weights.sum()
     mean = share @ losses
     best = int(mean.argmin())
@@ -280,7 +262,7 @@ def is_number_of_folds(cv: Any) -> bool:
     return True
 
 
-class ElasticNetPath(ElasticNetBase, FitsTogether):
+class ElasticNetPath(ElasticNetBase):
     r"""Lasso or elastic net: select the features with a weight, for classes (logistic) or numbers (linear).
 
     Select at a ``penalty_strength``, or the first ``n_features`` that enter the path as the penalty falls. More than
@@ -382,106 +364,91 @@ class ElasticNetPath(ElasticNetBase, FitsTogether):
             return min(10, n_features)
         return super()._wanted_size(n_features)
 
-    def _preferences_by_resample(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Preference | Exception]]:
-        return self._follow_paths(selectors, X, target, resamples, stop_at=None)
-
-    def _preferences_to_cut(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, resamples: Resamples
-    ) -> Sequence[Sequence[Preference | Exception]]:
-        """The order of entry until as many features as the largest size have entered, by any of the problems."""
-        sizes = [selector.n_features for selector in selectors if selector.penalty_strength is None]
-        known = all(size is None or isinstance(size, (int, np.integer)) for size in sizes)
-        largest = max((10 if size is None else int(size) for size in sizes), default=0) if known else None
-        return self._follow_paths(selectors, X, target, resamples, stop_at=largest)
-
-    def _follow_paths(
-        self, selectors: Sequence[Self], X: Floats, target: Target, resamples: Resamples, *, stop_at: int | None
-    ) -> Sequence[Sequence[Preference | Exception]]:
-        for selector in selectors:
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        for selector in batch.selectors:
             if selector.penalty_strength is not None and selector.n_features is not None:
                 raise ValueError(
                     f"Expected penalty_strength or n_features, got both ({selector.penalty_strength} and "
                     f"{selector.n_features}); give one."
                 )
-        given = [None if each.penalty_strength is None else float(each.penalty_strength) for each in selectors]
-        strengths = sorted({strength for strength in given if strength is not None}, reverse=True)
-        places = {strength: place for place, strength in enumerate(strengths)}
-        selected = self._select_at(strengths, X, target, resamples) if strengths else []
-        ranked = self._rank_by_entry(X, target, resamples, stop_at) if None in given else []
+        strengths = [
+            None if selector.penalty_strength is None else float(selector.penalty_strength)
+            for selector in batch.selectors
+        ]
+        path = sorted({strength for strength in strengths if strength is not None}, reverse=True)
+        step_of = {strength: step for step, strength in enumerate(path)}
+        exchanges = [exchange_copies(batch.X, counts, self._tie_seed(seed)) for counts, seed in batch.resamples]
+        selected = self._select_at(path, batch, exchanges) if path else []
+        ranked = self._rank_by_entry(batch, exchanges) if None in strengths else []
         return [
-            [ranked[resample] if strength is None else selected[resample][places[strength]] for strength in given]
-            for resample in range(len(resamples.seeds))
+            [ranked[resample] if strength is None else selected[resample][step_of[strength]] for strength in strengths]
+            for resample in range(len(batch))
         ]
 
     def _select_at(
-        self, penalty_strengths: list[float], X: Floats, target: Target, resamples: Resamples
+        self, path: list[float], batch: Batch, exchanges: Sequence[Exchange | None]
     ) -> list[list[Preference]]:
         """Resamples × penalty strengths: the features with a weight."""
-        parts: list[list[tuple[Paths, int, int]]] = [[] for _ in resamples.seeds]
-        for problem in self._problems(target, resamples):
-            numbers = np.flatnonzero(problem.resamples)
-            paths = self._paths(X, target, problem, resamples.counts[numbers], lambdas=penalty_strengths)
-            for row, resample in enumerate(numbers):
+        parts: list[list[tuple[Paths, int, int]]] = [[] for _ in exchanges]
+        for problem in self._problems(batch.target, batch.counts):
+            resamples = np.flatnonzero(problem.resamples)
+            paths = self._paths(batch.X, batch.target, problem, batch.counts[resamples], lambdas=path)
+            for row, resample in enumerate(resamples):
                 parts[resample].append((paths, row, problem.code))
-        return [
-            self._select_along(own, target, counts, penalty_strengths, exchange)
-            for own, counts, exchange in zip(parts, resamples.counts, self._exchanges(X, resamples), strict=True)
-        ]
+        selected = []
+        for solved, counts, exchange in zip(parts, batch.counts, exchanges, strict=True):
+            preferences = None
+            if len(solved) == 1 and exchange is None:
+                preferences = make_path_preferences(*solved[0][:2], batch.target, counts, path)
+            if preferences is None:
+                preferences = [
+                    make_preference(
+                        [take_solution(paths, row, step, code) for paths, row, code in solved],
+                        batch.target, counts, strength, exchange,
+                    )
+                    for step, strength in enumerate(path)
+                ]  # fmt: skip
+            selected.append(preferences)
+        return selected
 
-    def _select_along(
-        self,
-        parts: list[tuple[Paths, int, int]],
-        target: Target,
-        counts: Ints,
-        penalty_strengths: list[float],
-        exchange: Exchange | None,
-    ) -> list[Preference]:
-        """The features with a weight at each strength on a resample's paths, one for each of its problems."""
-        if len(parts) == 1 and exchange is None:
-            preferences = make_path_preferences(*parts[0][:2], target, counts, penalty_strengths)
-            if preferences is not None:
-                return preferences
-        return [
-            make_preference(
-                [take_solution(paths, row, place, code) for paths, row, code in parts],
-                target, counts, strength, exchange,
-            )
-            for place, strength in enumerate(penalty_strengths)
-        ]  # fmt: skip
+    def _rank_by_entry(self, batch: Batch, exchanges: Sequence[Exchange | None]) -> list[LazyRanking]:
+        """The order in which features enter each resample's path, by any of its problems.
 
-    def _exchanges(self, X: Floats, resamples: Resamples) -> list[Exchange | None]:
-        return [self._exchange(X, counts, seed) for counts, seed in zip(*resamples, strict=True)]
-
-    def _rank_by_entry(self, X: Floats, target: Target, resamples: Resamples, stop_at: int | None) -> list[Preference]:
-        """The order in which features enter each resample's path, by any of its problems."""
-        steps = np.full((len(resamples.seeds), X.shape[1]), self.n_penalty_strengths, dtype=np.float64)
+        Features of one step are ordered by weight, then by turn; those that never enter share the last rank. If the
+        order will be cut, paths end where as many features as the largest size have entered.
+        """
+        stop_at = None
+        if batch.cut:
+            sizes = [selector.n_features for selector in batch.selectors if selector.penalty_strength is None]
+            if all(size is None or isinstance(size, (int, np.integer)) for size in sizes):
+                stop_at = max(10 if size is None else int(size) for size in sizes)
+        steps = np.full((len(batch), batch.n_features), self.n_penalty_strengths, dtype=np.float64)
         weights = np.zeros_like(steps)
-        for problem in self._problems(target, resamples):
-            for resample, paths, row in self._solve_paths(X, target, problem, resamples.counts, stop_at):
+        for problem in self._problems(batch.target, batch.counts):
+            for resample, paths, row in self._solve_paths(batch, problem, stop_at):
                 note_entries(paths, row, steps[resample], weights[resample])
-        for resample, exchange in enumerate(self._exchanges(X, resamples)):
+        turns = np.broadcast_to(self._tie_orders(batch.seeds, batch.n_features), steps.shape)
+        ranked = []
+        for step, weight, turn, exchange in zip(steps, weights, turns, exchanges, strict=True):
             if exchange is not None:
-                steps[resample], weights[resample] = exchange.entries(steps[resample], weights[resample])
-        turns = np.broadcast_to(self._tie_orders(resamples.seeds, X.shape[1]), steps.shape)
-        return [
-            order_by_entry(step, weight, step < self.n_penalty_strengths, turn)
-            for step, weight, turn in zip(steps, weights, turns, strict=True)
-        ]
+                step, weight = exchange.entries(step, weight)
+            columns = np.flatnonzero(step < self.n_penalty_strengths)
+            order = columns[np.lexsort((turn[columns], -weight[columns], step[columns]))]
+            ranked.append(LazyRanking(order, step < self.n_penalty_strengths, {"n_entered_": columns.size}))
+        return ranked
 
     def _solve_paths(
-        self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, stop_at: int | None
+        self, batch: Batch, problem: BinaryProblem, stop_at: int | None
     ) -> Iterator[tuple[int, Paths, int]]:
         """Yield each resample of a problem, its path, and its row there; none if no column varies with the target."""
-        numbers = np.flatnonzero(problem.resamples)
+        resamples = np.flatnonzero(problem.resamples)
         try:
-            paths = self._paths(X, target, problem, counts[numbers], stop_at=stop_at)
-            yield from ((int(resample), paths, row) for row, resample in enumerate(numbers))
+            paths = self._paths(batch.X, batch.target, problem, batch.counts[resamples], stop_at=stop_at)
+            yield from ((int(resample), paths, row) for row, resample in enumerate(resamples))
         except NothingVariesError:
-            for resample in numbers if numbers.size > 1 else ():
-                single = problem._replace(resamples=np.arange(len(counts)) == resample)
-                yield from self._solve_paths(X, target, single, counts, stop_at)
+            for resample in resamples if resamples.size > 1 else ():
+                single = problem._replace(resamples=np.arange(len(batch)) == resample)
+                yield from self._solve_paths(batch, single, stop_at)
 
 
 class ElasticNetCV(TakesGroups, ElasticNetBase):
@@ -572,33 +539,43 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         self.cv, self.rule, self.l1_ratio, self.n_penalty_strengths = cv, rule, l1_ratio, n_penalty_strengths
         self.min_penalty_ratio, self.model, self.random_state = min_penalty_ratio, model, random_state
 
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints:
-        check_copies(self.copies, groups)
-        return order_rows(X, target) if groups is None else groups
+    def share(self, data: Data) -> Ints:
+        check_copies(self.copies, data.groups)
+        return order_rows(data.X, data.target) if data.groups is None else data.groups
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
-
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference]:
-        for selector in selectors:
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        for selector in batch.selectors:
             if selector.rule not in ("min", "1se"):
                 raise ValueError(f"Expected rule='min' or '1se', got {selector.rule!r}.")
-        splits = self._inner_splits(shared, X, target, counts, seed)
-        problems = self._problems(target, Resamples(counts[None], [seed]))
-        penalty_strengths = self._penalty_strengths(X, target, problems, counts)
-        if penalty_strengths is None:
-            return [self._empty(X, target, problems, counts)] * len(selectors)
-        losses, weights = self._losses(X, target, problems, splits, penalty_strengths)
-        exchange = self._exchange(X, counts, seed)
-        places = [choose_strength(losses, weights, selector.rule) for selector in selectors]
+        return [self._choose(batch, shared, counts, seed) for counts, seed in batch.resamples]
+
+    def _choose(self, batch: Batch, order: Ints, counts: Ints, seed: int | None) -> list[Preference]:
+        """What each setting selects of one resample, at the strength that it chooses."""
+        X, target = batch.X, batch.target
+        if is_number_of_folds(self.cv):
+            splits = deal_folds(order, target, counts, self.cv, self.copies, seed)
+        else:
+            rows, given = np.arange(counts.size), check_cv(self.cv).split(X, target.values)
+            splits = [InnerSplit(*(np.where(np.isin(rows, part), counts, 0) for part in split)) for split in given]
+        problems = self._problems(target, counts[None])
+        paths = []
+        for problem in problems:
+            with suppress(NothingVariesError):
+                paths.append(self._paths(X, target, problem, counts[None]).lambdas[0])
+        if not paths:  # no feature at any strength, and intercepts alone
+            solutions = self._solutions(X, target, problems, counts, [1.0])
+            empty = make_preference(solutions, target, counts, np.inf)
+            return [replace(empty, note="no feature varies with the target")] * len(batch.selectors)
+        strengths = max(paths, key=lambda path: path[0])  # of the problem whose path begins first
+        losses, weights = self._losses(X, target, problems, splits, strengths)
+        exchange = exchange_copies(X, counts, self._tie_seed(seed))
+        chosen = [choose_strength(losses, weights, selector.rule) for selector in batch.selectors]
         return [
             make_preference(
-                self._solutions(X, target, problems, counts, penalty_strengths[: place + 1]), target, counts,
-                float(penalty_strengths[place]), exchange,
+                self._solutions(X, target, problems, counts, strengths[: step + 1]), target, counts,
+                float(strengths[step]), exchange,
             )
-            for place in places
+            for step in chosen
         ]  # fmt: skip
 
     def _solutions(
@@ -611,33 +588,9 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
             solutions.append(take_solution(path, 0, path.lambdas.shape[1] - 1, problem.code))
         return solutions
 
-    def _penalty_strengths(
-        self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints
-    ) -> Floats | None:
-        """The path of the problem that begins first; None if no column varies with the target."""
-        paths = []
-        for problem in problems:
-            with suppress(NothingVariesError):
-                paths.append(self._paths(X, target, problem, counts[None]).lambdas[0])
-        return max(paths, key=lambda path: path[0], default=None)
-
-    def _empty(self, X: Floats, target: Target, problems: Sequence[BinaryProblem], counts: Ints) -> Preference:
-        """The preference where no column varies with the target: no feature at any lambda, and intercepts alone."""
-        solutions = self._solutions(X, target, problems, counts, [1.0])
-        return replace(make_preference(solutions, target, counts, np.inf), note="no feature varies with the target")
-
-    def _inner_splits(
-        self, order: Ints, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[InnerSplit]:
-        """What to train on and what to hold out, for each fold."""
-        if is_number_of_folds(self.cv):
-            return deal_folds(order, target, counts, self.cv, self.copies, seed)
-        rows, splits = np.arange(counts.size), check_cv(self.cv).split(X, target.values)
-        return [InnerSplit(*(np.where(np.isin(rows, part), counts, 0) for part in split)) for split in splits]
-
     def prepare(
         self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
-    ) -> dict[Key, Any]:
+    ) -> SharedBySetting:
         for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
             if not is_number_of_folds(cv):
                 raise ValueError(
@@ -662,8 +615,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
             assert paths.predictors is not None
             for fold, counts in enumerate(held_out):
                 test = np.flatnonzero(counts)
-                row_losses = held_out_loss(
-                    paths.predictors[fold][:, test], problem.labels[test], target.classes is None
-                )
+                predicted, y = paths.predictors[fold][:, test], problem.labels[test]
+                row_losses = (predicted - y) ** 2 / 2 if target.classes is None else np.logaddexp(0, -y * predicted)
                 losses[fold] += row_losses @ counts[test] / counts[test].sum()
         return losses, held_out.sum(axis=1).astype(np.float64)

@@ -1,8 +1,7 @@
-"""Filters by the mean and scatter of each class: variance, F value, signal-to-noise ratio."""
+"""Filters: features weighed by class means and scatter, by information, or by near rows; and a random baseline."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +18,34 @@ from holdfast.kernels.information import (
     uncertainty,
 )
 from holdfast.kernels.neighbors import Ranges, shared_ranges, split_ranges, weigh_features
-from holdfast.selection import Selection
-from holdfast.selectors.base import ROUNDING, Filter, Floats, Ints, Mask, Preference, Selector, Target, Ties, learned_on
+from holdfast.selectors.base import (
+    ROUNDING,
+    Batch,
+    Data,
+    Filter,
+    Floats,
+    Mask,
+    Preference,
+    Ranked,
+    Selector,
+    Target,
+    Ties,
+    check_whole,
+    learned_on,
+)
 
 
 class _Moments(Filter):
     """A filter by the mean and scatter of each class."""
 
-    def _shared(self, X: Floats, target: Target) -> moments_of.Centered:
-        return moments_of.centered(X, target.values)
+    def share(self, data: Data) -> moments_of.Centered:
+        return moments_of.centered(data.X, data.target.values)
 
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        return self._formula(moments_of.class_moments(shared, counts))
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        return np.array([self._formula(moments_of.class_moments(shared, counts)) for counts in batch.counts])
 
-    @abstractmethod
-    def _formula(self, moments: moments_of.Moments) -> Floats:
-        """Weights from the moments of the classes."""
+    _formula: Callable[[moments_of.Moments], Floats]
+    """Weights from the moments of the classes."""
 
 
 class Variance(_Moments):
@@ -91,11 +102,10 @@ class Variance(_Moments):
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
 
-    def _shared(self, X: Floats, target: Target) -> moments_of.Centered:
-        return moments_of.centered(X, np.zeros(len(X)))
+    def share(self, data: Data) -> moments_of.Centered:
+        return moments_of.centered(data.X, np.zeros(len(data.X)))
 
-    def _formula(self, moments: moments_of.Moments) -> Floats:
-        return moments_of.variance(moments)
+    _formula = staticmethod(moments_of.variance)
 
 
 class AnovaF(_Moments):
@@ -153,8 +163,7 @@ class AnovaF(_Moments):
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     nothing: ClassVar[float] = ROUNDING**2
 
-    def _formula(self, moments: moments_of.Moments) -> Floats:
-        return moments_of.anova_f(moments)
+    _formula = staticmethod(moments_of.anova_f)
 
 
 class Golub(_Moments):
@@ -211,8 +220,7 @@ class Golub(_Moments):
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
     nothing: ClassVar[float] = ROUNDING
 
-    def _formula(self, moments: moments_of.Moments) -> Floats:
-        return moments_of.golub(moments)
+    _formula = staticmethod(moments_of.golub)
 
 
 class GolubVariance(_Moments):
@@ -295,23 +303,18 @@ class GolubVariance(_Moments):
         super().__init__(n_features, ties=ties, random_state=random_state)
         self.lambda_v, self.units = lambda_v, units
 
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference | Exception]:
-        """One preference for each ``lambda_v``, all from the same moments."""
-        moments = moments_of.class_moments(shared, counts)
-        preferences: dict[float, Preference | Exception] = {}
-        for selector in sorted(selectors, key=lambda selector: selector.n_features, reverse=True):
-            if selector.lambda_v not in preferences:
-                preferences[selector.lambda_v] = selector._attempt(moments)
-        return [preferences[selector.lambda_v] for selector in selectors]
-
-    def _attempt(self, moments: moments_of.Moments) -> Preference | Exception:
-        """What a weight of the variance prefers, or why it cannot be used."""
-        try:
-            return self._weighed(self._formula(moments))
-        except ValueError as error:
-            return error
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        # one preference for each lambda_v, all from the same moments
+        moments = [moments_of.class_moments(shared, counts) for counts in batch.counts]
+        by_lambda: dict[float, list[Any]] = {}
+        for selector in batch.selectors:
+            if selector.lambda_v not in by_lambda:
+                try:
+                    weights = np.array([selector._formula(of_resample) for of_resample in moments])
+                    by_lambda[selector.lambda_v] = selector._rank_by(weights, batch)
+                except ValueError as error:
+                    by_lambda[selector.lambda_v] = [error] * len(batch)
+        return list(zip(*(by_lambda[selector.lambda_v] for selector in batch.selectors), strict=True))
 
     def _informative(self, weights: Floats) -> Mask:
         return weights > (ROUNDING if self.lambda_v == 0 else 0.0)
@@ -379,12 +382,14 @@ class InformationGain(Filter):
 
     uninformative: ClassVar[str | None] = "an information gain of 0"
 
-    def _shared(self, X: Floats, target: Target) -> Sorted:
-        return sort_columns(X)
+    def share(self, data: Data) -> Sorted:
+        return sort_columns(data.X)
 
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        codes = mdl_codes(shared, target.values, counts)
-        return information(make_sample(codes, counts), target.values)
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        weights, labels = np.empty((len(batch), batch.n_features)), batch.target.values
+        for row, counts in zip(weights, batch.counts, strict=True):
+            row[:] = information(make_sample(mdl_codes(shared, labels, counts), counts), labels)
+        return weights
 
 
 class SymmetricalUncertaintyFilter(Filter):
@@ -455,13 +460,16 @@ class SymmetricalUncertaintyFilter(Filter):
         super().__init__(n_features, ties=ties, random_state=random_state)
         self.n_bins, self.bins = n_bins, bins
 
-    def _shared(self, X: Floats, target: Target) -> NDArray[np.uint8] | None:
-        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
+    def share(self, data: Data) -> NDArray[np.uint8] | None:
+        return equal_width_codes(data.X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        rows = np.flatnonzero(counts)
-        codes = equal_width_codes(X, self.n_bins, rows) if shared is None else shared[:, rows]
-        return uncertainty(make_sample(codes, counts[rows]), target.values[rows])
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        weights = np.empty((len(batch), batch.n_features))
+        for row, counts in zip(weights, batch.counts, strict=True):
+            drawn = np.flatnonzero(counts)
+            codes = equal_width_codes(batch.X, self.n_bins, drawn) if shared is None else shared[:, drawn]
+            row[:] = uncertainty(make_sample(codes, counts[drawn]), batch.target.values[drawn])
+        return weights
 
 
 class ReliefF(Filter):
@@ -546,14 +554,16 @@ class ReliefF(Filter):
     def _informative(self, weights: Floats) -> Mask:
         return np.abs(weights) > ROUNDING
 
-    def _shared(self, X: Floats, target: Target) -> Ranges | None:
-        return shared_ranges(X) if learned_on("ranges", self.ranges) == "full" else None
+    def share(self, data: Data) -> Ranges | None:
+        return shared_ranges(data.X) if learned_on("ranges", self.ranges) == "full" else None
 
-    def _weights(self, shared: Any, X: Floats, target: Target, counts: Ints) -> Floats:
-        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f"Expected n_neighbors to be a whole number of at least 1, got {self.n_neighbors!r}.")
-        ranges = split_ranges(X, counts) if shared is None else shared
-        return weigh_features(ranges, target.values, counts, self.n_neighbors)
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        check_whole("n_neighbors", self.n_neighbors, 1)
+        weights = np.empty((len(batch), batch.n_features))
+        for row, counts in zip(weights, batch.counts, strict=True):
+            ranges = split_ranges(batch.X, counts) if shared is None else shared
+            row[:] = weigh_features(ranges, batch.target.values, counts, self.n_neighbors)
+        return weights
 
 
 class RandomSelector(Selector):
@@ -602,22 +612,11 @@ class RandomSelector(Selector):
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
 
-    def _shared(self, X: Floats, target: Target) -> None:
-        return None
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        return [[selector._draw(seed, batch.n_features) for selector in batch.selectors] for seed in batch.seeds]
 
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference]:
-        return [selector._preference(shared, X, target, counts, seed) for selector in selectors]
-
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        rng = np.random.default_rng(seed)
-        d = X.shape[1]
-        size = int(rng.integers(1, d + 1)) if self.n_features is None else self._wanted_size(d)
-        order = rng.permutation(d)[:size]
-        return Preference("subset", np.sort(order), extras={"order_": order})
-
-    def _cut_to_size(self, preference: Preference, n_features: int, seed: int | None) -> Selection:
-        assert preference.extras is not None
-        order = preference.extras["order_"]
-        return Selection.subset(order) if self.n_features is None else Selection.first(order)
+    def _draw(self, seed: int | None, n_features: int) -> Preference:
+        rng, any_size = np.random.default_rng(seed), self.n_features is None
+        size = int(rng.integers(1, n_features + 1)) if any_size else self._wanted_size(n_features)
+        order = rng.permutation(n_features)[:size]
+        return Preference("subset", np.sort(order), extras={"order_": order}, order=None if any_size else order)

@@ -83,15 +83,6 @@ class LinearClassifier(ClassifierMixin, LinearRule):
         super().__init__(columns, coef, intercept)
         self.classes_ = classes
 
-    @classmethod
-    def trusted(
-        cls, columns: NDArray[Any], coef: Floats, intercept: Floats, classes: NDArray[Any]
-    ) -> "LinearClassifier":
-        """Make a classifier of weights in two dimensions, intercepts in one, that are known to be finite."""
-        model = cls.__new__(cls)
-        model.columns, model.coef, model.intercept, model.classes_ = columns, coef, intercept, classes
-        return model
-
     def decision_function(self, X: Any) -> Floats:
         """Values that decide."""
         return self.values(X)
@@ -119,10 +110,6 @@ def probabilities(values: Floats) -> Floats:
     return np.where(total > 0, separate / np.where(total > 0, total, 1), softmax(values, axis=1))
 
 
-def _has_model(selector: Any) -> bool:
-    return selector._predicts()
-
-
 class Predicts:
     """Makes a selector predict by the model that it fitted, ``model_``."""
 
@@ -136,7 +123,7 @@ class Predicts:
         check_is_fitted(self, "support_")
         return validate_data(self, X, dtype=np.float64, reset=False)
 
-    @available_if(_has_model)
+    @available_if(lambda selector: selector._predicts())
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the model on the selected features.
 
@@ -150,10 +137,9 @@ class Predicts:
         ndarray
             One class or number per row.
         """
-        rows = self._rows(X)
-        return self.model_.predict(rows)
+        return self.model_.predict(self._rows(X))
 
-    @available_if(_has_model)
+    @available_if(lambda selector: selector._predicts())
     def decision_function(self, X: Any) -> Floats:
         """Return the values by which the model on the selected features decides; for classes.
 
@@ -167,10 +153,9 @@ class Predicts:
         ndarray
             One value per row; for more than two classes, one column per class.
         """
-        rows = self._rows(X)
-        return self.model_.decision_function(rows)
+        return self.model_.decision_function(self._rows(X))
 
-    @available_if(_has_model)
+    @available_if(lambda selector: selector._predicts())
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes by the model on the selected features; for classes.
 
@@ -184,8 +169,7 @@ class Predicts:
         ndarray
             One column per class.
         """
-        rows = self._rows(X)
-        return self.model_.predict_proba(rows)
+        return self.model_.predict_proba(self._rows(X))
 
 
 def predict_rules(

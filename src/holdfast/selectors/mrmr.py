@@ -1,7 +1,7 @@
 """Minimum redundancy, maximum relevance."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,12 @@ from holdfast.kernels.information import (
 from holdfast.resampling import Bootstrap, Perturbation
 from holdfast.selection import tie_order
 from holdfast.selectors.base import (
+    Batch,
+    Data,
     Floats,
     Ints,
-    Mask,
-    Ordered,
-    Preference,
+    LazyRanking,
+    Ranked,
     Selector,
     Target,
     Ties,
@@ -132,10 +133,10 @@ class MRMR(Selector):
         self.n_features, self.scheme, self.alpha, self.n_bins, self.bins = n_features, scheme, alpha, n_bins, bins
         self.ties, self.relevant_only, self.random_state = ties, relevant_only, random_state
 
-    def _shared(self, X: Floats, target: Target) -> Codes | None:
+    def share(self, data: Data) -> Codes | None:
         if self.n_bins is None:
-            return given_codes(X)
-        return equal_width_codes(X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
+            return given_codes(data.X)
+        return equal_width_codes(data.X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
 
     def _sample(self, shared: Codes | None, X: Floats, target: Target, counts: Ints) -> tuple[Sample, Ints]:
         """Codes and classes of the rows that count."""
@@ -147,27 +148,27 @@ class MRMR(Selector):
             codes = shared[:, rows]
         return make_sample(codes, counts[rows]), target.values[rows]
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        return self._preferences_by_setting([self], shared, X, target, counts, seed)[0]
-
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference]:
-        alphas = sorted({float(selector.alpha) for selector in selectors})
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        alphas = sorted({float(selector.alpha) for selector in batch.selectors})
         if self.scheme == "mid_alpha" and not 0 <= alphas[0] <= alphas[-1] <= 1:
             raise ValueError(f"Expected alpha from 0 to 1, got {alphas[0] if alphas[0] < 0 else alphas[-1]:g}.")
-        longest = max(1, *(selector._wanted_size(X.shape[1]) for selector in selectors))
-        sample, labels = self._sample(shared, X, target, counts)
-        relevance, turns = information(sample, labels), tie_order(X.shape[1], self._tie_seed(seed))
-        paths = selection_path(
-            sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance, tie_order=turns,
-            relevant_only=self.relevant_only,
-        )  # fmt: skip
-        eligible = relevance > 0 if self.relevant_only else np.ones(relevance.size, dtype=bool)
-        preferences = [_make_preference(*path, informative=eligible) for path in zip(*paths, strict=True)]
-        if len(preferences) == 1:
-            return preferences * len(selectors)
-        return [preferences[alphas.index(float(selector.alpha))] for selector in selectors]
+        longest = max(1, *(selector._wanted_size(batch.n_features) for selector in batch.selectors))
+        ranked = []
+        for counts, seed in batch.resamples:
+            sample, labels = self._sample(shared, batch.X, batch.target, counts)
+            relevance = information(sample, labels)
+            paths = selection_path(
+                sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance,
+                tie_order=tie_order(batch.n_features, self._tie_seed(seed)), relevant_only=self.relevant_only,
+            )  # fmt: skip
+            eligible = relevance > 0 if self.relevant_only else np.ones(relevance.size, dtype=bool)
+            by_path = [
+                LazyRanking(order, eligible, {"order_": order, "relevance_": relevances, "redundancy_": redundancies})
+                for order, relevances, redundancies in zip(*paths, strict=True)
+            ]
+            one = len(by_path) == 1  # other schemes know no alpha
+            ranked.append([by_path[0 if one else alphas.index(float(each.alpha))] for each in batch.selectors])
+        return ranked
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Return relevance and mean redundancy at each step along an order of columns.
@@ -190,15 +191,8 @@ class MRMR(Selector):
         """
         X, y = validate_data(self, X, plain_target(y), dtype=np.float64, reset=False)
         counts, target = whole_counts(sample_weight, X.shape[0]), self._target(y)
-        return score_path(*self._sample(self._shared(X, target), X, target, counts), order)
-
-
-def _make_preference(order: Ints, relevance: Floats, redundancy: Floats, *, informative: Mask) -> Preference:
-    extras = {"order_": order, "relevance_": relevance, "redundancy_": redundancy}
-    return Ordered(order, informative, extras)
-
-
-COLUMNS = ["resample", "step", "feature", "relevance", "redundancy", "difference", "quotient"]
+        shared = self.share(Data(X, target, None, [{}], [self]))
+        return score_path(*self._sample(shared, X, target, counts), order)
 
 
 def mrmr_terms(
@@ -271,12 +265,9 @@ def mrmr_terms(
         if split.change is not None:
             raise ValueError("Expected a perturbation that resamples rows, got one that changes values or labels.")
         V, W = fitted.score_path(X, y, columns, sample_weight=split.weights(len(y)))
-        tables.append(pd.DataFrame({"resample": split.label, "feature": features, **_criteria(V, W)}))
-    return pd.concat(tables, ignore_index=True)[COLUMNS]
-
-
-def _criteria(V: Floats, W: Floats) -> dict[str, Any]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = np.where(W > 0, V / W, np.where(V > 0, np.inf, 0.0))
-    steps = np.arange(1, V.size + 1)
-    return {"step": steps, "relevance": V, "redundancy": W, "difference": V - W, "quotient": quotient}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotient = np.where(W > 0, V / W, np.where(V > 0, np.inf, 0.0))
+        terms = {"relevance": V, "redundancy": W, "difference": V - W, "quotient": quotient}
+        steps = np.arange(1, V.size + 1)
+        tables.append(pd.DataFrame({"resample": split.label, "step": steps, "feature": features, **terms}))
+    return pd.concat(tables, ignore_index=True)

@@ -1,40 +1,33 @@
 """A filter before another selector, inside every split, with all settings of that selector fitted together."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from holdfast.declared import About
-from holdfast.kernels.tolerances import check_magnitude
-from holdfast.resampling import Split
+from holdfast.preferences import Kind
 from holdfast.selection import Selection
 from holdfast.selectors.base import (
-    Floats,
+    Batch,
+    Data,
+    FitResult,
     Ints,
-    Key,
-    Preference,
-    Resamples,
+    Ranked,
     Selector,
     Setting,
-    SettingGroup,
+    SharedBySetting,
     TakesGroups,
-    Target,
-    group_settings,
     learned_on,
-    make_key,
-    row_groups,
-    select_for_group,
 )
 from holdfast.selectors.filters import Variance
 from holdfast.selectors.models import LinearRule, Predicts
 from holdfast.selectors.wrapping import Wrapper
 
-Results = list[list[Selection | Exception]]
 SEEN = "the prefilter looked at all rows, held-out ones too"
 
 
@@ -90,7 +83,9 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
         methods="selection among the best features of a filter",
     )
 
+    shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "base__")
     uninformative: ClassVar[str | None] = "no information for the base, or left out by the filter"
+    _fits_cut: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -107,215 +102,159 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
         return isinstance(self.base, Predicts) and self.base._predicts()
 
     def _checked_base(self) -> Any:
-        for name, selector in (("base", self.base), ("filter", self._own_filter())):
+        filter_ = self._checked_filter()
+        for name, selector in (("base", self.base), ("filter", filter_)):
             if not isinstance(selector, Selector) or isinstance(selector, Prefiltered):
                 raise ValueError(
                     f"Expected a selector of holdfast as {name}, got {selector!r}; other estimators go into a Pipeline."
                 )
-        if "n_features" not in self._own_filter().get_params(deep=False):
+        if "n_features" not in filter_.get_params(deep=False):
             raise ValueError(f"Expected a filter with a number of features, such as AnovaF(1000), got {self.filter!r}.")
-        if learned_on("on", self.on) == "full" and not isinstance(self._own_filter(), Variance):
+        if learned_on("on", self.on) == "full" and not isinstance(filter_, Variance):
             raise ValueError(
                 f"Expected on='split', got 'full' with {self.filter!r}, which would see the target of held-out rows; "
                 "filter by Variance, or in every split."
             )
         return self.base
 
-    def _own_filter(self) -> Any:
+    def _checked_filter(self) -> Any:
         return Variance(1000) if self.filter is None else self.filter
 
     def _own_seed(self) -> int | None:
         seed = super()._own_seed()
         return clone(self._checked_base())._own_seed() if seed is None else seed
 
-    # One fit
+    def _base_settings(self, data: Data) -> list[Setting]:
+        """The settings of the base: those of a part of this name, and its number of features."""
+        settings = []
+        for setting, selector in zip(data.settings, data.selectors, strict=True):
+            own = {name.removeprefix("base__"): setting[name] for name in setting if name.startswith("base__")}
+            sized = {} if selector.n_features is None else {"n_features": selector.n_features}
+            settings.append({**sized, **own})
+        return settings
 
-    def _shared(self, X: Floats, target: Target) -> None:
-        return None
-
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints | None:
-        return groups
-
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        setting = self._base_setting({})
-        cut = self._prepare_cut(X, target.values, [setting], shared)
-        results = self._select_cut(cut, X, target.values, Resamples(counts[None], [seed]), [setting], cut=True)
-        ((selection,),) = cast(list[list[Selection | Exception]], list(results))
-        if isinstance(selection, Exception):
-            raise selection
-        filtered = np.zeros(X.shape[1], dtype=bool)
-        filtered[self._filter_columns(cut, X, target.values, Resamples(counts[None], [seed]))[0].values] = True
-        extras: dict[str, Any] = {"filtered_": filtered}
-        if selection.order is not None:
-            extras["order_"] = selection.order
-        if selection.model is not None:
-            extras["model_"] = selection.model
-            extras |= {"classes_": selection.model.classes_} if hasattr(selection.model, "classes_") else {}
-        note = "\n".join(line for line in selection.note.split("\n") if line.startswith("fewer features"))
-        return Preference("subset", selection.values, selection.model, extras, note=note)
-
-    # Many fits
-
-    def prepare(
-        self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
-    ) -> dict[Key, Any]:
-        check_magnitude(X)
-        numbered = row_groups(groups, len(X))
-        return {
-            key: selector._prepare_cut(X, y, base_settings, numbered)
-            for key, (selector, _, base_settings) in self._group_by_filter(settings).items()
-        }
-
-    def _select_many(
-        self,
-        shared: dict[Key, Any],
-        X: Floats,
-        y: NDArray[Any],
-        splits: Sequence[Split],
-        settings: Sequence[Setting],
-        *,
-        cut: bool,
-    ) -> Iterator[list[Selection | Exception]]:
-        counts = np.array([split.weights(X.shape[0]) for split in splits])
-        resamples = Resamples(counts, self._seed_resamples([split.seed for split in splits]))
-        groups = self._group_by_filter(settings)
-        results = [
-            selector._select_cut(shared[key], X, y, resamples, base_settings, cut=cut)
-            for key, (selector, _, base_settings) in groups.items()
-        ]
-        for of_groups in zip(*results, strict=True):
-            selections: dict[int, Selection | Exception] = {}
-            for (_, places, _), of_group in zip(groups.values(), of_groups, strict=True):
-                selections |= zip(places, of_group, strict=True)
-            yield [selections[place] for place in range(len(settings))]
-
-    def _group_by_filter(self, settings: Sequence[Setting]) -> dict[Key, tuple[Any, list[int], list[Setting]]]:
-        """Settings that differ in parameters of the base only: their selector, their places, the base's settings."""
-        groups: dict[Key, tuple[Any, list[int], list[Setting]]] = {}
-        for place, setting in enumerate(settings):
-            own = {name: setting[name] for name in sorted(setting) if not _is_of_base(name)}
-            key = make_key(own, own)
-            if key not in groups:
-                groups[key] = clone(self).set_params(**own), [], []
-            groups[key][1].append(place)
-            groups[key][2].append(groups[key][0]._base_setting(setting))
-        return groups
-
-    def _base_setting(self, setting: Setting) -> Setting:
-        own = {name.removeprefix("base__"): value for name, value in setting.items() if _is_of_base(name)}
-        return own if "n_features" in own or self.n_features is None else {**own, "n_features": self.n_features}
-
-    def _prepare_cut(self, X: Floats, y: NDArray[Any], base_settings: Sequence[Setting], groups: Ints | None) -> "Cut":
-        """What all resamples share; if the filter sees all rows, the columns that it leaves and the base's part too."""
-        base, filter_ = self._checked_base(), clone(self._own_filter())
-        prepared = filter_._shared_in_groups(X, filter_._target(y), groups)
+    def share(self, data: Data) -> "Shared":
+        base, filter_, y = self._checked_base(), clone(self._checked_filter()), data.target.values
+        prepared = filter_._prepare(SharedBySetting(data.groups), data.X, y, ALONE)
         if self.on == "split":
-            return Cut(prepared, groups)
-        columns = np.flatnonzero(filter_.fit(X, y).get_support())
-        cut = np.ascontiguousarray(X[:, columns])
-        return Cut(prepared, groups, columns, cut, _share(group_settings(base, base_settings), cut, y, groups))
+            return Shared(prepared)
+        columns = np.flatnonzero(filter_.fit(data.X, y).get_support())
+        cut = np.ascontiguousarray(data.X[:, columns])
+        of_base = base._prepare(SharedBySetting(data.groups), cut, y, self._base_settings(data))
+        return Shared(prepared, columns, cut, of_base)
 
-    def _filter_columns(self, shared: "Cut", X: Floats, y: NDArray[Any], resamples: Resamples) -> list[Any]:
-        """What the filter leaves of each resample, or the error that stopped it."""
-        if shared.columns is not None:
-            return [Selection.subset(shared.columns, note=SEEN)] * len(resamples.seeds)
-        (group,) = group_settings(self._own_filter(), [{}])
-        target = group.selectors[0]._target(y)
-        return [result[0] for result in select_for_group(group, shared.filter, X, target, resamples, cut=True)]
-
-    def _select_cut(
-        self,
-        shared: "Cut",
-        X: Floats,
-        y: NDArray[Any],
-        resamples: Resamples,
-        base_settings: Sequence[Setting],
-        *,
-        cut: bool,
-    ) -> Iterator[Sequence[Selection | Exception]]:
-        """Yield, for each resample, what each setting of the base selects of the features that the filter leaves."""
-        groups, left = (
-            group_settings(self._checked_base(), base_settings),
-            self._filter_columns(shared, X, y, resamples),
-        )
-        if shared.columns is not None and shared.columns.size:
-            together = _run_base(groups, shared.bases, shared.X, y, resamples, cut)
-        for number, passed in enumerate(left):
-            if isinstance(passed, Exception):
-                yield [passed] * len(base_settings)
-            elif not passed.values.size:
-                yield [Selection.subset([], note=passed.note)] * len(base_settings)
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        base, filter_, y = self._checked_base(), self._checked_filter(), batch.target.values
+        settings, d = self._base_settings(batch), batch.n_features
+        if shared.columns is None:
+            resamples = batch.counts, batch.seeds
+            filtered = [left for (left,) in filter_._select(shared.filter, batch.X, y, *resamples, ALONE, cut=True)]
+        else:
+            filtered = [Selection.subset(shared.columns, note=SEEN)] * len(batch)
+            if shared.columns.size:
+                together = list(
+                    base._select(shared.base, shared.X, y, batch.counts, batch.seeds, settings, cut=batch.cut)
+                )
+        known = SharedBySetting(batch.groups)  # its groups of settings serve every resample
+        ranked: list[Sequence[FitResult | Exception]] = []
+        for resample, (left, single) in enumerate(zip(filtered, batch, strict=True)):
+            if isinstance(left, Exception):
+                selections: list[Any] = [left] * len(settings)
+            elif not left.values.size:
+                selections = [Selection.subset([], note=left.note)] * len(settings)
+            elif shared.columns is not None:
+                selections = together[resample]
             else:
-                selections = together[number] if shared.columns is not None else self._run_alone(
-                    groups, passed.values, X, y, shared.groups, resamples.take([number]), cut
-                )  # fmt: skip
-                yield [
-                    selection if isinstance(selection, Exception) else _on_all_columns(selection, passed, X.shape[1])
-                    for selection in selections
+                selections = _select_among(base, known, left.values, single, settings)
+            ranked.append(
+                [
+                    chosen
+                    if isinstance(chosen, Exception)
+                    else FilteredSelection(_on_all_columns(chosen, left, d), left.values, d)
+                    for chosen in selections
                 ]
-
-    def _run_alone(
-        self,
-        groups: Sequence[SettingGroup],
-        columns: Ints,
-        X: Floats,
-        y: NDArray[Any],
-        row_groups: Ints | None,
-        resamples: Resamples,
-        cut: bool,
-    ) -> list[Selection | Exception]:
-        """What each setting of the base selects of a resample's own columns."""
-        own = np.ascontiguousarray(X[:, columns])
-        try:
-            return _run_base(groups, _share(groups, own, y, row_groups), own, y, resamples, cut)[0]
-        except Exception as error:
-            return [error] * sum(len(group.places) for group in groups)
+            )
+        return ranked
 
 
-class Cut(NamedTuple):
+ALONE: list[Setting] = [{}]
+
+
+class Shared(NamedTuple):
     """What all resamples share.
 
     Attributes
     ----------
     filter : object
         What the filter prepared.
-    groups : ndarray of int or None
-        The group of each row, if there are groups.
     columns : ndarray of int or None
         The columns that a filter of all rows leaves.
     X : ndarray or None
         The data in these columns.
-    bases : list
-        What each group of the base's settings prepared of them.
+    base : object
+        What the base prepared of them.
     """
 
     filter: Any
-    groups: Ints | None
     columns: Ints | None = None
     X: Any = None
-    bases: Sequence[Any] = ()
+    base: Any = None
 
 
-def _is_of_base(name: str) -> bool:
-    return name == "n_features" or name.startswith("base__")
+@dataclass(frozen=True, eq=False)
+class FilteredSelection(FitResult):
+    """What the base selects or orders, as a selection of all columns, and the columns that the filter left."""
+
+    chosen: Selection
+    filtered: Ints
+    n_features: int
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        """That of the selection."""
+        return self.chosen.kind
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Those of the selection."""
+        return self.chosen.values
+
+    @property
+    def extras(self) -> dict[str, Any]:
+        """Fitted attributes."""
+        mask = np.zeros(self.n_features, dtype=bool)
+        mask[self.filtered] = True
+        extras: dict[str, Any] = {"filtered_": mask}
+        if self.chosen.order is not None:
+            extras["order_"] = self.chosen.order
+        if self.chosen.model is not None:
+            extras["model_"] = self.chosen.model
+            extras |= {"classes_": self.chosen.model.classes_} if hasattr(self.chosen.model, "classes_") else {}
+        return extras
+
+    @property
+    def note(self) -> str:  # type: ignore[override]
+        """What a plain fit warns of."""
+        return "\n".join(line for line in self.chosen.note.split("\n") if line.startswith("fewer features"))
+
+    def selection(self) -> Selection:
+        return self.chosen
+
+    def subset(self) -> Selection:
+        return self.chosen
 
 
-def _share(groups: Sequence[SettingGroup], X: Floats, y: NDArray[Any], row_groups: Ints | None) -> list[Any]:
-    """What resamples share, for each group of the base's settings."""
-    target = groups[0].selectors[0]._target(y)
-    return [group.selectors[0]._shared_by_settings(group.selectors, X, target, row_groups) for group in groups]
-
-
-def _run_base(
-    groups: Sequence[SettingGroup], shared: Sequence[Any], X: Floats, y: NDArray[Any], resamples: Resamples, cut: bool
-) -> Results:
-    """Resamples × settings of the base."""
-    selections: list[dict[int, Selection | Exception]] = [{} for _ in resamples.seeds]
-    target = groups[0].selectors[0]._target(y)
-    for group, own in zip(groups, shared, strict=True):
-        for found, by_setting in zip(selections, select_for_group(group, own, X, target, resamples, cut), strict=True):
-            found |= zip(group.places, by_setting, strict=True)
-    return [[found[place] for place in range(len(found))] for found in selections]
+def _select_among(
+    base: Selector, known: SharedBySetting, columns: Ints, single: Batch, settings: Sequence[Setting]
+) -> list[Any]:
+    """What each setting of the base selects of a resample's columns."""
+    cut, y = np.ascontiguousarray(single.X[:, columns]), single.target.values
+    try:
+        shared = base._prepare(known, cut, y, settings)
+        (selections,) = base._select(shared, cut, y, single.counts, single.seeds, settings, cut=single.cut)
+    except Exception as error:
+        return [error] * len(settings)
+    return selections
 
 
 def _on_all_columns(selection: Selection, passed: Selection, n_features: int) -> Selection:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from holdfast.declared import About
 from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Floats, Ints, Preference, Selector, Setting, Target
+from holdfast.selectors.base import Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting, check_whole
 from holdfast.selectors.wrapping import (
     Copies,
     Halves,
@@ -30,10 +30,7 @@ from holdfast.selectors.wrapping import (
 Bound = Literal["mb", "unimodal", "r-concave"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 SLACK = 1e-9  # thresholds and numbers of resamples are decimal numbers to the user
-FLATTEST, STEEPEST = (
-    1e-12,
-    1e12,
-)  # slopes of r-concave distributions: flat, or all at 0, but for rounding
+FLATTEST, STEEPEST = 1e-12, 1e12  # slopes of r-concave distributions: flat, or all at 0, but for rounding
 
 
 def expected_false(threshold: float, q: float, n_features: int, *, bound: Bound, n_pairs: int) -> float:
@@ -171,12 +168,9 @@ def threshold_for(q: float, pfer: float, n_features: int, *, bound: Bound, n_pai
             return threshold
     else:
         grid = range(1, 2 * n_pairs + 1)
-        place = _first(
-            len(grid),
-            lambda at: _at_most(grid[at] / (2 * n_pairs), q, pfer, n_features, bound, n_pairs),
-        )
-        if place < len(grid):
-            return grid[place] / (2 * n_pairs)
+        index = _first(len(grid), lambda at: _at_most(grid[at] / (2 * n_pairs), q, pfer, n_features, bound, n_pairs))
+        if index < len(grid):
+            return grid[index] / (2 * n_pairs)
     least = expected_false(1.0, q, n_features, bound=bound, n_pairs=n_pairs)
     raise ValueError(
         f"Expected a pfer that some threshold can keep, got {pfer:g}: with q={q:g} of {n_features} features even a "
@@ -340,19 +334,13 @@ class StabilitySelection(ResamplingWrapper):
         copies: Copies = "together",
         random_state: Any = None,
     ) -> None:
-        self.base, self.threshold, self.q, self.pfer, self.penalty_strengths = (
-            base,
-            threshold,
-            q,
-            pfer,
-            penalty_strengths,
-        )
-        self.resampling, self.n_resamples, self.bound, self.random_state = resampling, n_resamples, bound, random_state
-        self.copies = copies
+        self.base, self.threshold, self.q, self.pfer = base, threshold, q, pfer
+        self.penalty_strengths, self.bound, self.copies = penalty_strengths, bound, copies
+        self.resampling, self.n_resamples, self.random_state = resampling, n_resamples, random_state
 
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Inner:
-        check_copies(self.copies, groups)
-        return super()._shared_in_groups(X, target, groups)
+    def share(self, data: Data) -> Inner:
+        check_copies(self.copies, data.groups)
+        return super().share(data)
 
     # What the base is asked
 
@@ -360,11 +348,9 @@ class StabilitySelection(ResamplingWrapper):
         """The settings of a path; none if the order of features is the path."""
         if self.penalty_strengths is None:
             return []
-        given = (
-            self.penalty_strengths
-            if isinstance(self.penalty_strengths, Mapping)
-            else {"penalty_strength": self.penalty_strengths}
-        )
+        given = self.penalty_strengths
+        if not isinstance(given, Mapping):
+            given = {"penalty_strength": given}
         if len(given) != 1:
             raise ValueError(f"Expected penalty_strengths of one parameter of the base, got {len(given)}.")
         ((name, values),) = given.items()
@@ -381,74 +367,56 @@ class StabilitySelection(ResamplingWrapper):
     def _base_settings(self) -> list[Setting]:
         return self._path() or [{}]
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        (preference,) = self._preferences_by_setting([self], shared, X, target, counts, seed)
-        if isinstance(preference, Exception):
-            raise preference
-        return preference
-
-    def _preferences_by_setting(
-        self, selectors: Sequence[Self], shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None
-    ) -> Sequence[Preference | Exception]:
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
-        splits = inner_splits(resampling, shared, counts, target.values, seed, self.copies)
-        d, theory = X.shape[1], Theory.of(resampling, splits, shared, counts)
-        if self.copies == "apart" and shared.n_units(np.flatnonzero(counts)) < counts.sum():
-            theory = replace(theory, reason="no error bound is known for halves that share copies of rows")
-        sizes = [attempt(selector._size, d, theory) for selector in selectors]
-        wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
-        counted = self._count_selections(shared, X, target, splits, list(wanted)) if wanted else {}
-        return [
-            size if isinstance(size, Exception) else attempt(selector._select_stable, counted[size], size, theory)
-            for selector, size in zip(selectors, sizes, strict=True)
-        ]
+        ranked = []
+        for counts, seed in batch.resamples:
+            splits = inner_splits(resampling, shared, counts, batch.target.values, seed, self.copies)
+            theory = Theory.of(resampling, splits, shared, counts)
+            if self.copies == "apart" and shared.n_units(np.flatnonzero(counts)) < counts.sum():
+                theory = replace(theory, reason="no error bound is known for halves that share copies of rows")
+            sizes = [attempt(selector._size, batch.n_features, theory) for selector in batch.selectors]
+            wanted = dict.fromkeys(size for size in sizes if not isinstance(size, Exception))
+            counted = self._count_selections(shared, batch, splits, list(wanted)) if wanted else {}
+            ranked.append(
+                [
+                    size if isinstance(size, Exception) else attempt(each._select_stable, counted[size], size, theory)
+                    for each, size in zip(batch.selectors, sizes, strict=True)
+                ]
+            )
+        return ranked
 
     def _count_selections(
-        self, shared: Any, X: Floats, target: Target, splits: Sequence[Split], sizes: Sequence[int | None]
+        self, shared: Inner, batch: Batch, splits: Sequence[Split], sizes: Sequence[int | None]
     ) -> dict[int | None, "SelectionCounts"]:
         """Count how often each feature is selected, at each penalty strength, for each size."""
-        path, d = self._path(), X.shape[1]
+        path, d, base = self._path(), batch.n_features, self.base
+        has_size = "n_features" in base.get_params(deep=False)
+        ends_at_q = isinstance(base, Selector) and "largest" in base.whole_order  # it need go no further
+        apart = isinstance(base, Selector) and "n_features" not in base.shared_parameters  # a fit for each size
         counted = {size: SelectionCounts.none(max(1, len(path)), d) for size in sizes}
-        for fit_sizes in [sizes] if path else self._sizes_by_fit(sizes):
-            settings = path or self._sized(fit_sizes)
-            preferred = self._preferred(shared, X, target, splits, settings, cut=bool(path) or self._ends_at_q())
+        for fit_sizes in [[size] for size in sizes] if apart and not path else [sizes]:
+            settings = path or ([{"n_features": size} for size in fit_sizes] if has_size else [{}])
+            preferred = self._preferred(shared, batch, splits, settings, cut=bool(path) or ends_at_q)
             for split, selections in zip(splits, preferred, strict=True):
                 for size, sets in zip(fit_sizes, self._sets(selections, fit_sizes, d, split.seed), strict=True):
                     counted[size].add(sets)
         return counted
-
-    def _ends_at_q(self) -> bool:
-        """Whether the base orders features one by one, so that it need go no further than the ``q``-th."""
-        return isinstance(self.base, Selector) and "largest" in self.base.whole_order
 
     def _sets(
         self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int, seed: int
     ) -> list[list[Ints]]:
         """For each size, the features that a resample selects at each penalty strength."""
         if self.penalty_strengths is None:
-            worse = self._worse(selections, sizes, n_features)
+            by_size = list(selections) * (len(sizes) // len(selections))
+            for size, selection in zip(sizes, by_size, strict=True):
+                check_size(selection, size, self.base)
+            worse = [worse_first(selection, n_features) for selection in by_size]
             return [[take_first(order, size, seed)] for order, size in zip(worse, sizes, strict=True)]
         path = [selected_columns(selection) for selection in selections]
         entry = find_entries(path, n_features)
         first = [take_first(entry, size, seed, never=np.inf) for size in sizes]
         return [[np.intersect1d(columns, entered) for columns in path] for entered in first]
-
-    def _worse(self, selections: Sequence[Selection], sizes: Sequence[int | None], n_features: int) -> list[Floats]:
-        """For each size, a number for every feature that is larger for worse ones."""
-        by_size = list(selections) * (len(sizes) // len(selections))
-        for size, selection in zip(sizes, by_size, strict=True):
-            check_size(selection, size, self.base)
-        return [worse_first(selection, n_features) for selection in by_size]
-
-    def _sizes_by_fit(self, sizes: Sequence[int | None]) -> list[Sequence[int | None]]:
-        """Put sizes together that come from one fit of the base."""
-        apart = isinstance(self.base, Selector) and "n_features" not in self.base.shared_parameters
-        return [[size] for size in sizes] if apart else [sizes]
-
-    def _sized(self, sizes: Sequence[int | None]) -> list[Setting]:
-        """The base's settings for these sizes; one for all if it has no number of features."""
-        has_size = "n_features" in self.base.get_params(deep=False)
-        return [{"n_features": size} for size in sizes] if has_size else [{}]
 
     # Threshold, q and PFER
 
@@ -482,8 +450,8 @@ class StabilitySelection(ResamplingWrapper):
             raise ValueError(f"Expected threshold and q, and no pfer, as {theory.reason}.")
         _check_between("threshold", self.threshold, 1)
         _check_between("pfer", self.pfer, math.inf)
-        if self.q is not None and (isinstance(self.q, bool) or not isinstance(self.q, (int, np.integer)) or self.q < 1):
-            raise ValueError(f"Expected q to be a whole number of at least 1, got {self.q!r}.")
+        if self.q is not None:
+            check_whole("q", self.q, 1)
 
     def _select_stable(self, counted: "SelectionCounts", size: int | None, theory: "Theory") -> Preference:
         """Select the features that were selected often enough, with the bound on false ones."""
@@ -576,7 +544,8 @@ class Theory:
             name = type(resampling).__name__.lower()
             return cls(name, reason=f"no error bound is known for resampling by {name}")
         largest, n = max(shared.n_units(split.rows) for split in splits), shared.n_units(np.flatnonzero(counts))
-        more = f"no error bound is known for subsamples of more than half of the {shared.units} ({largest} of {n})"
+        units = "rows" if shared.groups is None else "groups"
+        more = f"no error bound is known for subsamples of more than half of the {units} ({largest} of {n})"
         return cls("subsamples", reason=more if 2 * largest > n else "")
 
 
@@ -589,10 +558,10 @@ def attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:
 
 
 def find_entries(path: Sequence[Ints], n_features: int) -> Floats:
-    """The place on a path of sets at which each feature is first selected; infinite for those that never are."""
+    """The step of a path of sets at which each feature is first selected; infinite for those that never are."""
     entry = np.full(n_features, np.inf)
-    for place in reversed(range(len(path))):
-        entry[path[place]] = place
+    for step in reversed(range(len(path))):
+        entry[path[step]] = step
     return entry
 
 

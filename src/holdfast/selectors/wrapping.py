@@ -26,15 +26,19 @@ from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Sam
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection, tie_order
 from holdfast.selectors.base import (
+    Batch,
     BinaryProblem,
+    Data,
     Floats,
     Ints,
     Mask,
     Preference,
+    Ranked,
     Selector,
     Setting,
     TakesGroups,
     Target,
+    check_whole,
     tied,
 )
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
@@ -99,28 +103,27 @@ def deal_folds(
     deck = np.concatenate([rng.permutation(np.flatnonzero(classes == code)) for code in np.unique(classes)])
     n_folds, fold_of = min(n_folds, first.size), np.empty(first.size, np.int64)
     fold_of[deck] = np.arange(deck.size) % n_folds
-    place = fold_of[np.cumsum(begins) - 1] * counts.size + dealt
-    held_out = np.bincount(place, minlength=n_folds * counts.size).reshape(n_folds, counts.size)
+    cells = fold_of[np.cumsum(begins) - 1] * counts.size + dealt
+    held_out = np.bincount(cells, minlength=n_folds * counts.size).reshape(n_folds, counts.size)
     return [InnerSplit(counts - held, held) for held in held_out]
 
 
 def usable_splits(
     splits: Sequence[InnerSplit], problems: Sequence[BinaryProblem], target: Target
 ) -> Sequence[InnerSplit]:
-    """The splits that hold something out and train on both labels of every problem; raise if there is but one."""
+    """The splits that hold something out and train on both labels of every problem; raise if there is but one.
+
+    Without the fold of a class's only row, rows to train on have one label.
+    """
+    labels = [] if target.classes is None else [problem.labels for problem in problems]
     usable = [
         split
         for split in splits
-        if split.held_out.any() and all(_has_both_labels(problem, split.train, target) for problem in problems)
+        if split.held_out.any() and all(np.unique(label[split.train > 0]).size == 2 for label in labels)
     ]
     if len(usable) < 2:
         raise ValueError("Expected different rows of each class in at least two folds, got fewer; lower cv.")
     return usable
-
-
-def _has_both_labels(problem: BinaryProblem, counts: Ints, target: Target) -> bool:
-    """Whether rows to train on have both labels; without the fold of a class's only row they have not."""
-    return target.classes is None or np.unique(problem.labels[counts > 0]).size == 2
 
 
 Resampling = Literal["pairs", "subsamples", "bootstrap"]
@@ -168,11 +171,6 @@ class Inner(NamedTuple):
     unit_of: Ints
     groups: Ints | None
 
-    @property
-    def units(self) -> str:
-        """What units are called."""
-        return "rows" if self.groups is None else "groups"
-
     def n_units(self, rows: NDArray[Any]) -> int:
         """How many units these rows belong to."""
         return np.unique(self.unit_of[rows]).size
@@ -188,19 +186,15 @@ class ResamplingWrapper(TakesGroups, Wrapper):
     """
 
     draws: ClassVar[bool] = True
-    random_state: Any
 
     @abstractmethod
     def _base_settings(self) -> Sequence[Setting]:
         """Settings of the base to prepare; raise if parameters are wrong."""
 
-    def _shared(self, X: Floats, target: Target) -> Inner:
-        return self._shared_in_groups(X, target, None)
-
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Inner:
-        base, settings = self._unseeded(), self._base_settings()
-        prepared = base.prepare(X, target.values, settings, groups) if isinstance(base, Selector) else None
-        return Inner(prepared, row_units(X, target.values, groups), groups)
+    def share(self, data: Data) -> Inner:
+        base, settings, y = self._unseeded(), self._base_settings(), data.target.values
+        prepared = base.prepare(data.X, y, settings, data.groups) if isinstance(base, Selector) else None
+        return Inner(prepared, row_units(data.X, y, data.groups), data.groups)
 
     def _unseeded(self) -> Any:
         """The base, ready for a seed of each resample."""
@@ -208,69 +202,39 @@ class ResamplingWrapper(TakesGroups, Wrapper):
         return base.set_params(random_state=None) if "random_state" in base.get_params(deep=False) else base
 
     def _preferred(
-        self,
-        shared: Inner,
-        X: Floats,
-        target: Target,
-        splits: Sequence[Split],
-        settings: Sequence[Setting],
-        *,
-        cut: bool = False,
+        self, shared: Inner, batch: Batch, splits: Sequence[Split], settings: Sequence[Setting], *, cut: bool = False
     ) -> Iterator[list[Selection]]:
         """What each setting of the base prefers on each split: an order of features if it has one, unless cut."""
-        base, y = self._unseeded(), target.values
+        base, X, y = self._unseeded(), batch.X, batch.target.values
         if isinstance(base, Selector):
-            results = (base.refit_many if cut else base.prefer_many)(shared.base, X, y, splits, settings)
+            results: Any = (base.refit_many if cut else base.prefer_many)(shared.base, X, y, splits, settings)
         else:
-            results = _fitted(base, X, y, shared.groups, splits, settings, ordered=not cut)
+            results = (_fit_clones(base, batch, split, settings, ordered=not cut) for split in splits)
         for split, selections in zip(splits, results, strict=True):
             for selection in selections:
                 if isinstance(selection, Exception):
                     raise _name_resample(selection, base, split, y) from selection
-            yield selections  # type: ignore[misc]
+            yield selections
 
 
-def _fitted(
-    base: Any,
-    X: Floats,
-    y: NDArray[Any],
-    groups: Ints | None,
-    splits: Sequence[Split],
-    settings: Sequence[Setting],
-    *,
-    ordered: bool,
-) -> Iterator[list[Selection | Exception]]:
-    for split in splits:
-        train = *split.data(X, y), None if groups is None else groups[split.train]
-        yield [_selection(base, setting, *train, split.seed, ordered=ordered) for setting in settings]
-
-
-def _selection(
-    base: Any,
-    setting: Setting,
-    X: Floats,
-    y: NDArray[Any],
-    groups: Ints | None,
-    random_state: int,
-    *,
-    ordered: bool,
-) -> Selection | Exception:
-    """What a clone prefers, or the error that stopped it."""
-    try:
-        twin = clone(base).set_params(**setting)
-        return read(fitted(twin, X, y, random_state, groups=groups, always=True), ordered=ordered)
-    except Exception as error:
-        return error
+def _fit_clones(
+    base: Any, batch: Batch, split: Split, settings: Sequence[Setting], *, ordered: bool
+) -> list[Selection | Exception]:
+    """What a clone with each setting prefers on a split, or the error that stopped it."""
+    rows, labels = split.data(batch.X, batch.target.values)
+    row_groups = None if batch.groups is None else batch.groups[split.train]
+    found: list[Selection | Exception] = []
+    for setting in settings:
+        try:
+            twin = fitted(clone(base).set_params(**setting), rows, labels, split.seed, row_groups, always=True)
+            found.append(read(twin, ordered=ordered))
+        except Exception as error:
+            found.append(error)
+    return found
 
 
 def fitted(
-    estimator: Any,
-    X: Floats,
-    y: NDArray[Any],
-    random_state: int | None,
-    *,
-    groups: Ints | None = None,
-    always: bool = False,
+    estimator: Any, X: Floats, y: NDArray[Any], random_state: int | None, groups: Ints | None, *, always: bool = False
 ) -> Any:
     """The estimator, fitted with a seed and with groups if there are any; seeds that were set stay, unless always."""
     given = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
@@ -304,13 +268,9 @@ def _name_resample(error: Exception, base: Any, split: Split, y: NDArray[Any]) -
     """Return the error of a base with the name of the resample that it came from."""
     if not isinstance(error, ValueError):
         return error
-    few = "; draw within classes, as ComplementaryPairs(stratify=True) does" if _one_class(y[split.rows], y) else ""
+    one_class = np.unique(y[split.rows]).size == 1 < np.unique(y).size
+    few = "; draw within classes, as ComplementaryPairs(stratify=True) does" if one_class else ""
     return ValueError(f"{type(base).__name__} cannot be fitted to {split.label}: {str(error).rstrip('.')}{few}.")
-
-
-def _one_class(drawn: NDArray[Any], whole: NDArray[Any]) -> bool:
-    """Whether a resample has one class only where the data have more."""
-    return np.unique(drawn).size == 1 < np.unique(whole).size
 
 
 def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
@@ -324,20 +284,15 @@ def row_units(X: Floats, y: NDArray[Any], groups: Ints | None = None) -> Ints:
     """
     if groups is not None:
         return groups
-    places = np.unique(X[:, 0], return_inverse=True)[1]
-    if np.unique(places).size < len(X):
-        places = np.unique(X, axis=0, return_inverse=True)[1].ravel()
-    pairs = np.column_stack([places, np.unique(y, return_inverse=True)[1]])
+    row_codes = np.unique(X[:, 0], return_inverse=True)[1]
+    if np.unique(row_codes).size < len(X):
+        row_codes = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    pairs = np.column_stack([row_codes, np.unique(y, return_inverse=True)[1]])
     return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
 
 def inner_splits(
-    resampling: Perturbation,
-    shared: Inner,
-    counts: Ints,
-    y: NDArray[Any],
-    random_state: int | None,
-    copies: Copies = "together",
+    resampling: Perturbation, shared: Inner, counts: Ints, y: NDArray[Any], random_state: int | None, copies: Copies
 ) -> list[Split]:
     """Resamples of rows that count so often, whole units drawn together or each copy by itself, as splits of rows."""
     assert random_state is not None
@@ -354,16 +309,16 @@ def inner_splits(
     samples = Samples(rows.size, classes, units)
     resampling.check(samples)
     start = int(rng_of(random_state, INNER).integers(2**31))
-    return [_on_rows(resampling.make_split(index, samples, start), rows) for index in range(resampling.get_n_splits())]
-
-
-def _on_rows(split: Split, rows: Ints) -> Split:
-    if split.change is not None:
-        raise ValueError(
-            "Expected resampling that draws rows, such as Bootstrap, got a perturbation that changes their values."
-        )
-    drawn, times = np.unique(rows[split.train], return_counts=True)
-    return replace(split, rows=drawn, counts=times)
+    splits = []
+    for index in range(resampling.get_n_splits()):
+        split = resampling.make_split(index, samples, start)
+        if split.change is not None:
+            raise ValueError(
+                "Expected resampling that draws rows, such as Bootstrap, got a perturbation that changes their values."
+            )
+        drawn, times = np.unique(rows[split.train], return_counts=True)
+        splits.append(replace(split, rows=drawn, counts=times))
+    return splits
 
 
 class Halves(ComplementaryPairs):
@@ -391,16 +346,11 @@ def named_resampling(
     if isinstance(resampling, Perturbation):
         return resampling
     if not isinstance(resampling, str) or resampling not in usual:
-        raise ValueError(f"Expected resampling to be {_listed(usual)} or a perturbation, got {resampling!r}.")
+        names = ", ".join(map(repr, usual))
+        raise ValueError(f"Expected resampling to be {names} or a perturbation, got {resampling!r}.")
     n = usual[resampling] if n_resamples is None else n_resamples
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"Expected n_resamples to be a whole number of at least 1, got {n!r}.")
     makes = {"pairs": ComplementaryPairs, "subsamples": Halves, "bootstrap": Bootstrap}
-    return makes[resampling](int(n), stratify=stratify)
-
-
-def _listed(names: dict[str, int]) -> str:
-    return ", ".join(map(repr, names))
+    return makes[resampling](check_whole("n_resamples", n, 1), stratify=stratify)
 
 
 def worse_first(selection: Selection, n_features: int) -> Floats:
@@ -409,9 +359,9 @@ def worse_first(selection: Selection, n_features: int) -> Floats:
     Features without information are infinitely bad, and so are those beyond the end of an order that was cut.
     """
     if selection.order is not None:
-        places = np.full(n_features, np.inf)
-        places[selection.order] = np.arange(selection.order.size)
-        return places
+        positions = np.full(n_features, np.inf)
+        positions[selection.order] = np.arange(selection.order.size)
+        return positions
     if selection.kind == "subset":
         left_out = np.ones(n_features)
         left_out[selection.values] = 0
@@ -513,22 +463,25 @@ class EnsembleSelector(ResamplingWrapper):
     def _base_settings(self) -> list[Setting]:
         if self.aggregate not in SCORES:
             raise ValueError(f"Expected aggregate to be {', '.join(map(repr, SCORES))}, got {self.aggregate!r}.")
-        if isinstance(self.depth, bool) or not isinstance(self.depth, (int, np.integer)) or self.depth < 1:
-            raise ValueError(f"Expected depth to be a whole number of at least 1, got {self.depth!r}.")
+        check_whole("depth", self.depth, 1)
         return [{}]
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
-        by_class = self.resampling == "bootstrap" and selects_for_classes(self.base, target.values)
+    def rank(self, batch: Batch, shared: Any) -> Ranked:
+        y, d, score = batch.target.values, batch.n_features, SCORES[self.aggregate]
+        by_class = self.resampling == "bootstrap" and selects_for_classes(self.base, y)
         resampling = named_resampling(self.resampling, self.n_resamples, USUAL, stratify=by_class)
-        splits = inner_splits(resampling, shared, counts, target.values, seed)
-        d, score = X.shape[1], SCORES[self.aggregate]
-        total, informative = np.zeros(d), np.zeros(d, dtype=bool)
-        for (selection,) in self._preferred(shared, X, target, splits, [{}]):
-            total += score(selection, d, int(self.depth))
-            informative |= carries_information(selection, d)
-        scores = tied(total / len(splits))
-        ranks = np.asarray(rankdata(-scores), dtype=np.float64)
-        return Preference("ranking", ranks, extras={"scores_": scores}, informative=informative)
+        ranked = []
+        for counts, seed in batch.resamples:
+            splits = inner_splits(resampling, shared, counts, y, seed, "together")
+            total, informative = np.zeros(d), np.zeros(d, dtype=bool)
+            for (selection,) in self._preferred(shared, batch, splits, [{}]):
+                total += score(selection, d, int(self.depth))
+                informative |= carries_information(selection, d)
+            scores = tied(total / len(splits))
+            ranks = np.asarray(rankdata(-scores), dtype=np.float64)
+            preference = Preference("ranking", ranks, extras={"scores_": scores}, informative=informative)
+            ranked.append([preference] * len(batch.settings))
+        return ranked
 
 
 def carries_information(selection: Selection, n_features: int) -> Mask:
@@ -663,13 +616,17 @@ class GroupedSelector(TakesGroups, Wrapper):
         self.base, self.threshold, self.linkage, self.random_state = base, threshold, linkage, random_state
         self.similarity, self.representative, self.members = similarity, representative, members
 
-    def _shared_in_groups(self, X: Floats, target: Target, groups: Ints | None) -> Ints | None:
-        self._shared(X, target)
-        return groups
-
-    def _warn_of_cost(self, n_rows: int, n_features: int) -> None:
-        """Say how long a fit will take, if that is long."""
-        each, by_row = NANOSECONDS[self.similarity]
+    def share(self, data: Data) -> None:
+        self._checked_base()
+        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
+            raise ValueError(f"Expected threshold above 0 and at most 1, got {self.threshold!r}.")
+        choices = {"linkage": Linkage, "similarity": SimilarityName, "representative": Representative}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in get_args(allowed):
+                raise ValueError(
+                    f"Expected {name} to be {' or '.join(map(repr, get_args(allowed)))}, got {getattr(self, name)!r}."
+                )
+        (n_rows, n_features), (each, by_row) = data.X.shape, NANOSECONDS[self.similarity]
         pairs = n_features * (n_features - 1) / 2
         seconds = pairs * (each + by_row * n_rows) * 1e-9
         if seconds > LONG:
@@ -679,51 +636,35 @@ class GroupedSelector(TakesGroups, Wrapper):
                 f"{MOST_LINKED:,} of them are linked (more are refused). Select some features first: "
                 "Prefiltered(GroupedSelector(...), AnovaF(5000)) takes seconds.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
-    def _shared(self, X: Floats, target: Target) -> None:
-        self._checked_base()
-        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
-            raise ValueError(f"Expected threshold above 0 and at most 1, got {self.threshold!r}.")
-        for name, allowed in (
-            ("linkage", Linkage),
-            ("similarity", SimilarityName),
-            ("representative", Representative),
-        ):
-            if getattr(self, name) not in get_args(allowed):
-                raise ValueError(
-                    f"Expected {name} to be {' or '.join(map(repr, get_args(allowed)))}, got {getattr(self, name)!r}."
-                )
-        self._warn_of_cost(*X.shape)
+    def rank(self, batch: Batch, shared: None) -> Ranked:
+        return [[self._select_groups(batch, *resample)] * len(batch.settings) for resample in batch.resamples]
 
-    def _preference(self, shared: Any, X: Floats, target: Target, counts: Ints, seed: int | None) -> Preference:
+    def _select_groups(self, batch: Batch, counts: Ints, seed: int | None) -> Preference:
+        """Group the features of one resample, and let the base choose among groups."""
         rows = np.repeat(np.arange(counts.size), counts)
-        X, y = X[rows], target.values[rows]
+        X, y = batch.X[rows], batch.target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
         turns = tie_order(X.shape[1], seed)
         groups = group_features(alike, self.threshold, self.linkage, self.representative, turns)
-        row_groups = None if shared is None else shared[rows]
+        row_groups = None if batch.groups is None else batch.groups[rows]
         with collect_fewer_notes() as notes:
-            base = fitted(clone(self.base), X[:, groups.representatives], y, seed, groups=row_groups)
+            base = fitted(clone(self.base), X[:, groups.representatives], y, seed, row_groups)
+        selection, order = read(base, ordered=False), read(base, ordered=True)
+        if selection.kind != "subset":
+            raise ValueError(
+                f"Expected a base that selects features, got {type(base).__name__}, which only orders them; wrap it, "
+                "as SelectFromModel does."
+            )
         chosen = np.zeros(groups.representatives.size, dtype=bool)
-        chosen[_selected(base)] = True
+        chosen[selection.values] = True
         selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
         extras = {"groups_": groups.labels, "representatives_": groups.representatives, "group_support_": chosen}
-        order = read(base, ordered=True)
         if order.kind != "subset":
             extras["ranking_"] = groups.ranks(worse_first(order, chosen.size), members=self.members)
         return Preference("subset", np.sort(selected), extras=extras, note="\n".join(notes))
-
-
-def _selected(base: Any) -> Ints:
-    selection = read(base, ordered=False)
-    if selection.kind != "subset":
-        raise ValueError(
-            f"Expected a base that selects features, got {type(base).__name__}, which only orders them; wrap it, as "
-            "SelectFromModel does."
-        )
-    return np.asarray(selection.values, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -773,7 +714,13 @@ def group_features(
     """
     component = _components(similarity, threshold)
     dense = linkage != "single" or representative == "medoid"
-    _check_linked(int(np.bincount(component).max()) if dense else 1, component.size, threshold)
+    largest = int(np.bincount(component).max()) if dense else 1
+    if largest > MOST_LINKED:
+        raise ValueError(
+            f"Expected at most {MOST_LINKED:,} features to cluster together, got {largest:,} of {component.size:,} "
+            f"that are linked by pairs at threshold={threshold:g}, which would take {20e-9 * largest**2:.0f} GB; raise "
+            "threshold, select fewer features first, or give linkage='single' with representative='first'."
+        )
     labels, n_groups = np.empty(component.size, dtype=np.int64), 0
     representatives: dict[int, int] = {}
     by_component = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
@@ -781,12 +728,13 @@ def group_features(
         block = similarity.block(columns, columns) if dense and columns.size > 1 else np.ones((columns.size, 1))
         inside = _clusters(block, threshold, linkage)
         for cluster in range(inside.max() + 1):
-            places = np.flatnonzero(inside == cluster)
-            labels[columns[places]] = n_groups
-            inner = columns[places]
-            own = inner if turns is None else turns[inner]
-            center = _center(block[np.ix_(places, places)], own) if representative == "medoid" else 0
-            representatives[n_groups] = int(inner[center])
+            members = np.flatnonzero(inside == cluster)
+            group = columns[members]
+            labels[group], center = n_groups, 0
+            if representative == "medoid":  # most alike to the others; of equals, that of the first turn
+                alike = -np.round(block[np.ix_(members, members)].mean(axis=1), 9)
+                center = int(np.lexsort((group if turns is None else turns[group], alike))[0])
+            representatives[n_groups] = int(group[center])
             n_groups += 1
     first, numbered = np.unique(labels, return_index=True)[1], np.empty(n_groups, dtype=np.int64)
     numbered[np.argsort(first)] = np.arange(n_groups)
@@ -809,23 +757,9 @@ def _components(similarity: FeatureSimilarity, threshold: float) -> Ints:
     return np.unique(component, return_inverse=True)[1]
 
 
-def _check_linked(largest: int, n_features: int, threshold: float) -> None:
-    if largest > MOST_LINKED:
-        raise ValueError(
-            f"Expected at most {MOST_LINKED:,} features to cluster together, got {largest:,} of {n_features:,} that "
-            f"are linked by pairs at threshold={threshold:g}, which would take {20e-9 * largest**2:.0f} GB; raise "
-            "threshold, select fewer features first, or give linkage='single' with representative='first'."
-        )
-
-
 def _clusters(block: Floats, threshold: float, linkage: Linkage) -> Ints:
     """The cluster of each feature of a component, numbered from 0."""
     if block.shape[0] == 1 or linkage == "single":
         return np.zeros(block.shape[0], dtype=np.int64)
     tree = hierarchy.linkage(squareform(1 - block, checks=False), method=linkage)
     return hierarchy.fcluster(tree, 1 - threshold + ROUNDING, criterion="distance").astype(np.int64) - 1
-
-
-def _center(block: Floats, turns: NDArray[np.integer]) -> int:
-    """The feature that is most alike to the others; of equals, that of the first turn."""
-    return int(np.lexsort((turns, -np.round(block.mean(axis=1), 9)))[0])

@@ -1,4 +1,9 @@
-"""Families: one selector with all the settings that one piece of work can fit, on blocks of splits."""
+"""Families: one selector with all the settings that one piece of work can fit, on blocks of splits.
+
+Four kinds of numbers are told apart: ``candidate``, among the names of the family; ``setting``, among those that are
+fitted; ``ordering``, among the family's orderings; and the index of a split. A setting has one candidate for each size
+that is cut from its fit, one after the other; a batched selector takes sizes as settings, so that both are the same.
+"""
 
 import inspect
 import json
@@ -19,7 +24,7 @@ from sklearn.pipeline import Pipeline
 
 from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
-from holdfast.selection import RefitsMany, Selection
+from holdfast.selection import BatchTraits, RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
 from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe
@@ -40,9 +45,9 @@ class Ordering(NamedTuple):
     setting : dict
         What they have in common.
     sizes : dict from int to int
-        The size of each candidate.
+        The size of each, by candidate.
     fitted : list of int
-        Places of the settings that one fit of them takes.
+        The settings that one fit of them takes.
     """
 
     setting: dict[str, Any]
@@ -72,8 +77,8 @@ class Order(NamedTuple):
 
     def begins_with(self, selection: Selection, size: int) -> bool:
         """Whether a selection is what this order cut to a size gives."""
-        cut, own = self.columns[:size], selection.order
-        if own is not None and own.size == cut.size and (own == cut).all():
+        cut, order = self.columns[:size], selection.order
+        if order is not None and order.size == cut.size and (order == cut).all():
             return True
         return selection.values.size == cut.size and bool((selection.values == np.sort(cut)).all())
 
@@ -89,7 +94,7 @@ class FittedSplit(NamedTuple):
     """What the candidates of a family selected on one split, and the orders that they are cuts of."""
 
     fits: dict[int, Fit]  # by candidate
-    orders: dict[int, Order]  # by the place of the ordering in its family
+    orders: dict[int, Order]  # by ordering
 
 
 @dataclass(frozen=True)
@@ -110,27 +115,9 @@ class Family:
         return self.candidates.keep
 
     @cached_property
-    def settings(self) -> list[dict[str, Any]]:
-        """Every setting that needs a fit; a batched selector gets sizes as settings."""
-        if not self._takes_sizes_as_settings:
-            return self.candidates.settings
-        return [
-            {**setting, "n_features": size} for setting in self.candidates.settings for size in self.candidates.cuts
-        ]
-
-    @cached_property
-    def cuts(self) -> list[int | None]:
-        """Every size that is cut from one fit."""
-        return [None] if self._takes_sizes_as_settings else self.candidates.cuts
-
-    @property
-    def _takes_sizes_as_settings(self) -> bool:
-        return self.batched and self.candidates.sizes is not None
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The name of each candidate: all sizes of the first setting, then of the next."""
-        return self.candidates.names(self.name)
+    def traits(self) -> BatchTraits:
+        """What the selector offers."""
+        return BatchTraits.of(self.selector)
 
     @cached_property
     def batched(self) -> bool:
@@ -138,41 +125,54 @@ class Family:
         sized = self.candidates.sizes is None or "n_features" in self.selector.get_params(deep=False)
         return sized and isinstance(self.selector, RefitsMany)
 
+    @cached_property
+    def settings(self) -> list[dict[str, Any]]:
+        """Every setting that needs a fit; a batched selector gets sizes as settings."""
+        settings, sizes = self.candidates.settings, self.candidates.cuts
+        if not (self.batched and self.candidates.sizes is not None):
+            return settings
+        return [{**parameters, "n_features": size} for parameters in settings for size in sizes]
+
+    @cached_property
+    def cuts(self) -> list[int | None]:
+        """Every size that is cut from one fit."""
+        return [None] if self.batched and self.candidates.sizes is not None else self.candidates.cuts
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each candidate: all sizes of the first setting, then of the next."""
+        return self.candidates.names(self.name)
+
     # Orders
 
     @cached_property
     def orderings(self) -> list[Ordering]:
-        """Candidates that are cuts of one order; those that are not are left out."""
+        """Candidates that are cuts of one order: of one fit, or of settings that differ in size or model alone."""
         if self.keep == "selected":
             return []
-        return self._orderings_of_settings() if self.batched else self._orderings_of_cuts()
-
-    def _orderings_of_cuts(self) -> list[Ordering]:
-        """One for each fit, of which all sizes are cut."""
-        sizes = {cut: size for cut, size in enumerate(self.cuts) if size is not None}
-        return [
-            Ordering(setting, {place * len(self.cuts) + cut: size for cut, size in sizes.items()}, [place])
-            for place, setting in enumerate(self.settings)
-            if sizes
-        ]
-
-    def _orderings_of_settings(self) -> list[Ordering]:
-        """One for all settings that differ in the number of features, or in what concerns the model alone."""
-        if "n_features" not in getattr(self.selector, "shared_parameters", ()):
+        if not self.batched:
+            sizes = {cut: size for cut, size in enumerate(self.cuts) if size is not None}
+            return [
+                Ordering(parameters, {setting * len(self.cuts) + cut: size for cut, size in sizes.items()}, [setting])
+                for setting, parameters in enumerate(self.settings)
+                if sizes
+            ]
+        if "n_features" not in self.traits.shared_parameters:
             return []
         orderings: dict[str, Ordering] = {}
-        beside = ("n_features", *getattr(self.selector, "model_parameters", ()))
-        sized = [place for place, setting in enumerate(self.settings) if self._asked_size(setting) is not None]
-        for place, setting in ((place, self.settings[place]) for place in sized):
-            common = {name: value for name, value in setting.items() if name not in beside}
-            key = json.dumps(describe(common), sort_keys=True)
-            ordering = orderings.setdefault(key, Ordering(common, {}, []))
-            ordering.sizes[place] = self._asked_size(setting) or 0
-            ordering.fitted.append(place)
-        hidden = len(self._hidden_sizes)
-        for number, ordering in enumerate(orderings.values()):
-            first = len(self.settings) + number * hidden
+        for setting, parameters in enumerate(self.settings):
+            size = self._asked_size(parameters)
+            if size is not None:
+                beside = ("n_features", *self.traits.model_parameters)
+                common = {name: value for name, value in parameters.items() if name not in beside}
+                key = json.dumps(describe(common), sort_keys=True)
+                ordering = orderings.setdefault(key, Ordering(common, {}, []))
+                ordering.sizes[setting] = size
+                ordering.fitted.append(setting)
+        hidden, first = len(self._hidden_sizes), len(self.settings)
+        for ordering in orderings.values():
             ordering.fitted.extend(range(first, first + hidden))
+            first += hidden
         return list(orderings.values())
 
     @property
@@ -180,12 +180,12 @@ class Family:
         """The sizes that a fit must pass for the whole order beside those of candidates."""
         if self.keep not in ("order", "weights"):
             return []
-        return [1] if "smallest" in getattr(self.selector, "whole_order", ()) else [ALL]
+        return [1] if "smallest" in self.traits.whole_order else [ALL]
 
     @cached_property
     def ordering_of(self) -> dict[int, int]:
         """The ordering that a candidate is a cut of."""
-        return {candidate: place for place, ordering in enumerate(self.orderings) for candidate in ordering.sizes}
+        return {candidate: number for number, ordering in enumerate(self.orderings) for candidate in ordering.sizes}
 
     @cached_property
     def fitted_settings(self) -> list[dict[str, Any]]:
@@ -199,10 +199,18 @@ class Family:
         ]
         return [*self.settings, *hidden]
 
-    def _asked_size(self, setting: Mapping[str, Any]) -> int | None:
+    def _asked_size(self, parameters: Mapping[str, Any]) -> int | None:
         """How many features a setting asks for; None if something else decides, or if it is no number."""
-        size = setting.get("n_features", self.selector.n_features)
+        size = parameters.get("n_features", self.selector.n_features)
         return int(size) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else None
+
+    def part_by_fit(self, settings: Sequence[int]) -> list[tuple[int, ...]]:
+        """Put settings together that one fit serves."""
+        fits: dict[int, list[int]] = {}
+        for setting in settings:
+            ordering = self.ordering_of.get(setting * len(self.cuts)) if self.batched else None
+            fits.setdefault(-1 - setting if ordering is None else ordering, []).append(setting)
+        return [tuple(together) for together in fits.values()]
 
     # Fitting
 
@@ -214,118 +222,55 @@ class Family:
         return self.selector.prepare(as_numbers(X), y, self.fitted_settings, **groups_argument)
 
     def run(
-        self, shared: Any, data: "StudyData", splits: Sequence[Split], places: Sequence[int]
+        self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[int]
     ) -> Iterator[FittedSplit]:
-        """Yield, for each split, what the candidates of the settings at these places selected."""
-        left = iter(splits)
+        """Yield, for each split, what the candidates of these settings selected: fitted together, or one by one."""
+        batch: list[Sequence[Selection | Exception]] = []
         if self.batched and not any(split.change or split.reseed for split in splits):
-            for split, results in zip(splits, self._refit_batch(shared, data, splits, places), strict=False):
-                next(left)
-                yield self._collect(results, split, places)
-        for split in left:
-            yield self._collect(self._fit_split(data, split, places), split, places)
-
-    def _refit_batch(
-        self, shared: Any, data: "StudyData", splits: Sequence[Split], places: Sequence[int]
-    ) -> list[dict[int, Fit]]:
-        """Fit all splits together; nothing if that fails as a whole."""
-        begun, fitted = perf_counter(), self._with_companions(places)
-        settings = [self.fitted_settings[place] for place in fitted]
-        try:
-            with without_collecting() if _is_ours(self.selector) else nullcontext():
-                batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, settings))
-        except Exception:  # the fit that is to blame shows when each is made by itself
-            log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
-            return []
-        seconds = (perf_counter() - begun) / (len(splits) * len(settings))
-        return [
-            {place: Fit(result, seconds) for place, result in zip(fitted, results, strict=True)} for results in batch
-        ]
-
-    def part_by_fit(self, places: Sequence[int]) -> list[tuple[int, ...]]:
-        """Places of settings, those together that one fit serves."""
-        fits: dict[int, list[int]] = {}
-        for place in places:
-            number = self.ordering_of.get(place * len(self.cuts)) if self.batched else None
-            fits.setdefault(-1 - place if number is None else number, []).append(place)
-        return [tuple(together) for together in fits.values()]
-
-    def _with_companions(self, places: Sequence[int]) -> list[int]:
-        """Places of settings with all that share an order with one of them: a fit is always the same piece of work."""
-        if len(places) == len(self.settings):
-            return list(range(len(self.fitted_settings)))
-        shared = [set(ordering.fitted) for ordering in self.orderings if not set(places).isdisjoint(ordering.fitted)]
-        return sorted(set(places).union(*shared))
-
-    def _collect(self, fits: dict[int, Fit], split: Split, places: Sequence[int]) -> FittedSplit:
-        """The selection of each candidate, and the orders that they are cuts of."""
-        cuts: dict[int, Fit] = {}
-        for place in places:
-            cuts |= self._cut_to_sizes(place, fits[place], split.seed)
-        wanted = {self.ordering_of[candidate] for candidate in cuts if candidate in self.ordering_of}
-        orders = {number: self._make_order(number, fits, split.seed) for number in sorted(wanted)}
-        return FittedSplit(cuts, {number: order for number, order in orders.items() if order is not None})
-
-    def _cut_to_sizes(self, place: int, fit: Fit, seed: int) -> dict[int, Fit]:
-        """The selection of each size from one fit, by candidate; which of equally good features depends on the seed."""
-        if self.cuts == [None]:
-            return {place: fit}
-        if isinstance(fit.result, Exception):
-            return dict.fromkeys(range(place * len(self.cuts), (place + 1) * len(self.cuts)), fit)
-        cuts: dict[int, Fit] = {}
-        for candidate, size in enumerate(self.cuts, start=place * len(self.cuts)):
+            begun, fitted = perf_counter(), self._with_companions(settings)
+            parameters = [self.fitted_settings[setting] for setting in fitted]
+            is_ours = type(self.selector).__module__.startswith("holdfast.")
             try:
-                cuts[candidate] = fit if size is None else fit._replace(result=fit.result.top(size, random_state=seed))
-            except ValueError as error:
-                cuts[candidate] = fit._replace(result=error)
-        return cuts
+                with without_collecting() if is_ours else nullcontext():
+                    batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, parameters))
+            except Exception:  # the fit that is to blame shows when each is made by itself
+                log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
+            seconds = (perf_counter() - begun) / (len(splits) * len(parameters))
+            for split, results in zip(splits, batch, strict=False):
+                fits = {setting: Fit(result, seconds) for setting, result in zip(fitted, results, strict=True)}
+                yield self._collect(fits, split, settings)
+        for split in splits[len(batch) :]:
+            yield self._collect(self._fit_split(data, split, settings), split, settings)
 
-    def _make_order(self, number: int, fits: Mapping[int, Fit], seed: int) -> Order | None:
-        """The order that the candidates of an ordering are cut from; None if the fit failed or gives no order."""
-        longest, asked = self._longest_cut(self.orderings[number], fits, seed)
-        if longest is None or longest.order is None:
-            return None
-        columns, whole = longest.order, longest.whole() if self.keep in ("order", "weights") and longest.whole else None
-        if whole is not None and whole.kind == "ranking" and self.batched and ALL not in self._hidden_sizes:
-            columns, asked = _read_ranking(whole), ALL
-        return Order(columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
+    def _with_companions(self, settings: Sequence[int]) -> list[int]:
+        """Settings with all that share an order with one of them: a fit is always the same piece of work."""
+        if len(settings) == len(self.settings):
+            return list(range(len(self.fitted_settings)))
+        wanted = set(settings)
+        shared = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
+        return sorted(wanted.union(*shared))
 
-    def _longest_cut(self, ordering: Ordering, fits: Mapping[int, Fit], seed: int) -> tuple[Selection | None, int]:
-        """The longest selection that a fit gives with its order, and how many features it was asked for."""
-        results = {place: fits[place].result for place in ordering.fitted if place in fits}
-        selections = {place: result for place, result in results.items() if isinstance(result, Selection)}
-        if not self.batched:
-            asked = ALL if self.keep in ("order", "weights") else max(ordering.sizes.values())
-            ranked = [selection for selection in selections.values() if selection.kind != "subset"]
-            return (ranked[0].top(asked, random_state=seed) if ranked else None), asked
-        sizes = {place: chosen.order.size for place, chosen in selections.items() if chosen.order is not None}
-        if not sizes:
-            return None, 0
-        wanted = {place: self._asked_size(self.fitted_settings[place]) or 0 for place in sizes}
-        place = max(sizes, key=lambda place: (sizes[place], wanted[place]))
-        return selections[place], wanted[place]
-
-    def _fit_split(self, data: "StudyData", split: Split, places: Sequence[int]) -> dict[int, Fit]:
+    def _fit_split(self, data: "StudyData", split: Split, settings: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
         try:
             X, y = split.data(data.X, data.y)
             groups = None if data.samples.groups is None else data.samples.groups[split.train]
         except Exception as error:
-            return dict.fromkeys(places, Fit(error, 0.0))
-        return {place: self._fit((X, y), groups, data.names, split, place) for place in places}
+            return dict.fromkeys(settings, Fit(error, 0.0))
+        return {setting: self._fit((X, y), groups, data.names, split, setting) for setting in settings}
 
     def _fit(
-        self, train: tuple[Any, Any], groups: NDArray[Any] | None, names: Sequence[str], split: Split, place: int
+        self, train: tuple[Any, Any], groups: NDArray[Any] | None, names: Sequence[str], split: Split, setting: int
     ) -> Fit:
-        begun, setting = perf_counter(), self.fitted_settings[place]
+        begun, parameters = perf_counter(), self.fitted_settings[setting]
         try:
             estimator = clone(self.selector)
-            if setting:
-                estimator.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
+            if parameters:
+                estimator.set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
             set_seeds(estimator, split.seed, always=split.reseed)
-            with config_context(skip_parameter_validation=place in self._validated):
+            with config_context(skip_parameter_validation=setting in self._validated):
                 estimator.fit(*train, **_groups_in_steps(estimator, groups))
-            self._validated.add(place)
+            self._validated.add(setting)
             result: Selection | Exception = read_selection(estimator, names, ordered=self.cuts != [None])
         except Exception as error:
             result = error
@@ -338,11 +283,53 @@ class Family:
         """Settings that were fitted in this process: scikit-learn need not validate their parameters again."""
         return set()
 
+    # Candidates of fits
 
-def _read_ranking(whole: Selection) -> NDArray[np.int32]:
-    """The columns of a ranking without ties, best first, as far as they carry information."""
-    order = np.argsort(whole.values, kind="stable")
-    return (order if whole.informative is None else order[whole.informative[order]]).astype(np.int32)
+    def _collect(self, fits: Mapping[int, Fit], split: Split, settings: Sequence[int]) -> FittedSplit:
+        """The selection of each candidate, and the orders that they are cuts of; fits are by setting."""
+        selected: dict[int, Fit] = {}
+        for setting in settings:
+            selected |= self._cut_to_sizes(setting, fits[setting], split.seed)
+        wanted = {self.ordering_of[candidate] for candidate in selected if candidate in self.ordering_of}
+        orders = {ordering: self._make_order(ordering, fits, split.seed) for ordering in sorted(wanted)}
+        return FittedSplit(selected, {ordering: order for ordering, order in orders.items() if order is not None})
+
+    def _cut_to_sizes(self, setting: int, fit: Fit, seed: int) -> dict[int, Fit]:
+        """The selection of each size from one fit, by candidate; which of equally good features depends on the seed."""
+        if self.cuts == [None]:
+            return {setting: fit}
+        selected: dict[int, Fit] = {}
+        for candidate, size in enumerate(self.cuts, start=setting * len(self.cuts)):
+            selected[candidate] = fit
+            if size is not None and isinstance(fit.result, Selection):
+                try:
+                    selected[candidate] = fit._replace(result=fit.result.top(size, random_state=seed))
+                except ValueError as error:
+                    selected[candidate] = fit._replace(result=error)
+        return selected
+
+    def _make_order(self, number: int, fits: Mapping[int, Fit], seed: int) -> Order | None:
+        """The order that the candidates of an ordering are cut from; None if the fit failed or gives no order."""
+        ordering, keeps_all = self.orderings[number], self.keep in ("order", "weights")
+        results = {setting: fits[setting].result for setting in ordering.fitted if setting in fits}
+        selections = {setting: result for setting, result in results.items() if isinstance(result, Selection)}
+        if self.batched:  # the longest selection, and how many features it was asked for
+            sizes = {setting: chosen.order.size for setting, chosen in selections.items() if chosen.order is not None}
+            asked_of = {setting: self._asked_size(self.fitted_settings[setting]) or 0 for setting in sizes}
+            setting = max(sizes, key=lambda setting: (sizes[setting], asked_of[setting]), default=-1)
+            longest, asked = selections.get(setting), asked_of.get(setting, 0)
+        else:
+            asked = ALL if keeps_all else max(ordering.sizes.values())
+            ranked = [selection for selection in selections.values() if selection.kind != "subset"]
+            longest = ranked[0].top(asked, random_state=seed) if ranked else None
+        if longest is None or longest.order is None:
+            return None
+        columns, whole = longest.order, longest.whole() if keeps_all and longest.whole else None
+        if whole is not None and whole.kind == "ranking" and self.batched and ALL not in self._hidden_sizes:
+            order = np.argsort(whole.values, kind="stable")  # of a ranking without ties, as far as there is information
+            columns = (order if whole.informative is None else order[whole.informative[order]]).astype(np.int32)
+            asked = ALL
+        return Order(columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
 
 
 def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
@@ -377,7 +364,3 @@ def _describe_texts(X: Any) -> str:
         f"Expected numbers in X, got {X[first].iloc[0]!r} in row 0 of column {first!r}{more}; leave such columns out, "
         "or encode them, as pandas.get_dummies or hf.read_table(frame, target, categorical='one-hot') would."
     )
-
-
-def _is_ours(selector: Any) -> bool:
-    return type(selector).__module__.startswith("holdfast.")

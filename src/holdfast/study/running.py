@@ -400,7 +400,7 @@ class Queue:
         seconds = self.seconds[family]
         size = 1 if np.isnan(seconds) else int(np.clip(BLOCK_SECONDS / max(seconds, 1e-9), 1, LARGEST_BLOCK))
         if self.families[family].batched:
-            fits = getattr(self.families[family].selector, "block_fits", 1)
+            fits = self.families[family].traits.block_fits
             size = max(size, -(-fits // len(missing[0][1])))
         block = missing[: 1 if self.one_by_one else size]
         return [entry for entry in block if entry[1] == block[0][1]]
