@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -74,9 +75,15 @@ def part_of(path):
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
 
+@cache
+def tree_of(path):
+    """What a file says, parsed once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path, *, deferred=True):
     """Every module that a file imports, wherever the import stands; without deferred ones, if told so."""
-    for node in walked(ast.parse(path.read_text(encoding="utf-8")), deferred):
+    for node in walked(tree_of(path), deferred):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -85,12 +92,22 @@ def imports(path, *, deferred=True):
 
 def imports_from_above(path):
     """What ``plot`` methods import from the pictures above them, and the types of charts and of a study's result."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in walked(tree_of(path), True):
         if (isinstance(node, ast.FunctionDef) and node.name == "plot") or for_type_checkers(node):
-            found = [inner for inner in ast.walk(node) if isinstance(inner, ast.ImportFrom)]
+            found = [inner for inner in walked(node, True) if isinstance(inner, ast.ImportFrom)]
             names = [f"{inner.module}.{alias.name}" for inner in found for alias in inner.names]
             allowed = ("holdfast.plots", "holdfast.result.") if for_type_checkers(node) else ("holdfast.plots",)
             yield from (name for name in names if name.startswith(allowed))
+
+
+def for_each_module(check):
+    """Make one test of a check of one module; a test for each would take longer than the checks."""
+
+    def test():
+        for path in MODULES:
+            check(path)
+
+    return test
 
 
 def for_type_checkers(node):
@@ -98,14 +115,15 @@ def for_type_checkers(node):
 
 
 def walked(node, deferred):
-    """All nodes below one; functions and what is only for type checkers are left out unless deferred."""
+    """All statements below one; functions and what is only for type checkers are left out unless deferred."""
+    left_out = (ast.expr,) if deferred else (ast.expr, ast.FunctionDef)
     for child in ast.iter_child_nodes(node):
-        if deferred or not (for_type_checkers(child) or isinstance(child, ast.FunctionDef)):
+        if not isinstance(child, left_out) and (deferred or not for_type_checkers(child)):
             yield child
             yield from walked(child, deferred)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@for_each_module
 def test_imports_go_one_way(path):
     part = part_of(path)
     if part in ("__init__", "__main__"):
@@ -122,7 +140,7 @@ def test_imports_go_one_way(path):
             assert LEVEL[other] < LEVEL[part], f"{path.name} ({part}) imports {name}, which is not below it"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@for_each_module
 def test_heavy_libraries_stay_in_their_layer(path):
     for name in imports(path):
         owners = ONLY_IN.get(name.split(".")[0])
@@ -133,17 +151,17 @@ STORE = SOURCE / "study" / "store"
 SQL = re.compile(r"\b(SELECT|INSERT|DELETE FROM|UPDATE|CREATE|PRAGMA|BEGIN|COMMIT|ROLLBACK)\b")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@for_each_module
 def test_only_the_store_speaks_sql(path):
     if STORE in path.parents:
         return
     assert "sqlite3" not in {name.split(".")[0] for name in imports(path)}
     assert not re.search(r"\.connection\b", path.read_text(encoding="utf-8")), f"{path.name} reaches into the store"
-    texts = (node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if type(node) is ast.Constant)
+    texts = (node.value for node in ast.walk(tree_of(path)) if type(node) is ast.Constant)
     assert not [text for text in texts if isinstance(text, str) and SQL.search(text)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@for_each_module
 def test_only_a_study_looks_into_its_tables(path):
     if part_of(path) != "study":
         found = re.findall(r"(?<!study)\.stored\b", path.read_text(encoding="utf-8"))
@@ -221,7 +239,7 @@ def test_the_check_of_docstrings_finds_what_is_missing():
 
 def test_modules_have_a_docstring_and_a_subject():
     for path in MODULES:
-        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{path.name} has no docstring"
+        assert ast.get_docstring(tree_of(path)), f"{path.name} has no docstring"
         assert path.stem not in ("utils", "helpers", "common")
 
 
