@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
+from functools import partial
 
 import joblib
 import numpy as np
@@ -67,11 +68,13 @@ def serial():
 
 
 @contextmanager
-def local_cluster(workers, threads):
+def local_cluster(workers, threads, *, processes=True):
     dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(workers, threads_per_worker=threads, dashboard_address=":0") as cluster,
+        distributed.LocalCluster(
+            workers, threads_per_worker=threads, processes=processes, dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -93,8 +96,12 @@ def test_processes_give_the_same(serial):
 
 
 def test_processes_that_can_be_ended_give_the_same(serial):
-    assert_same(quietly(study_of(), X, Y, time_limit=60), serial)
-    assert_same(quietly(study_of(), X, Y, n_jobs=2, time_limit=60), serial)
+    assert_same(quietly(study_of(), X, Y, time_limit=600), serial)
+
+
+@pytest.mark.slow
+def test_several_processes_that_can_be_ended_give_the_same(serial):
+    assert_same(quietly(study_of(), X, Y, n_jobs=2, time_limit=600), serial)
 
 
 def test_threads_give_the_same(serial):
@@ -115,9 +122,15 @@ def test_jobs_set_outside_are_used(serial):
         assert_same(quietly(study_of(), X, Y), serial)
 
 
+def test_a_cluster_in_this_process_gives_the_same(serial):
+    with local_cluster(1, 1, processes=False):
+        assert_same(on_cluster(study_of()), serial)
+
+
+@pytest.mark.slow
 def test_a_cluster_gives_the_same(serial, cluster):
     assert_same(on_cluster(study_of()), serial)
-    assert_same(on_cluster(study_of(), time_limit=60), serial)
+    assert_same(on_cluster(study_of(), time_limit=600), serial)
 
 
 @heavy
@@ -130,7 +143,7 @@ def test_a_cluster_of_workers_with_threads_gives_the_same(serial):
 
 
 def test_what_fits_print_does_not_hurt(capfd):
-    result = study_of({"talking": Talking()}).run(X, Y, time_limit=60)
+    result = study_of({"talking": Talking()}).run(X, Y, time_limit=600)
     assert result.failures.empty
     out, err = capfd.readouterr()
     assert "hello" not in out  # stdout is for results; the child's goes to stderr
@@ -152,9 +165,33 @@ def test_a_fit_that_calls_exit_is_a_failure(serial):
 # Time limits
 
 
+class WhenStuck(engines._Deadline):
+    """A deadline that passes when the process of a fit says that it will never end, on however busy a machine."""
+
+    def __init__(self, folder, process, limit):
+        super().__init__(process, None)
+        self.mark, self.left = folder / str(process.pid), threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self):
+        while not self.left.wait(0.01):
+            if self.mark.exists():
+                self._end()
+                return
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.left.set()
+        self.thread.join()
+
+
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=heavy)])
-def test_a_fit_that_never_ends_is_ended_and_told(n_jobs):
-    study = study_of({"endless": Endless(), "anova": anova()})
+def test_a_fit_that_never_ends_is_ended_and_told(n_jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "_Deadline", partial(WhenStuck, tmp_path))
+    study = study_of({"endless": Endless(str(tmp_path)), "anova": anova()})
     result = quietly(study, X, Y, time_limit=3, n_jobs=n_jobs)
     assert result.complete
     assert result.failures["run"].tolist() == deaths(5)
@@ -167,8 +204,8 @@ def test_a_fit_that_never_ends_is_ended_and_told(n_jobs):
 
 
 def test_a_deadline_is_told_from_a_death_beyond_doubt():
-    for _ in range(200):
-        process = subprocess.Popen(["sleep", "10"], stdout=subprocess.PIPE)
+    for _ in range(50):
+        process = subprocess.Popen(["sleep", "600"], stdout=subprocess.PIPE)
         with engines._Deadline(process, 0.002) as deadline:
             assert process.stdout.read() == b""
         process.stdout.close()
@@ -183,18 +220,19 @@ def test_a_deadline_is_told_from_a_death_beyond_doubt():
     ("selector", "told", "how"),
     [
         (Dying, DEAD, {"n_jobs": 2}),
-        (Exiting, EXITED, {"n_jobs": 2, "time_limit": 60}),
-        pytest.param(Dying, DEAD, {"time_limit": 60}, marks=heavy),
+        (Exiting, EXITED, {"time_limit": 600}),
+        pytest.param(Exiting, EXITED, {"n_jobs": 2, "time_limit": 600}, marks=pytest.mark.slow),
+        pytest.param(Dying, DEAD, {"time_limit": 600}, marks=heavy),
         pytest.param(Exiting, EXITED, {"n_jobs": 2}, marks=heavy),
     ],
 )
 def test_a_fit_that_ends_its_process_costs_that_fit_alone(selector, told, how):
-    study = study_of({"dying": selector(), "anova": anova(), "gambling": Gambling()}, n=8)
+    study = study_of({"dying": selector(), "anova": anova(), "gambling": Gambling()})
     result = quietly(study, X, Y, **how)
     _assert_only_deaths(result, told)
 
 
-def _assert_only_deaths(result, told, n=8):
+def _assert_only_deaths(result, told, n=5):
     assert result.complete
     assert result.failures["run"].tolist() == deaths(n)
     assert set(result.failures["candidate"]) == {"dying"}
@@ -208,14 +246,15 @@ def _assert_only_deaths(result, told, n=8):
 
 def test_all_sizes_of_a_fit_that_died_are_failures():
     study = study_of({"dying": hf.Candidates(Dying(-99), sizes=[2, 3])}, n=1)
-    result = quietly(study, X, Y, n_jobs=2)
+    result = quietly(study, X, Y, time_limit=600)
     assert len(result.failures) == 2
     assert result.complete
 
 
+@pytest.mark.slow
 def test_a_fit_that_ends_its_worker_every_time_costs_that_fit_alone_on_a_cluster(cluster):
     study = study_of({"dying": Dying(), "anova": anova(), "gambling": Gambling()})
-    _assert_only_deaths(on_cluster(study), DEAD, n=5)
+    _assert_only_deaths(on_cluster(study), DEAD)
 
 
 @heavy
@@ -242,6 +281,7 @@ def test_a_worker_that_a_fit_killed_once_costs_nothing(cluster, tmp_path):
     assert_same(result, study_of(selectors).run(X, Y))
 
 
+@pytest.mark.slow
 def test_a_pool_that_a_fit_killed_once_costs_nothing(tmp_path):
     selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
     result = study_of(selectors).run(X, Y, n_jobs=2)
@@ -251,9 +291,10 @@ def test_a_pool_that_a_fit_killed_once_costs_nothing(tmp_path):
 
 # Stopping
 
-ENDED = {"n_jobs": 2, "time_limit": 60}
-STOPPED = [{}, {"n_jobs": 2}, pytest.param({"time_limit": 60}, marks=heavy), pytest.param(ENDED, marks=heavy)]
-INTERRUPTED = [{}, ENDED, pytest.param({"time_limit": 60}, marks=heavy), pytest.param({"n_jobs": 2}, marks=heavy)]
+ENDED = {"n_jobs": 2, "time_limit": 600}
+ALONE, POOL = {"time_limit": 600}, {"n_jobs": 2}
+STOPPED = [{}, pytest.param(POOL, marks=pytest.mark.slow), *(pytest.param(how, marks=heavy) for how in (ALONE, ENDED))]
+INTERRUPTED = [{}, ENDED, *(pytest.param(how, marks=heavy) for how in (ALONE, POOL))]
 
 
 @pytest.mark.parametrize("how", STOPPED, ids=str)
@@ -279,7 +320,7 @@ def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
 
     with pytest.raises(hf.study.StudyInterrupted, match="Run it again with the same store to resume"):
         study.run(X, Y, store=tmp_path / "s.db", progress=stop, **how)
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 300
     while at_work := [one for one in engines._children if one.alive]:
         assert time.monotonic() < ends, at_work
         time.sleep(0.05)
@@ -306,16 +347,16 @@ def test_an_interrupted_study_in_memory_says_so():
         study_of({"anova": anova()}).run(X, Y, progress=stop)
 
 
-def test_one_thread_of_blas_wherever_a_fit_runs():
+@pytest.mark.parametrize("how", [{}, ALONE, pytest.param(POOL, marks=pytest.mark.slow)], ids=str)
+def test_one_thread_of_blas_wherever_a_fit_runs(how):
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(300, 300))
     labels = (wide[:, 0] > 0).astype(int)
     study = hf.Study(selectors={"threads": Threads()}, perturbation=hf.Bootstrap(2))
     with threadpool_limits(2, user_api="blas"):
         assert blas_threads() == 2
-        for how in ({}, {"n_jobs": 2}, {"time_limit": 60}):
-            result = study.run(wide, labels, **how)
-            assert set(result.notes["note"]) == {"UserWarning: 1 threads"}
+        result = study.run(wide, labels, **how)
+    assert set(result.notes["note"]) == {"UserWarning: 1 threads"}
 
 
 def blas_threads():
