@@ -46,7 +46,7 @@ def start_server(folder, *options):
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(15)
+                process.wait(60)
         process.kill()
         process.wait()
         process.stdout.close()
@@ -72,8 +72,8 @@ def wait_for_address(process):
     raise AssertionError("".join(seen))
 
 
-def answers(address, seconds=60):
-    """Wait until a server answers."""
+def answers(address, seconds=600):
+    """Wait until a server answers; only a failing test waits so long."""
     host = re.match(r"http://([^/]+)", address)[1]
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -88,8 +88,8 @@ def answers(address, seconds=60):
     raise AssertionError(f"{host} does not answer")
 
 
-def wait_for(condition, seconds=60):
-    """Wait until a condition gives something true, and return that."""
+def wait_for(condition, seconds=600):
+    """Wait until a condition gives something true, and return that; only a failing test waits so long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()

@@ -256,20 +256,23 @@ def group_members(group):
 
 
 def is_busy(process):
-    """Whether a process still works after two seconds, in which workers notice that their parent is gone."""
+    """Whether a process goes on working, though workers notice soon that their parent is gone."""
     used = []
-    for wait in (2, 0.5, 0):
+
+    def rests():
         try:
             used.append(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
         except OSError:
-            return False
-        time.sleep(wait)
-    return used[1] != used[2]
+            return True
+        time.sleep(0.5)
+        return used[-2:-1] == used[-1:]
+
+    return not wait_until(rests)
 
 
 def wait_until(true, seconds=20.0):
-    """Wait for something to become true; False if it does not."""
-    end = time.monotonic() + seconds
+    """Wait for something to become true; False if it does not in ten times as long as it takes a quiet machine."""
+    end = time.monotonic() + 10 * seconds
     while time.monotonic() < end:
         if true():
             return True

@@ -167,7 +167,7 @@ def test_a_nested_choice_stops_cleanly(folder):
         assert process.poll() is None
     time.sleep(1)
     os.kill(process.pid, signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     assert "topped" in errors
     assert "Traceback" not in errors

@@ -246,10 +246,10 @@ class Waiting(SelectKBest):
 """A selector that takes long however fast the machine is, so that a signal always comes in time."""
 
 
-@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
 def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
     (folder / "patient.py").write_text(WAITING)
-    arguments = [*STUDY[:-1], "-s", "patient.Waiting:k=2", "-n", "600", "--store", "s.db"]  # a minute of waiting
+    arguments = [*STUDY[:-1], "-s", "patient.Waiting:k=2", "-n", "6000", "--store", "s.db"]  # ten minutes of waiting
     process = subprocess.Popen(
         [sys.executable, "-m", "holdfast", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
@@ -261,7 +261,7 @@ def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
         assert process.poll() is None
         time.sleep(0.2)
     os.kill(process.pid, stop)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == code, errors
     assert "The study was stopped after" in errors
     assert "holdfast resume s.db" in errors

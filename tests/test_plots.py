@@ -815,7 +815,7 @@ def test_every_chart_is_drawn_by_a_browser(hostile, tmp_path):
     path.write_text(embed.page(hostile), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=10000"]
     command = ["chromium", *options, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     assert done.stdout.count('data-drawn="yes"') == len(hostile)
     assert "CONSOLE" not in done.stderr
 

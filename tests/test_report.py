@@ -606,7 +606,7 @@ def test_a_browser_draws_the_report(hostile, tmp_path):
             "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
             f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=20000", "--dump-dom", path.as_uri(),
         ],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.stdout.count('data-drawn="yes"') == len(re.findall("data-holdfast-chart=", done.stdout)) >= 3
     assert "<title>run</title>" not in done.stdout

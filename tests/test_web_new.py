@@ -84,7 +84,7 @@ def finish(client, study, done=None):
         state = client.get(f"/api/v1/studies/{study}/state").json()
         return state["state"] in ("finished", "failed", "stopped") and done in (None, state["done"]) and state
 
-    return wait_for(ended, 120)
+    return wait_for(ended)
 
 
 # From a table to a study
@@ -437,7 +437,7 @@ def test_a_store_cannot_have_code_imported_by_growing(tmp_path):
     with open_client(tmp_path) as client:
         assert client.post("/api/v1/studies/evil/extend", json={"resamples": 1}).status_code == 202
         launcher = client.app.app.state.site.launcher
-        wait_for(lambda: not launcher.state("evil").active, 60)
+        wait_for(lambda: not launcher.state("evil").active)
         assert "nothing was imported" in (launcher.folder.logs / "evil.txt").read_text()
     assert not (tmp_path / "ran").exists()
 

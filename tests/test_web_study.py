@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
+import threading
 import time
 import warnings
 import zipfile
@@ -191,13 +192,14 @@ def test_a_browser_gets_the_page_at_once_and_the_results_when_they_are_there(cli
     from holdfast.web.pages import studies
 
     def slow(*given):
-        time.sleep(0.5)
+        assert answered.wait(600)
         return found(*given)
 
-    found = studies._find_results
+    found, answered = studies._find_results, threading.Event()
     monkeypatch.setattr(studies, "_find_results", slow)
     navigate = {"sec-fetch-mode": "navigate"}
     first = client.get("/studies/scored-study", headers=navigate).text
+    answered.set()
     assert "data-pending" in first
     assert 'content="0; url=/studies/scored-study?complete=true"' in first
     assert 'id="verdict"' in client.get("/studies/scored-study?complete=true", headers=navigate).text

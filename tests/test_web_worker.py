@@ -15,7 +15,7 @@ from holdfast.web.tasks import TASKS
 from holdfast.web.worker import Limits, TaskError, run_task
 from serving import open_client, wait_for
 
-FEW = Limits(seconds=20, memory=300_000_000, written=1_000_000)
+FEW = Limits(seconds=600, memory=300_000_000, written=1_000_000)
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
@@ -25,7 +25,7 @@ def loop():
 
 
 def sleep():
-    time.sleep(60)
+    time.sleep(600)
 
 
 def allocate():
@@ -83,9 +83,9 @@ def break_down():
 
 def start_another():
     if os.fork() == 0:
-        time.sleep(60)
+        time.sleep(600)
         os._exit(0)
-    time.sleep(60)
+    time.sleep(600)
 
 
 def tell():
@@ -220,14 +220,14 @@ def test_workers_are_stopped_when_the_server_ends():
     wait_for(lambda: worker._running)
     time.sleep(0.2)
     worker.stop_all()
-    thread.join(20)
+    thread.join(600)
     assert "broke down" in outcome[0]
 
 
 def test_the_page_answers_while_workers_are_busy_and_few_run_at_a_time(tmp_path):
     with open_client(tmp_path) as client:
         site = client.app.app.state.site
-        site.limits = Limits(seconds=3)
+        site.limits = Limits(seconds=600)
         threads = [threading.Thread(target=client.portal.call, args=(_swallow, site)) for _ in range(4)]
         for thread in threads:
             thread.start()
