@@ -4,7 +4,10 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce docs clean
+# Also what `make test` leaves out, as it takes long.
+ALL := -m "not browser and not server and not fuzz"
+
+.PHONY: demo test test-all test-rest test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -13,9 +16,18 @@ test: .venv/dev
 	$(BIN)/python -m holdfast.kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
+# Everything that is checked of a change: `make test`, the rest, and the page in a browser where there is one.
+test-all: test test-rest test-smoke
+
+# What takes long: tests with the mark slow, and those of the papers' experiments.
+test-rest: .venv/dev
+	$(BIN)/python -m holdfast.kernels
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow $(ARGS)
+	$(BIN)/python -m pytest -n 2 $(ALL) reproductions/tests $(ARGS)
+
 test-app: .venv/dev
 	$(BIN)/python -m pytest -m "browser or server or fuzz" -rs tests $(ARGS)
-	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 tests/test_properties.py tests/test_resampling.py tests/test_plots.py
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 $(ALL) tests/test_properties.py tests/test_resampling.py tests/test_plots.py
 
 # The short part of it that opens a browser.
 test-smoke: .venv/dev
@@ -26,12 +38,12 @@ test-lowest: export PIP_CONSTRAINT := constraints-lowest.txt
 test-lowest: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-lowest/kernels
 test-lowest: .venv-lowest/ready
 	.venv-lowest/bin/python -m holdfast.kernels
-	.venv-lowest/bin/python -m pytest -n 2 $(ARGS)
+	.venv-lowest/bin/python -m pytest -n 2 $(ALL) $(ARGS)
 
 # What torch can run without a GPU. Apart from .venv: torch is large, and `make test` should not depend on whether it is there.
 test-gpu: .venv-gpu/ready
 	.venv-gpu/bin/python -c 'import torch; print("torch", torch.__version__)'
-	.venv-gpu/bin/python -m pytest -n 2 tests/test_lockstep.py tests/test_hybrid_rfe.py tests/test_ties.py $(ARGS)
+	.venv-gpu/bin/python -m pytest -n 2 $(ALL) tests/test_lockstep.py tests/test_hybrid_rfe.py tests/test_ties.py $(ARGS)
 
 # The wheel, built from the source distribution, alone in an empty environment: imported, run, then with its command.
 wheel-test: .venv-build/ready
@@ -50,7 +62,7 @@ bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 validate: .venv/dev
-	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2
+	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2 $(ALL)
 	$(BIN)/python tests/validity --write $(ARGS)
 
 # All experiments of the five papers, some hours; what is finished is kept in build/, so that it goes on where it was stopped.

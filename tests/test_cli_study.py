@@ -246,7 +246,9 @@ class Waiting(SelectKBest):
 """A selector that takes long however fast the machine is, so that a signal always comes in time."""
 
 
-@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("stop", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_ctrl_c_and_sigterm_say_how_to_resume(folder, stop, code):
     (folder / "patient.py").write_text(WAITING)
     arguments = [*STUDY[:-1], "-s", "patient.Waiting:k=2", "-n", "6000", "--store", "s.db"]  # ten minutes of waiting

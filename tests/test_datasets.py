@@ -150,6 +150,7 @@ def test_unknown_names(name, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="needs the real data: set HOLDFAST_DATA to their folder")
 @pytest.mark.parametrize("about", FILES, ids=lambda about: about.name)
 def test_real_files_are_what_the_table_says(about):

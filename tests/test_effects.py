@@ -189,8 +189,16 @@ def noise_study(seed, perturbation, n=60, d=200, task="classification"):
     return table, y, study.run(table, y)
 
 
-@pytest.mark.parametrize("perturbation", [hf.Bootstrap(25), hf.Folds(5, n_repeats=4)], ids=["bootstrap", "folds"])
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    ("perturbation", "task"),
+    [
+        (hf.Bootstrap(25), "classification"),
+        pytest.param(hf.Bootstrap(25), "regression", marks=pytest.mark.slow),
+        pytest.param(hf.Folds(5, n_repeats=4), "classification", marks=pytest.mark.slow),
+        pytest.param(hf.Folds(5, n_repeats=4), "regression", marks=pytest.mark.slow),
+    ],
+    ids=["bootstrap, classes", "bootstrap, numbers", "folds, classes", "folds, numbers"],
+)
 def test_on_noise_hardly_any_direction_is_stated(perturbation, task):
     wrong = 0
     for seed in range(20):
@@ -214,6 +222,7 @@ def test_held_out_effects_of_noise_are_centered_and_those_of_training_rows_are_n
     assert np.mean(trained) > 0.7
 
 
+@pytest.mark.slow
 def test_held_out_effects_are_those_of_the_population():
     means, inside = [], []
     truth = 0.7602  # of two normal distributions one standard deviation apart: Φ(1 / √2)

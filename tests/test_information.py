@@ -280,15 +280,22 @@ def test_noise_is_told_as_holding_in_at_most_one_of_twenty_shuffles(name, n_cand
     assert max(found.values()) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_shuffles), found
 
 
-def test_signal_is_told_as_such():
+@pytest.mark.parametrize(
+    "perturbation",
+    [
+        hf.Bootstrap(60),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (hf.Subsample(60, 0.8), hf.Folds(10, 6))),
+    ],
+    ids=str,
+)
+def test_signal_is_told_as_such(perturbation):
     data = X.copy()
     data[:, :5] += 2.5 * Y[:, None]
-    for perturbation in (hf.Bootstrap(60), hf.Subsample(60, 0.8), hf.Folds(10, 6)):
-        result = studied(perturbation, Y, scoring=CLASSES, data=data)
-        for metric in CLASSES:
-            summary = summarize(result, metric=metric)
-            assert summary.verdict.standing == "holds", metric
-            assert len(summary.features.trusted) == 5
+    result = studied(perturbation, Y, scoring=CLASSES, data=data)
+    for metric in CLASSES:
+        summary = summarize(result, metric=metric)
+        assert summary.verdict.standing == "holds", metric
+        assert len(summary.features.trusted) == 5
 
 
 def test_f1_of_one_s_own_make_is_scored_too():

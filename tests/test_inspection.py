@@ -397,6 +397,7 @@ FOLDER = Path(os.environ.get("HOLDFAST_DATA", "no folder"))
 REAL = sorted(FOLDER.glob("*.parquet"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="HOLDFAST_DATA is not set")
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
 def test_the_target_of_real_data_is_the_first_guess(path, tmp_path):

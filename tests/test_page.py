@@ -199,7 +199,9 @@ def test_a_command_to_copy_runs_nothing_else():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("rule", ["accuracy", "not-worse", "knee", "weighted"])
+@pytest.mark.parametrize(
+    "rule", ["not-worse", *(pytest.param(one, marks=pytest.mark.slow) for one in ("accuracy", "knee", "weighted"))]
+)
 def test_no_rule_writes_python(summary, rule):
     X, y = made_table([f"gene {place}" for place in range(12)])
     sizes = hf.Candidates(AnovaF(), {"n_features": [2, 4, 6]})

@@ -200,6 +200,7 @@ def test_redraws_have_twice_the_variance_of_a_mean():
     assert redraws.score.std() == pytest.approx(np.sqrt(2 / 20) * points.points[0].scores.std(), rel=0.1)
 
 
+@pytest.mark.slow
 def test_stated_probabilities_are_those_of_other_seeds():
     """Sixty studies of one population: how often others choose what one says it would choose."""
     choices = [several(seed, n=4).choose("accuracy", n_draws=200) for seed in range(60)]

@@ -5,6 +5,7 @@ import math
 import sqlite3
 from contextlib import closing
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -249,6 +250,7 @@ def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
 # Of selectors and studies
 
 
+@pytest.mark.slow
 def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
     rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_halvings=25) for seed in range(30)]
 
@@ -464,7 +466,8 @@ def test_a_report_does_without_an_answer_where_fits_failed(rows):
 def test_it_depends_on_data_plan_and_seed_only():
     X, y = draw(60, 0.8, 5)
     found = hf.replicability(SELECTOR, X, y, n_halvings=20)
-    assert hf.replicability(SELECTOR, X, y, n_halvings=20, n_jobs=2).to_dict() == found.to_dict()
+    with joblib.parallel_config(backend="threading"):
+        assert hf.replicability(SELECTOR, X, y, n_halvings=20, n_jobs=2).to_dict() == found.to_dict()
     assert hf.replicability(SELECTOR, X, y, n_halvings=20, random_state=1).agreement != found.agreement
 
 
@@ -609,7 +612,7 @@ def test_a_selector_that_ignores_the_target_is_found_out():
 
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_a_selector_that_looks_at_the_target_is_not(effect):
-    for seed in range(4):
+    for seed in range(2):
         found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_halvings=25)
         assert abs(found.shuffled_agreement) < 0.08
         assert not any("shuffled" in caution for caution in found.cautions)

@@ -40,7 +40,14 @@ OTHERS = [
 long = pytest.mark.skipif(not HEAVY, reason="long: set HOLDFAST_HEAVY=1")
 
 
-@pytest.mark.parametrize(("n", "d", "runs", "name"), [*WIDE, *(pytest.param(*one, marks=long) for one in OTHERS)])
+@pytest.mark.parametrize(
+    ("n", "d", "runs", "name"),
+    [
+        WIDE[0],
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in WIDE[1:]),
+        *(pytest.param(*one, marks=long) for one in OTHERS),
+    ],
+)
 def test_memory_stays_within_a_few_copies_of_the_data(n, d, runs, name):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(n), str(d), str(runs), name], capture_output=True, text=True, check=False

@@ -159,6 +159,7 @@ def test_no_embedded_data_set_stops(name):
     assert hf.read_table(bunch.data.assign(outcome=bunch.target), "outcome", task=task).warnings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("HOLDFAST_DATA" not in os.environ, reason="needs the real data sets")
 @pytest.mark.parametrize("name", [name for name in datasets.names() if name != "breast_cancer"])
 def test_no_real_data_set_stops(name):

@@ -28,12 +28,17 @@ def found_in(kind, selector, n, n_sets=12, n_halvings=20):
     ("kind", "selector"),
     [
         ("neighbors correlated by 0.5", "filter, best 15"),
-        ("pathways", "mRMR"),
-        ("genotypes", "L1 path"),
-        ("bad rows", "hybrid RFE"),
-        ("four classes", "filter, best 15"),
-        ("a number to predict", "filter, p < 0.003"),
-        ("a curved number to predict", "L1 path"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                ("pathways", "mRMR"),
+                ("genotypes", "L1 path"),
+                ("bad rows", "hybrid RFE"),
+                ("four classes", "filter, best 15"),
+                ("a number to predict", "filter, p < 0.003"),
+                ("a curved number to predict", "L1 path"),
+            ]
+        ),
     ],
 )
 def test_halves_tell_without_bias_how_far_studies_of_half_the_size_agree(kind, selector):
@@ -43,7 +48,7 @@ def test_halves_tell_without_bias_how_far_studies_of_half_the_size_agree(kind, s
     assert cell.covered >= 0.7
 
 
-@pytest.mark.parametrize("selector", FAST)
+@pytest.mark.parametrize("selector", [FAST[0], *(pytest.param(one, marks=pytest.mark.slow) for one in FAST[1:])])
 def test_in_pure_noise_no_selector_is_said_to_find_the_same_again(selector):
     sets = replicate(("pure noise", selector, 100, 6, 20))
     known = sets[sets.half.notna()]
@@ -53,6 +58,7 @@ def test_in_pure_noise_no_selector_is_said_to_find_the_same_again(selector):
     assert known["beyond chance"].sum() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "selector", "n"),
     [("60 equal effects", "filter, best 15", 200), ("5 strong effects", "filter, best 5", 60)],
@@ -65,12 +71,14 @@ def test_the_interval_holds_where_agreement_hardly_grows_with_the_rows_and_where
     assert cell.covered >= 0.6  # the interval allows for it
 
 
+@pytest.mark.slow
 def test_the_share_of_halves_overstates_what_comes_back_and_the_probability_does_not():
     sets = replicate(("pathways", "filter, best 15", 100, 20, 25))
     assert sets.raw.mean() > sets["came back"].mean() + 0.1
     assert abs(sets.said.mean() - sets["came back"].mean()) < 0.12
 
 
+@pytest.mark.slow
 def test_blocks_of_near_copies_are_covered_by_the_thorough_variant():
     job = ("five near-copies of each", "filter, best 15", 100, 8, 20)
     usual, thorough = replicate(job), replication.replicate_thoroughly(job)

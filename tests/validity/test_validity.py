@@ -39,7 +39,12 @@ RARE = [
 ]
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def first_is_fast(cases):
+    """The cases of a test, of which ``make test`` takes the first."""
+    return [cases[0], *(pytest.param(one, marks=pytest.mark.slow) for one in cases[1:])]
+
+
+@pytest.mark.parametrize("cell", first_is_fast(CELLS), ids=lambda cell: cell.name)
 def test_the_default_interval_covers_and_the_published_one_never_covers_more(cell):
     found = coverage(cell, "nogueira", (5, 10, 20), 250, 1, methods=("jackknife", "asymptotic"))
     default, published = (found[found.method == method]["95%"].to_numpy() for method in ("jackknife", "asymptotic"))
@@ -47,7 +52,7 @@ def test_the_default_interval_covers_and_the_published_one_never_covers_more(cel
     assert (default >= published - 0.02).all()
 
 
-@pytest.mark.parametrize("cell", RARE, ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", first_is_fast(RARE), ids=lambda cell: cell.name)
 def test_deviations_that_were_not_drawn_are_allowed_for(cell):
     found = coverage(cell, "nogueira", (5, 20, 50), 200, 5)
     assert found["95%"].min() >= 0.89 - 2 * (0.89 * 0.11 / 200) ** 0.5
@@ -55,13 +60,13 @@ def test_deviations_that_were_not_drawn_are_allowed_for(cell):
     assert size["paired"] <= 0.065 + 2 * (0.065 * 0.935 / 150) ** 0.5
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "pearson"])
+@pytest.mark.parametrize("measure", first_is_fast(["jaccard", "pearson"]))
 def test_intervals_of_pairwise_measures_cover(measure):
     found = coverage(best_of_noisy_scores(20, 5, 2, 0.8), measure, (5, 20), 250, 2)
     assert found["95%"].min() >= 0.90
 
 
-@pytest.mark.parametrize("shared", [0.0, 0.9])
+@pytest.mark.parametrize("shared", first_is_fast([0.9, 0.0]))
 def test_the_paired_test_keeps_its_level_and_finds_more_than_the_published_one(shared):
     size = rejections(pair_of_selectors(shared), 20, 400, 3, {"paired": TESTS["paired"]})["paired"]
     assert 0.01 <= size <= 0.085
