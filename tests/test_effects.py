@@ -110,7 +110,12 @@ def test_effects_do_not_depend_on_who_came_first(tmp_path):
     grown = both.run(X, Y, store=tmp_path / "s.db")
     for name in ("effects", "quantiles"):
         pd.testing.assert_frame_equal(getattr(grown.stored, name), getattr(whole.stored, name))
-    parts = both.run(X, Y, time_limit=60)
+
+
+@pytest.mark.slow
+def test_effects_do_not_depend_on_where_fits_run():
+    study = hf.Study(selectors={"anova": hf.Candidates(anova(), {"k": [2, 4]})}, perturbation=hf.Bootstrap(6))
+    parts, whole = study.run(X, Y, time_limit=600), study.run(X, Y)
     pd.testing.assert_frame_equal(parts.stored.effects, whole.stored.effects)
 
 

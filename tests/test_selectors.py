@@ -39,8 +39,18 @@ SELECTORS = [
 ]
 
 
+ONE_OF_EACH = list({type(one): one for one in reversed(SELECTORS)}.values())[::-1]
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks(SELECTORS)
+@parametrize_with_checks([one for one in SELECTORS if one not in ONE_OF_EACH])
+def test_scikit_learn_s_checks_raise_nothing_with_other_settings(estimator, check):
+    test_scikit_learn_s_checks_raise_nothing(estimator, check)
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(ONE_OF_EACH)
 def test_scikit_learn_s_checks_raise_nothing(estimator, check):
     before = str(estimator.get_params())
     check(estimator)  # raises AssertionError where the contract is broken
@@ -254,7 +264,13 @@ def test_bad_input_is_told_in_one_sentence(make, message):
 
 
 @pytest.mark.parametrize(
-    "how", [{"time_limit": 60}, {"grown": True}, {"only": ["s(n_neighbors=5, ranges=full)"]}], ids=str
+    "how",
+    [
+        pytest.param({"time_limit": 600}, marks=pytest.mark.slow),
+        {"grown": True},
+        {"only": ["s(n_neighbors=5, ranges=full)"]},
+    ],
+    ids=str,
 )
 def test_what_is_shared_belongs_to_its_setting_whichever_settings_run(how, tmp_path, caplog):
     X, y = data(7, n=60)

@@ -1,11 +1,14 @@
 """Where studies of the command line are kept, and what is said of it."""
 
+import os
 import re
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -130,6 +133,7 @@ def test_a_store_that_another_process_writes_is_not_shared(folder, printed_by):
     assert "holdfast show" in told
 
 
+@pytest.mark.slow
 def test_two_studies_that_start_at_once_do_not_share_a_file(folder):
     program = [sys.executable, "-m", "holdfast", *STUDY, "--seed"]
     processes = [subprocess.Popen([*program, str(seed)], stderr=subprocess.PIPE, text=True) for seed in (1, 2)]
@@ -153,6 +157,29 @@ def test_a_study_that_was_killed_is_continued(folder, stored, printed_by):
         shutil.copy(path, folder)
     assert {path.name[len("heart-study.db") :] for path in left.iterdir()} == {"", "-wal", "-shm", ".holdfast-lock"}
     assert "Continued heart-study.db: 4 of 8 fits were there." in printed_by(*STUDY, code=0).err
+    assert stores() == ["heart-study.db"]
+    assert hf.load_study("heart-study.db").complete
+
+
+def fits(store):
+    """How many fits a store holds; none if it is only being made."""
+    try:
+        return hf.load_study(store).n_outcomes
+    except ValueError:
+        return 0
+
+
+@pytest.mark.slow
+def test_a_command_that_was_killed_is_continued(folder, printed_by):
+    slow = ["study", "heart.csv", "--target", "diagnosis", "-s", "forest:n_estimators=60,sizes=2", "-n", "12"]
+    process = subprocess.Popen([sys.executable, "-m", "holdfast", *slow], stderr=subprocess.DEVNULL)
+    while fits("heart-study.db") < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    told = printed_by(*slow, code=0).err
+    assert "Continued heart-study.db: " in told
     assert stores() == ["heart-study.db"]
     assert hf.load_study("heart-study.db").complete
 

@@ -258,6 +258,7 @@ def test_a_device_that_is_not_there_is_one_sentence(monkeypatch):
         study(selectors.AnovaF(), device="tpu")
 
 
+@pytest.mark.slow
 def test_a_time_limit_fits_the_sizes_of_one_order_together():
     plan = study(selectors.HybridRFE(), hf.Bootstrap(2), sizes=[3, 5])
     (family,) = plan.families

@@ -94,8 +94,8 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
 @pytest.mark.parametrize(
     ("n_jobs", "limit", "as_terminal", "stop"),
     [
-        pytest.param(1, 0, False, signal.SIGINT, marks=pytest.mark.slow),
-        (2, 0, True, signal.SIGINT),
+        (1, 0, False, signal.SIGINT),
+        pytest.param(2, 0, True, signal.SIGINT, marks=pytest.mark.slow),
         pytest.param(2, 60, True, signal.SIGINT, marks=heavy),
         (1, 0, False, signal.SIGTERM),
         pytest.param(2, 0, True, signal.SIGTERM, marks=heavy),

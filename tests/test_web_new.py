@@ -123,6 +123,7 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert "Größe 0" in str(found)
 
 
+@pytest.mark.slow
 def test_a_table_with_features_in_rows_and_its_target_in_a_second_file(client, genes):
     first, second = (upload(client, content, name) for content, name in zip(genes, NAMES, strict=True))
     answers = {
@@ -193,6 +194,7 @@ def test_uploads_are_listed_and_removed_and_known_data_need_no_download(client, 
     assert [data["name"] for data in client.get("/api/v1/new").json()["known"]] == ["breast_cancer", "sonar"]
 
 
+@pytest.mark.slow
 def test_a_known_data_set_is_studied(client):
     page = client.get("/api/v1/data/known/breast_cancer").json()
     assert page["table"]["record"]["features"] == 30
