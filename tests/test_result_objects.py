@@ -213,6 +213,25 @@ def test_every_result_draws_itself_or_is_named_as_one_that_does_not(results):
     assert not any(hasattr(results[name], "plot") for name in NOT_DRAWN)
 
 
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("pareto", hf.tradeoff.pareto),
+        ("choose", hf.tradeoff.choose),
+        ("profile", hf.tradeoff.profile),
+        ("fraction_profile", hf.tradeoff.fraction_profile),
+        ("setting_ranks", hf.tradeoff.ranked_settings),
+        ("features", hf.tradeoff.selected_features),
+        ("final_features", hf.tradeoff.final_features),
+        ("recovery", hf.tradeoff.recovery),
+        ("prediction_agreement", hf.tradeoff.prediction_agreement),
+    ],
+)
+def test_a_method_of_a_study_is_the_function_that_answers(name, function):
+    assert getattr(hf.StudyResult, name) is function
+    assert hf.study.StudyResult is hf.StudyResult
+
+
 def test_final_features_say_how_many_there_are_not_of_how_many(results):
     pytest.importorskip("altair")
     final = results["FinalFeatures"]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pandas as pd
 
 from holdfast import tradeoff
-from holdfast.cards import Card
-from holdfast.cards.study import make_study_card
+from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.measures import Measure
 from holdfast.replication import study_replicability
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_estimate, format_number
 from holdfast.tradeoff.choice import check_rule
 
 if TYPE_CHECKING:
@@ -258,7 +258,19 @@ class StudyResult(ResultMixin, StudyTables):
         return f"Study of {candidates} on {splits}{state}{failed}"
 
     def _card(self) -> Card:
-        return make_study_card(self._title, self.to_frame(), self.metrics, self.data.caution)
+        """The most stable candidates first, each with its interval and its first score."""
+        summary = self.to_frame().sort_values("stability", ascending=False, kind="stable", na_position="last")
+        metric = next(iter(self.metrics), None)
+        bars = []
+        for name, row in summary.iterrows():
+            score = "" if metric is None or pd.isna(row[metric]) else f" · {metric} {format_number(row[metric])}"
+            bars.append(make_bar(name, row.stability, row.low, row.high, score))
+        measures = ", ".join(map(str, summary["measure"].dropna().unique()))
+        return Card(
+            title=self._title, verdict=_describe_best(summary, metric), caution=self.data.caution,
+            frame=summary[["stability", "low", "high", "size", *self.metrics, "runs", "failures"]],
+            picture=draw_intervals(bars), note=f"Stability: {measures}" if measures else "",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         table = self.to_frame().drop(columns=["family", "reason", "measure"])
@@ -266,3 +278,17 @@ class StudyResult(ResultMixin, StudyTables):
         cut = {"top": lambda k: "" if k != k else f"{k:.0f}"}
         rows = table.to_string(formatters=cut, float_format=lambda number: f"{number:.3f}")
         return "\n".join(filter(None, [self._title, rows, self.data.caution]))
+
+
+def _describe_best(ordered: pd.DataFrame, metric: str | None) -> str:
+    """The most stable candidate, and the one with the best score."""
+    if ordered.empty or ordered["stability"].isna().all():
+        return "No candidate has a stability yet"
+    first = ordered.iloc[0]
+    verdict = f"Most stable: {ordered.index[0]}, {format_estimate(first['stability'], first['low'], first['high'])}"
+    if metric is None or ordered[metric].isna().all():
+        return verdict
+    best, score = ordered[metric].idxmax(), format_number(ordered[metric].max())
+    if best == ordered.index[0]:
+        return f"{verdict}; it also has the best {metric}, {score}"
+    return f"{verdict}; best {metric}: {best}, {score}"

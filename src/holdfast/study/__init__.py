@@ -13,6 +13,16 @@ from holdfast.study.tables import load_study
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import the result of a study when it is asked for: it stands above what imports this package."""
+        if name != "StudyResult":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from holdfast.result import StudyResult
+
+        return StudyResult
+
 
 __all__ = [
     "Candidates",
@@ -29,12 +39,3 @@ __all__ = [
     "from_rfecv",
     "load_study",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the result of a study when it is asked for: it stands above trade-offs and reports, which need studies."""
-    if name != "StudyResult":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from holdfast.result import StudyResult
-
-    return StudyResult
