@@ -1,6 +1,7 @@
 """Standard errors, intervals and tests of single stabilities."""
 
 import math
+from functools import lru_cache
 from operator import attrgetter
 
 import numpy as np
@@ -23,12 +24,16 @@ by_measure = pytest.mark.parametrize("measure", WITH_INTERVAL, ids=attrgetter("n
 undefined_is_fine = pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning")
 
 
-def complete(measure, d):
-    if not measure.similarity:
-        return measure
+@lru_cache
+def similarity(d):
+    """Features 0 and 1 can stand in for each other; made once, as expectations under chance are remembered with it."""
     s = np.eye(d)
     s[0, 1] = s[1, 0] = 0.97
-    return measure.bind(similarity=s)
+    return hf.similarity.GivenSimilarity(s)
+
+
+def complete(measure, d):
+    return measure.bind(similarity=similarity(d)) if measure.similarity else measure
 
 
 def runs_of(measure, **options):
@@ -267,6 +272,19 @@ def test_measures_without_a_jackknife_say_why(name, why):
     estimate = hf.stability(load_example().top(10), name, **parameters)
     assert why in estimate.no_interval
     assert f"no interval: {estimate.no_interval}" in repr(estimate)
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("n_runs", [3, 7, 10])
+def test_one_full_run_among_empty_ones_has_no_interval_whatever_the_number_of_features(n_runs, odd):
+    for d in range(2, 40):
+        Z = np.full((n_runs, d), 1 - odd)
+        Z[0] = odd
+        estimate = hf.stability(Z)
+        assert estimate.value == pytest.approx(-1 / (n_runs - 1))
+        assert estimate.no_interval == "without one of the runs the measure is undefined"
+        assert np.isnan(estimate.ci()).all()
+        assert not np.isnan(hf.stability(Z, undefined=0.0).pseudo_values).any()
 
 
 def test_undefined_parts_are_treated_alike_with_and_without_a_run():

@@ -166,7 +166,7 @@ def test_a_simulated_expectation_tells_its_error(name, monkeypatch):
 def test_the_exact_expectation_of_covered_features_is_what_simulation_finds(name):
     rng = np.random.default_rng(1)
     X = np.repeat(rng.normal(size=(30, 15)), 3, axis=1) + 0.05 * rng.normal(size=(30, 45))
-    neighbors = Neighbors.of(hf.similarity.Correlation(X), 0.9)
+    neighbors = Neighbors.of(hf.MEASURES[name].bind(similarity=hf.similarity.Correlation(X), threshold=0.9))
     assert neighbors.degree.min() >= 1
     credit = hf.MEASURES[name].form.credit
     exact = neighbors.expectation(credit, 9, 14, 1)

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandIn
 
 _INF = np.inf
 _THRESHOLDED = {"similarity": REQUIRED, "threshold": 0.9}
-_SIMULATED = {**_THRESHOLDED, "draws": DRAWS}
 _EMPTY_PAIR = "two empty sets"
 
 
@@ -23,60 +23,54 @@ def _published(ticks: str) -> Properties:
     return Properties(*("yes" if tick == "✓" else "no" for tick in ticks))
 
 
+_index = partial(Measure, range=(0, 1), published=_published("✓✓✓✓-"))
+_ranking = partial(Measure, kind="ranking", range=(-1, 1), properties=Properties("yes", None, "yes", "yes", "yes"))
+_with_stand_ins = partial(Measure, similarity="correlation", parameters=_THRESHOLDED)
+
 ROWS = (
     # Sets, pairwise
-    Measure(
+    _index(
         name="hamming",
         form=OverlapPairs(formulas.hamming),
         summary="share of features on which two runs agree, absent ones included",
-        range=(0, 1),
         properties=Properties("yes", "yes", "yes", "yes", "no"),
-        published=_published("✓✓✓✓-"),
         methods="the mean share of features on which two resamples agree, absent ones included",
         cite="dunne2002",
     ),
-    Measure(
+    _index(
         name="jaccard",
         form=OverlapPairs(formulas.jaccard),
         summary="shared features over features in either set",
-        range=(0, 1),
         properties=Properties("yes", "no", "yes", "yes", "no"),
-        published=_published("✓✓✓✓-"),
         undefined=_EMPTY_PAIR,
         validated=True,
         methods="the mean Jaccard index of two resamples",
         cite="kalousis2005",
     ),
-    Measure(
+    _index(
         name="dice",
         form=OverlapPairs(formulas.dice),
         summary="shared features over the mean size",
-        range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
-        published=_published("✓✓✓✓-"),
         undefined=_EMPTY_PAIR,
         methods="the mean Dice index of two resamples",
         cite="yu2008",
     ),
-    Measure(
+    _index(
         name="ochiai",
         form=OverlapPairs(formulas.ochiai),
         summary="shared features over the geometric mean size",
-        range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
-        published=_published("✓✓✓✓-"),
         undefined="an empty set",
         methods="the mean Ochiai index of two resamples",
         cite="zucknick2008",
     ),
-    Measure(
+    _index(
         name="pog",
         title="Percentage of overlapping features (POG)",
         form=OverlapPairs(formulas.pog, symmetric=False),
         summary="share of one run's features that the other has too",
-        range=(0, 1),
         properties=Properties("yes", "one size", "yes", "yes", "no"),
-        published=_published("✓✓✓✓-"),
         undefined="an empty first set",
         methods="the mean percentage of overlapping features of two resamples",
         cite="shi2006",
@@ -263,48 +257,38 @@ ROWS = (
         cite="novovicova2009",
     ),
     # Rankings
-    Measure(
+    _ranking(
         name="spearman",
         form=RowPairs(formulas.spearman),
-        kind="ranking",
         summary="rank correlation of two runs",
-        range=(-1, 1),
-        properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a run that ties all features",
         parameters={"ties": "average", "random_state": 0},
         validated=True,
         methods="the mean rank correlation of two resamples",
         cite="kalousis2005",
     ),
-    Measure(
+    _ranking(
         name="kendall",
         title="Kendall's tau",
         form=RowPairs(formulas.kendall),
-        kind="ranking",
         summary="Kendall's tau-b of two runs",
-        range=(-1, 1),
-        properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a run that ties all features",
         validated=True,
         methods="the mean of Kendall's tau-b of two resamples",
         cite="kendall1945",
     ),
-    Measure(
+    _ranking(
         name="canberra",
         form=RowPairs(formulas.canberra),
-        kind="ranking",
         summary="one minus the Canberra distance over that of random rankings",
-        range=(-1, 1),
-        properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a single feature",
         parameters={"k": None},
         methods="one minus the mean Canberra distance of two rankings, relative to that of random ones",
         cite="jurman2008",
     ),
-    Measure(
+    _ranking(
         name="rank_biased_overlap",
         form=RowPairs(formulas.rank_biased_overlap),
-        kind="ranking",
         summary="agreement at every depth, the top counting most",
         range=(0, 1),
         properties=Properties("yes", None, "yes", "yes", "no"),
@@ -312,13 +296,10 @@ ROWS = (
         methods="the mean rank-biased overlap of two resamples",
         cite="webber2010",
     ),
-    Measure(
+    _ranking(
         name="rank_variance",
         form=RowPairs(formulas.rank_variance),
-        kind="ranking",
         summary="one minus the rank variance over that of random orders",
-        range=(-1, 1),
-        properties=Properties("yes", None, "yes", "yes", "yes"),
         undefined="a single feature",
         reference="Nogueira (2018), the variance form of Spearman's correlation",
         methods="one minus the mean variance of the ranks, relative to that of random orders",
@@ -349,7 +330,7 @@ ROWS = (
         methods="the mean similarity of features in the best matching of two selections",
         cite="gulgezen2009",
     ),
-    Measure(
+    _with_stand_ins(
         name="pogr",
         title="Percentage of overlapping or related features (POGR)",
         form=StandInPairs(redundancy.one_way, redundancy.first_size, symmetric=False),
@@ -357,12 +338,10 @@ ROWS = (
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "no", "no"),
         undefined="an empty first set",
-        parameters=_THRESHOLDED,
-        similarity="correlation",
         methods="the mean percentage of overlapping or similar features of two resamples",
         cite="zhang2009",
     ),
-    Measure(
+    _with_stand_ins(
         name="npogr",
         title="Normalized percentage of overlapping or related features (nPOGR)",
         form=AdjustedStandIns(redundancy.one_way, redundancy.first_size, symmetric=False),
@@ -370,50 +349,42 @@ ROWS = (
         range=(-_INF, 1),
         properties=Properties("yes", "no", "no", "no", "yes"),
         undefined="an empty first or full second set, or features that all stand in for each other",
-        parameters=_THRESHOLDED,
-        similarity="correlation",
         methods="the mean percentage of overlapping or similar features of two resamples, corrected for chance",
         cite="zhang2009",
     ),
-    Measure(
+    _with_stand_ins(
         name="zucknick",
         form=StandInPairs(redundancy.cross_similarity, redundancy.union_size),
         summary="Jaccard's index with similarities across the sets added",
         range=(0, 1),
         properties=Properties("yes", "no", "yes", "no", "no"),
         undefined="an empty set",
-        parameters=_THRESHOLDED,
-        similarity="correlation",
         methods="the mean Jaccard index of two resamples, adjusted for similar features",
         cite="zucknick2008",
     ),
-    Measure(
+    _with_stand_ins(
         name="yu",
         form=AdjustedStandIns(redundancy.both_ways, redundancy.mean_size),
         summary="overlap with stand-ins above chance over the mean size above chance",
         range=(-_INF, 1),
         properties=Properties("yes", "no", "no", "no", "yes"),
         undefined="two empty or two full sets, or features that all stand in for each other",
-        parameters=_THRESHOLDED,
-        similarity="correlation",
         validated=True,
         methods="the mean overlap of two resamples, with similar features as stand-ins, corrected for chance",
         cite="yu2012",
     ),
-    Measure(
+    _with_stand_ins(
         name="sechidis",
         form=StandInCovariance(),
         summary="one minus the similarity-weighted covariance over that of random choice",
         range=(-_INF, _INF),
         properties=Properties("yes", "no", "no", "no", "one size"),
         undefined="all runs empty or all full, or features that all stand in for each other",
-        parameters=_THRESHOLDED,
-        similarity="correlation",
         methods="the measure of Sechidis et al. (2020), which lets similar features stand in for each other",
         cite="sechidis2020",
     ),
     *(
-        Measure(
+        _with_stand_ins(
             name=f"intersection_{name}",
             title=f"Intersection with stand-ins by {how}",
             form=AdjustedStandIns(credit, redundancy.geometric_size),
@@ -421,8 +392,7 @@ ROWS = (
             range=(-_INF, 1),
             properties=Properties("yes", "no", "no", "no", "yes"),
             undefined="an empty set, two full ones, or features that all stand in for each other",
-            parameters=_SIMULATED,
-            similarity="correlation",
+            parameters={**_THRESHOLDED, "draws": DRAWS},
             methods=f"the mean overlap of two resamples, with stand-ins counted by {how}, corrected for chance",
             cite="bommert2020",
         )

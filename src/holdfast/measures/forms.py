@@ -1,4 +1,10 @@
-"""Tallies: the result of one pass over the runs, from which value, leave-one-out values and roughness follow."""
+"""Measures and their forms: how a measure is computed from its formula.
+
+A :class:`Measure` has a :class:`Form`, and a form makes a :class:`Tally` in one pass over the runs, from which the
+value, the values without each run and the roughness follow. The forms are :class:`SetPairs` and :class:`OverlapPairs`
+(means over pairs of sets), :class:`RowPairs` (of rankings and weights), :class:`FeatureSum` and :class:`Whole`; each
+knows how to correct a measure for chance.
+"""
 
 import itertools
 import math
@@ -159,13 +165,7 @@ class PairTally(Tally):
 
     @property
     def roughness(self) -> float:
-        n_runs = self.sums.size
-        if n_runs < 4 or self.n_undefined:
-            return np.nan
-        rows = self.sums / 2
-        explained = self.n_pairs / 2 * self.value() ** 2 + ((rows - rows.mean()) ** 2).sum() / (n_runs - 2)
-        left = self.squares / 2 - explained
-        return 0.0 if left < 1e-12 * self.squares else left / (n_runs * (n_runs - 3) / 2)  # less is rounding
+        return np.nan if self.n_undefined else _unexplained_variance(self.sums / 2, self.squares)
 
     @property
     def undefined(self) -> str | None:
@@ -184,8 +184,18 @@ def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
 def pair_roughness(kernel: Floats) -> float:
     """Return the variance of pairs beyond what their two runs explain, from a runs × runs matrix."""
     between = kernel - np.diag(np.diag(kernel))
-    rows, n_runs = between.sum(axis=1), len(between)
-    return PairTally(2 * rows, np.full(n_runs, 2 * (n_runs - 1)), float((between**2).sum())).roughness
+    return _unexplained_variance(between.sum(axis=1), float((between**2).sum()))
+
+
+def _unexplained_variance(rows: Floats, squares: float) -> float:
+    """The same from what each run adds with all others, and the sum of squares over ordered pairs."""
+    n_runs = rows.size
+    if n_runs < 4:
+        return np.nan
+    n_pairs = n_runs * (n_runs - 1)
+    explained = n_pairs / 2 * float(rows.sum() / n_pairs) ** 2 + ((rows - rows.mean()) ** 2).sum() / (n_runs - 2)
+    left = squares / 2 - explained
+    return 0.0 if left < 1e-12 * squares else left / (n_runs * (n_runs - 3) / 2)  # less is rounding
 
 
 Holds = Literal["yes", "one size", "asymptotic", "no"]
@@ -306,7 +316,6 @@ class Form(ABC):
     """Whether the measure is a mean over pairs of runs."""
 
     @classmethod
-    @abstractmethod
     def tally(cls, preferences: Preferences, measures: Sequence["Measure"]) -> list[Tally]:
         """Evaluate measures of this form, together where that saves work.
 
@@ -322,6 +331,11 @@ class Form(ABC):
         list of Tally
             One for each measure.
         """
+        return [measure.form._tally(preferences, measure) for measure in measures]
+
+    def _tally(self, preferences: Preferences, measure: "Measure") -> Tally:
+        """Evaluate one measure, of forms that save nothing by evaluating several together."""
+        raise NotImplementedError
 
     def between(self, a: Preferences, b: Preferences, measure: "Measure") -> Floats:
         """Return the measure of run ``i`` of ``a`` with run ``i`` of ``b``, for every ``i``.
@@ -651,8 +665,7 @@ def collection_expectation(
         values = [value(collection) for collection in all_collections(sizes, n_features)]
         return Expectation(float(np.mean(values)), 0.0, "enumeration")
     rng = np.random.default_rng([n_features, *sorted(map(int, sizes))])
-    values = [value(random_collection(sizes, n_features, rng)) for _ in range(draws)]
-    return _simulated(np.array(values))
+    return _simulated(np.array([value(random_collection(sizes, n_features, rng)) for _ in range(draws)]))
 
 
 def pair_expectation(
@@ -662,9 +675,8 @@ def pair_expectation(
     sizes = np.array([k1, k2])
     if math.comb(n_features, k1) * math.comb(n_features, k2) <= ENUMERATE:
         rows = [row for collection in _all_sets(sizes, n_features) for row in collection]
-        return Expectation(
-            float(np.mean(values(Preferences.from_sets(rows, n_features=n_features)))), 0.0, "enumeration"
-        )
+        pairs = Preferences.from_sets(rows, n_features=n_features)
+        return Expectation(float(np.mean(values(pairs))), 0.0, "enumeration")
     if not (is_number(draws) and draws == int(draws) and 2 <= draws <= 10_000_000):
         raise ValueError(f"Expected a number of draws from 2 to 10 million to simulate an expectation, got {draws}.")
     rng = np.random.default_rng([n_features, k1, k2])
@@ -779,15 +791,25 @@ class SetPairs(Form):
 
     @classmethod
     def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        sums = [_Sums(preferences.n_runs) for _ in measures]
-        one_way = [place for place, measure in enumerate(measures) if not measure.form.symmetric]  # type: ignore[attr-defined]
-        for first, second in pair_blocks(preferences.n_runs):
+        n_runs, n_measures = preferences.n_runs, len(measures)
+        sums, defined = np.zeros((n_measures, n_runs)), np.zeros((n_measures, n_runs), dtype=np.int64)
+        squares, error = np.zeros(n_measures), np.zeros(n_measures)
+        one_way = [row for row, measure in enumerate(measures) if not measure.form.symmetric]  # type: ignore[attr-defined]
+        for first, second in pair_blocks(n_runs):
             forth = cls.values_together(preferences, first, second, measures)
-            back = cls.values_together(preferences, second, first, [measures[place] for place in one_way])
-            both = {**dict(enumerate(forth)), **dict(zip(one_way, back, strict=True))}
-            for place, total in enumerate(sums):
-                total.add(first, second, forth[place], both[place])
-        return [total.tally() for total in sums]
+            back = cls.values_together(preferences, second, first, [measures[row] for row in one_way])
+            other_way = dict(zip(one_way, back, strict=True))
+            for row, there in enumerate(forth):
+                back_again = other_way.get(row, there)
+                squares[row] += 2 * float((((there.value + back_again.value) / 2) ** 2).sum())
+                for values in (there, back_again):
+                    known = ~np.isnan(values.value)
+                    for runs in (first, second):
+                        sums[row] += np.bincount(runs[known], values.value[known], n_runs)
+                        defined[row] += np.bincount(runs[known], minlength=n_runs)
+                    error[row] += float(np.nansum(np.abs(values.error)))
+        errors = (error / np.maximum(1, defined.sum(axis=1) // 2)).tolist()
+        return [PairTally(*totals) for totals in zip(sums, defined, squares.tolist(), errors, strict=True)]
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
         """Return the runs × runs similarities, the mean of both orders.
@@ -820,26 +842,6 @@ class SetPairs(Form):
 
     def corrected(self, measure: Measure) -> "SetPairs":
         return CorrectedPairs(self, measure.best)
-
-
-class _Sums:
-    """Collects similarities of pairs into a :class:`PairTally`."""
-
-    def __init__(self, n_runs: int):
-        self.n_runs, self.error, self.squares = n_runs, 0.0, 0.0
-        self.sums, self.defined = np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64)
-
-    def add(self, first: Ints, second: Ints, forth: PairValues, back: PairValues) -> None:
-        for values in (forth, back):
-            defined = ~np.isnan(values.value)
-            for runs in (first, second):
-                self.sums += np.bincount(runs[defined], values.value[defined], self.n_runs)
-                self.defined += np.bincount(runs[defined], minlength=self.n_runs)
-            self.error += float(np.nansum(np.abs(values.error)))
-        self.squares += 2 * float((((forth.value + back.value) / 2) ** 2).sum())
-
-    def tally(self) -> PairTally:
-        return PairTally(self.sums, self.defined, self.squares, self.error / max(1, self.defined.sum() // 2))
 
 
 def pair_blocks(n_runs: int, size: int = 1 << 16) -> Iterator[tuple[Ints, Ints]]:
@@ -934,7 +936,10 @@ class OverlapPairs(SetPairs):
         if preferences.n_runs > 1:
             for cells in pair_cells(preferences):
                 for row, measure in enumerate(measures):
-                    forth, back = measure.form._both_ways(cells, preferences.n_features, measure)  # type: ignore[attr-defined]
+                    form: Any = measure.form
+                    forth = back = form._similarity(cells.shared, cells.k1, cells.k2, preferences.n_features, measure)
+                    if not form.symmetric:
+                        back = form._similarity(cells.shared, cells.k2, cells.k1, preferences.n_features, measure)
                     squares[row] += cells.pairs @ ((forth + back) / 2) ** 2
                     for values, weight in [(forth, 2)] if forth is back else [(forth, 1), (back, 1)]:
                         pairs, missing = weight * cells.pairs, np.isnan(values)
@@ -943,13 +948,6 @@ class OverlapPairs(SetPairs):
                         sums[row, cells.runs] += np.add.reduceat(values * pairs, cells.border)
                         defined[row, cells.runs] += np.add.reduceat(pairs, cells.border)
         return [PairTally(*totals) for totals in zip(sums, defined, squares.tolist(), strict=True)]
-
-    def _both_ways(self, cells: Cells, n_features: int, measure: Measure) -> tuple[Floats, Floats]:
-        """Similarities forth and back; the same array if the similarity is symmetric."""
-        forth = self._similarity(cells.shared, cells.k1, cells.k2, n_features, measure)
-        if self.symmetric:
-            return forth, forth
-        return forth, self._similarity(cells.shared, cells.k2, cells.k1, n_features, measure)
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
         shared, k = overlap_matrix(preferences).astype(np.int64), preferences.sizes
@@ -1053,12 +1051,8 @@ class RowPairs(Form):
     sums: Callable[..., PairTally]
     pairwise = True
 
-    @classmethod
-    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        return [
-            measure.form.sums(preferences.matrix(), **measure.parameters)  # type: ignore[attr-defined]
-            for measure in measures
-        ]
+    def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
+        return self.sums(preferences.matrix(), **measure.parameters)
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
         return self.sums(preferences.matrix(), **measure.parameters).matrix
@@ -1088,21 +1082,24 @@ def correlation_sums(blocks: Iterable[Floats], lengths: Floats) -> PairTally:
     defined = lengths > 0
     scale = np.where(defined, 1 / np.where(defined, lengths, 1), 0)
     n_runs = lengths.size
-    with_all, similarities = np.zeros(n_runs), np.zeros((n_runs, n_runs) if n_runs <= ALL_PAIRS else (0, 0))
+    with_all, similarities = np.zeros(n_runs), np.zeros((n_runs, n_runs)) if n_runs <= ALL_PAIRS else None
     for block in blocks:
         units = block * scale[:, None]
         with_all += units @ units.sum(axis=0)
-        if similarities.size:
+        if similarities is not None:
             similarities += units @ units.T
-    if not similarities.size:
-        return PairTally(2 * (with_all - defined), 2 * _others(defined))
-    similarities[~np.outer(defined, defined)] = np.nan
-    return PairTally(2 * (with_all - defined), 2 * _others(defined), _squares(similarities), matrix=similarities)
+    if similarities is not None:
+        similarities[~np.outer(defined, defined)] = np.nan
+    partners = np.where(defined, defined.sum() - 1, 0).astype(np.int64)
+    return tally_matrix(2 * (with_all - defined), 2 * partners, similarities)
 
 
-def _squares(matrix: Floats) -> float:
-    """Sum of squares beside the diagonal."""
-    return float((matrix**2).sum() - (np.diag(matrix) ** 2).sum())
+def tally_matrix(sums: Floats, defined: NDArray[np.int64], similarities: Floats | None) -> PairTally:
+    """Return the tally of these sums, with the similarities of all pairs where these are known."""
+    if similarities is None:
+        return PairTally(sums, defined)
+    squares = float((similarities**2).sum() - (np.diag(similarities) ** 2).sum())
+    return PairTally(sums, defined, squares, matrix=similarities)
 
 
 def distance_sums(matrix: Floats) -> tuple[Floats, Floats | None]:
@@ -1134,11 +1131,6 @@ def pair_sums(n_runs: int, with_following: Callable[[int], Floats]) -> PairTally
         sums[run + 1 :] += 2 * values
         defined[run + 1 :] += 2 * known
     return PairTally(sums, defined, squares, matrix=similarities)
-
-
-def _others(defined: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many defined partners each row has."""
-    return np.where(defined, defined.sum() - 1, 0).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -1177,15 +1169,16 @@ class FeatureSum(Form):
 
     @classmethod
     def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        times = np.bincount(preferences.counts, minlength=preferences.n_runs + 1)
-        return [measure.form._tally(times, preferences) for measure in measures]  # type: ignore[attr-defined]
-
-    def _tally(self, times: NDArray[Any], preferences: Preferences) -> Tally:
-        return WholeTally(
-            self.value(times, preferences),
-            partial(self.leave_one_out, times, preferences),
-            find_roughness=partial(self.roughness, times, preferences),
-        )
+        of_runs = np.bincount(preferences.counts, minlength=preferences.n_runs + 1), preferences
+        forms: list[Any] = [measure.form for measure in measures]
+        return [
+            WholeTally(
+                form.value(*of_runs),
+                partial(form.leave_one_out, *of_runs),
+                find_roughness=partial(form.roughness, *of_runs),
+            )
+            for form in forms
+        ]
 
     def value(self, times: NDArray[Any], preferences: Preferences) -> float:
         """Return the value for given, or expected, numbers of features per selection count.
@@ -1235,7 +1228,8 @@ class FeatureSum(Form):
             lowered = np.insert(term, 0, 0.0)
             total = times @ unchanged + sum_over_selected(preferences, (lowered - unchanged)[preferences.counts])
             selected = (preferences.sizes.sum() - preferences.sizes).astype(float)
-            return np.asarray(self.finish(total, selected, n_left, preferences.n_features), dtype=float)
+            values = np.asarray(self.finish(total, selected, n_left, preferences.n_features), dtype=float)
+        return np.where(np.isfinite(values), values, np.nan)  # 0/0, of which rounding of the total may make ±∞
 
     def roughness(self, times: NDArray[Any], preferences: Preferences) -> float:
         """Estimate the roughness from pairs of runs, if these are few, and from features; the larger counts.
@@ -1274,7 +1268,8 @@ class FeatureSum(Form):
         if self.from_overlap is None:
             return None
         size, d = preferences.sizes.mean(), preferences.n_features
-        return overlap_matrix(preferences) * (self.from_overlap(1.0, size, d) - self.from_overlap(0.0, size, d))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return overlap_matrix(preferences) * (self.from_overlap(1.0, size, d) - self.from_overlap(0.0, size, d))
 
     def resampled(self, preferences: Preferences, measure: Measure, weights: Floats) -> Floats:
         if self.from_overlap is None:
@@ -1376,10 +1371,6 @@ class Whole(Form):
 
     function: Callable[..., float]
 
-    @classmethod
-    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
-
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
         function = partial(self.function, **measure.parameters)
         return WholeTally(function(preferences), partial(leave_one_out, function, preferences))
@@ -1398,20 +1389,18 @@ class CorrectedWhole(Whole):
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
         function = partial(self.function, **measure.parameters)
 
+        def expectation(runs: Preferences) -> Expectation:
+            key = runs.n_features, *np.sort(runs.sizes).tolist(), *measure.parameters.values()
+            if key not in self.expected:
+                self.expected[key] = collection_expectation(function, runs.sizes, runs.n_features)
+            return self.expected[key]
+
         def corrected(runs: Preferences) -> float:
-            return _above_chance(function(runs), self._expectation(function, runs, measure).value, self.best)
+            return _above_chance(function(runs), expectation(runs).value, self.best)
 
         value, without = corrected(preferences), partial(leave_one_out, corrected, preferences)
         if np.isnan(value):
             return WholeTally(value, without)
-        expected = self._expectation(function, preferences, measure)
+        expected = expectation(preferences)
         slope = (1 - value) / (self.best - expected.value)
         return WholeTally(value, without, abs(slope) * expected.standard_error)
-
-    def _expectation(
-        self, function: Callable[[Preferences], float], runs: Preferences, measure: Measure
-    ) -> Expectation:
-        key = runs.n_features, *np.sort(runs.sizes).tolist(), *measure.parameters.values()
-        if key not in self.expected:
-            self.expected[key] = collection_expectation(function, runs.sizes, runs.n_features)
-        return self.expected[key]

@@ -1,4 +1,4 @@
-r"""Measures of sets, as plain formulas.
+r"""Measures as plain formulas: of sets pairwise and by frequency, of all runs, and of rankings and weights.
 
 Pairwise measures take ``r`` (features shared), ``k1`` and ``k2`` (sizes of the two sets) and ``d`` (all features); they
 are averaged over all ordered pairs of runs. Measures by frequency are a term in ``h`` (how many of ``M`` runs selected
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from holdfast.checks import is_number
-from holdfast.measures.forms import Floats, PairTally, correlation_sums, distance_sums, pair_sums
+from holdfast.measures.forms import Floats, PairTally, correlation_sums, distance_sums, pair_sums, tally_matrix
 from holdfast.preferences import Preferences, Ties
 
 # Pairwise
@@ -224,12 +224,8 @@ def rank_variance(ranks: Floats) -> PairTally:
         return PairTally(np.zeros(n_runs), np.zeros(n_runs, dtype=np.int64))
     to_others, distances = distance_sums(ranks)
     scale, pairs = 2 * d * expected, np.full(n_runs, 2 * (n_runs - 1))
-    sums = 2 * (n_runs - 1 - to_others / scale)
-    if distances is None:
-        return PairTally(sums, pairs)
-    similarities = 1 - distances / scale
-    squares = float((similarities**2).sum() - (np.diag(similarities) ** 2).sum())
-    return PairTally(sums, pairs, squares, matrix=similarities)
+    similarities = None if distances is None else 1 - distances / scale
+    return tally_matrix(2 * (n_runs - 1 - to_others / scale), pairs, similarities)
 
 
 def canberra(ranks: Floats, k: int | None = None) -> PairTally:

@@ -128,8 +128,9 @@ class Neighbors:
         self.expected: dict[Any, forms.Expectation] = {}
 
     @classmethod
-    def of(cls, similarity: FeatureSimilarity, threshold: float) -> "Neighbors":
-        """Return the neighbors of a similarity, computed once and cached with it."""
+    def of(cls, measure: Measure) -> "Neighbors":
+        """Return the neighbors by the similarity and threshold of a measure, computed once and cached with it."""
+        similarity, threshold = measure.parameters["similarity"], measure.parameters["threshold"]
         if not is_number(threshold) or not 0 < threshold <= 1:
             raise ValueError(f"Expected a threshold above 0 and up to 1, got {threshold}.")
         cached: dict[float, Neighbors] = similarity.__dict__.setdefault("_neighbors", {})
@@ -201,15 +202,14 @@ class StandInPairs(SetPairs):
     def values_together(
         cls, sets: Preferences, first: Ints, second: Ints, measures: Sequence[Measure]
     ) -> list[PairValues]:
-        forms: list[Any] = [measure.form for measure in measures]
-        neighbors = [Neighbors.of(*_similarity_and_threshold(measure)) for measure in measures]
+        members: list[tuple[Any, Neighbors]] = [(measure.form, Neighbors.of(measure)) for measure in measures]
         credits: dict[Neighbors, list[Any]] = {}
-        for form, own in zip(forms, neighbors, strict=True):
-            credits.setdefault(own, []).append(form.credit)
-        pairs = {own: own.pairs(sets, first, second, needed) for own, needed in credits.items()}
+        for form, neighbors in members:
+            credits.setdefault(neighbors, []).append(form.credit)
+        pairs = {neighbors: neighbors.pairs(sets, first, second, needed) for neighbors, needed in credits.items()}
         return [
-            measure.form.compared(pairs[own], own, measure)  # type: ignore[attr-defined]
-            for measure, own in zip(measures, neighbors, strict=True)
+            form.compared(pairs[neighbors], neighbors, measure)
+            for (form, neighbors), measure in zip(members, measures, strict=True)
         ]
 
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
@@ -219,10 +219,6 @@ class StandInPairs(SetPairs):
         """Compare the credit of pairs with the most it can be."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return PairValues(self.credit(pairs) / self.ceiling(pairs))
-
-
-def _similarity_and_threshold(measure: Measure) -> tuple[FeatureSimilarity, float]:
-    return measure.parameters["similarity"], measure.parameters["threshold"]
 
 
 @dataclass(frozen=True)
@@ -289,12 +285,8 @@ class StandInCovariance(Form):
     .. math:: 1 - \frac{\operatorname{tr}(C S)}{\operatorname{tr}(C \Sigma^0)}
     """
 
-    @classmethod
-    def tally(cls, preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-        return [measure.form._tally(preferences, measure) for measure in measures]  # type: ignore[attr-defined]
-
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:
-        C, Z = Neighbors.of(*_similarity_and_threshold(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(measure).similarity, preferences.to_sparse()
         n_runs, sizes = preferences.n_runs, preferences.sizes.astype(float)
         with_C = Z @ C
         own = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
@@ -315,7 +307,7 @@ class StandInCovariance(Form):
         return WholeTally(float(value), leave_one_out, find_roughness=roughness)
 
     def kernel(self, preferences: Preferences, measure: Measure) -> Floats:
-        C, Z = Neighbors.of(*_similarity_and_threshold(measure)).similarity, preferences.to_sparse()
+        C, Z = Neighbors.of(measure).similarity, preferences.to_sparse()
         sizes = preferences.sizes.astype(float)
         n_runs, d = preferences.n_runs, preferences.n_features
         _, expected = _covariances(0.0, C, sizes.sum(), (sizes**2).sum(), n_runs, d)
