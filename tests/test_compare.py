@@ -330,6 +330,31 @@ def test_the_published_statistic_is_defined_if_one_side_varies():
     assert both.p_value == 1
 
 
+def test_the_published_statistic_needs_no_value_without_each_run():
+    full_once = hf.Preferences.from_sets([range(12), *[()] * 4], n_features=12)  # without the first run all are empty
+    mixed = hf.Preferences.from_sets([{0, 1}] * 3 + [{0, 2}] * 2, n_features=12)
+    found = hf.compare(full_once, mixed, paired=False, method="asymptotic")
+    error = np.sqrt(asymptotic_variance(full_once) + asymptotic_variance(mixed))
+    assert found.statistic == pytest.approx((found.second.value - found.first.value) / error)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.statistic)))
+    with pytest.raises(ValueError, match=r"got one without: .*without one of the runs the measure is undefined"):
+        hf.compare(full_once, mixed, paired=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "options"),
+    [
+        (hf.Preferences.from_sets([{0}, {1}], n_features=12), {}),
+        (hf.Preferences.from_sets([()] * 5, n_features=12), {"undefined": 0.0}),
+        (APART, {"measure": "davis", "alpha": 1}),
+    ],
+    ids=["two runs", "a number for what is undefined", "another measure"],
+)
+def test_the_published_statistic_needs_its_variance(first, options):
+    with pytest.raises(ValueError, match="Both stabilities need a standard error to be compared, got one without"):
+        hf.compare(first, APART, paired=False, method="asymptotic", **options)
+
+
 def test_a_comparison_tells_what_it_is():
     found = hf.compare(ONE, TWO, paired=True)
     record = found.to_dict(0.9)

@@ -2,22 +2,34 @@
 
 import re
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from holdfast.cards import Card, write_card
+from holdfast.cards import Card, Svg, write_card
 from holdfast.serialization import to_plain
+
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
 
 
 class ResultMixin:
     """Gives a result ``to_dict()``, ``to_frame()`` and a card in notebooks, from the fields of its dataclass.
 
-    Override :meth:`to_frame` where a result is a table of its own, and :meth:`to_dict` where its fields are not what a
-    reader wants. Whatever is overridden, ``to_dict()`` returns what :func:`to_plain` makes. Override :meth:`_card`
-    where a notebook should show another line, other columns, or a picture.
+    A result declares what differs from that: ``_columns``, ``_table_field``, ``_heading`` and ``_shown`` below, its
+    answer in one line (:attr:`_title`) and a small picture (:meth:`_picture`). Where more is to be said, it overrides
+    :meth:`to_frame`, :meth:`to_dict` or :meth:`_card`; ``to_dict()`` always returns what :func:`to_plain` makes.
     """
+
+    _columns: ClassVar[tuple[str, ...]] = ()
+    """Attributes that ``to_dict()`` holds, in their order; the fields of the dataclass if none are named."""
+    _table_field: ClassVar[str] = ""
+    """Attribute that is the table which ``to_frame()`` returns; a row of numbers and texts if it is empty."""
+    _heading: ClassVar[str] = ""
+    """Title of the card; the name of the class in words if it is empty."""
+    _shown: ClassVar[tuple[str, ...]] = ()
+    """Columns of the table that the card shows; all if none are named."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON: undefined numbers are None.
@@ -27,17 +39,20 @@ class ResultMixin:
         dict
             One entry per attribute.
         """
-        return {field.name: to_plain(getattr(self, field.name)) for field in _fields(self)}
+        return {name: to_plain(getattr(self, name)) for name in self._columns or _field_names(self)}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the numbers and texts as a frame of one row.
+        """Return the table of the result, or its numbers and texts as a frame of one row.
 
         Returns
         -------
         DataFrame
-            One column per attribute that is a number or a text.
+            The table; else one column per attribute that is a number or a text.
         """
-        values = {field.name: getattr(self, field.name) for field in _fields(self)}
+        if self._table_field:
+            table: pd.DataFrame = getattr(self, self._table_field)
+            return table
+        values = {name: getattr(self, name) for name in _field_names(self)}
         return pd.DataFrame([{name: value for name, value in values.items() if _is_scalar(value)}])
 
     @property
@@ -45,13 +60,43 @@ class ResultMixin:
         """The answer in one line, above the table in a notebook."""
         return repr(self).split("\n", 1)[0]
 
+    def _picture(self) -> Svg | None:
+        """Draw the small picture of the card."""
+        return None
+
     def _card(self) -> Card:
-        """Return what the card in a notebook holds: the kind of result, the answer in one line, and the table."""
-        return Card(title=_words(type(self).__name__), verdict=self._title, frame=self.to_frame())
+        """Return what the card in a notebook holds: the kind of result, the answer in one line, picture and table."""
+        frame = self.to_frame()
+        return Card(
+            title=self._heading or _words(type(self).__name__),
+            verdict=self._title,
+            frame=frame[list(self._shown)] if self._shown else frame,
+            picture=self._picture(),
+        )
 
     def _repr_html_(self) -> str:
         """Return the card for notebooks, everything in it escaped."""
         return write_card(self._card())
+
+
+class DrawnResult(ResultMixin):
+    """A result that a function of :mod:`holdfast.plots` draws."""
+
+    _drawn_by: ClassVar[str]
+    """Name of that function."""
+
+    def plot(self) -> "AnyChart":
+        """Draw the result.
+
+        Returns
+        -------
+        altair.Chart
+            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
+        """
+        from holdfast import plots
+
+        chart: AnyChart = getattr(plots, self._drawn_by)(self)
+        return chart
 
 
 def _words(name: str) -> str:
@@ -59,8 +104,8 @@ def _words(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 
 
-def _fields(result: Any) -> Any:
-    return fields(result) if is_dataclass(result) else ()
+def _field_names(result: Any) -> list[str]:
+    return [field.name for field in fields(result)] if is_dataclass(result) else []
 
 
 def _is_scalar(value: Any) -> bool:

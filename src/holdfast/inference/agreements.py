@@ -3,16 +3,17 @@
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.cards import Card, draw_dots, draw_intervals, make_bar
+from holdfast.cards import Card, Svg, draw_dots
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import (
+    ForestResult,
     StabilityEstimate,
     Undefined,
     as_preferences,
@@ -25,16 +26,12 @@ from holdfast.inference.estimate import (
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures.forms import stacked
 from holdfast.preferences import Preferences
-from holdfast.result_base import ResultMixin
-from holdfast.serialization import to_plain
+from holdfast.result_base import DrawnResult
 from holdfast.text import format_number
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement(ResultMixin):
+class Agreement(DrawnResult):
     """Agreement of two selections, run by run.
 
     Attributes
@@ -51,6 +48,7 @@ class Agreement(ResultMixin):
     See Also
     --------
     agreement : Makes an agreement.
+    holdfast.plots.plot_spread : The dots for each pair of runs that :meth:`plot` draws.
 
     Examples
     --------
@@ -64,25 +62,14 @@ class Agreement(ResultMixin):
     value: float
     per_run: NDArray[np.float64] = field(compare=False)
     reason: str | None = None
+    _columns = ("measure", "value", "n_runs", "per_run", "reason")
+    _heading = "Agreement, run by run"
+    _drawn_by = "plot_spread"
 
     @property
     def n_runs(self) -> int:
         """Number of pairs of runs."""
         return self.per_run.size
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the agreement as plain values, ready for JSON: undefined numbers are None.
-
-        Returns
-        -------
-        dict
-            Measure, value, number of pairs of runs, their agreements, and the reason if one is undefined.
-        """
-        per_run = [None if math.isnan(value) else value for value in self.per_run.tolist()]
-        return to_plain({
-            "measure": self.measure, "value": self.value, "n_runs": self.n_runs, "per_run": per_run,
-            "reason": self.reason,
-        })  # fmt: skip
 
     def to_frame(self) -> pd.DataFrame:
         """Return the agreement of every pair of runs as a frame.
@@ -94,21 +81,11 @@ class Agreement(ResultMixin):
         """
         return pd.DataFrame({"run": range(self.n_runs), "agreement": self.per_run})
 
-    def plot(self) -> "AnyChart":
-        """Draw a dot for each pair of runs (see :func:`holdfast.plots.plot_spread`).
-
-        Returns
-        -------
-        altair.Chart
-            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
-        """
-        from holdfast.plots import plot_spread
-
-        return plot_spread(self)
+    def _picture(self) -> Svg | None:
+        return draw_dots(self.per_run.tolist(), mean=self.value)
 
     def _card(self) -> Card:
-        picture = draw_dots(self.per_run.tolist(), mean=self.value)
-        return Card(title="Agreement, run by run", verdict=self._title, frame=self.to_frame(), picture=picture, rows=4)
+        return replace(super()._card(), rows=4)
 
     def __repr__(self) -> str:
         return f"{self.measure} = {self.value:.3f} (mean agreement of {self.n_runs} pairs of runs)"
@@ -216,7 +193,7 @@ def _average_runs(measure: Measure, per_run: NDArray[np.float64], undefined: Und
 
 
 @dataclass(frozen=True)
-class Kalousis(ResultMixin):
+class Kalousis(ForestResult):
     """The three stabilities of Kalousis, Prados and Hilario (2005): of weights, ranks and subsets.
 
     Attributes
@@ -244,6 +221,8 @@ class Kalousis(ResultMixin):
     weights: StabilityEstimate | None
     ranks: StabilityEstimate
     subsets: StabilityEstimate
+    _heading = "Stability of weights, ranks and subsets"
+    _shown = ("measure", "value", "low", "high", "n_runs")
 
     @property
     def named(self) -> dict[str, StabilityEstimate]:
@@ -264,29 +243,13 @@ class Kalousis(ResultMixin):
         """
         return pd.concat([estimate.to_frame() for estimate in self], ignore_index=True)
 
-    def plot(self, *, level: float = 0.95) -> "AnyChart":
-        """Draw the three stabilities with their intervals (see :func:`holdfast.plots.plot_forest`).
+    @property
+    def _estimates(self) -> dict[str, StabilityEstimate]:
+        return self.named
 
-        Parameters
-        ----------
-        level : float
-            Level of the intervals.
-
-        Returns
-        -------
-        altair.Chart
-            A point with its interval for each.
-        """
-        from holdfast.plots import plot_forest
-
-        return plot_forest(self.named, level=level)
-
-    def _card(self) -> Card:
-        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in self.named.items()]
-        verdict = ", ".join(f"{bar.label} {format_number(bar.value)}" for bar in bars)
-        frame = self.to_frame()[["measure", "value", "low", "high", "n_runs"]]
-        return Card(title="Stability of weights, ranks and subsets", verdict=verdict, frame=frame,
-                    picture=draw_intervals(bars))  # fmt: skip
+    @property
+    def _title(self) -> str:
+        return ", ".join(f"{name} {format_number(estimate.value)}" for name, estimate in self.named.items())
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self))

@@ -1,18 +1,22 @@
-"""Comparing the stabilities of two selections."""
+"""Comparing the stabilities of selections: two by :func:`compare`, several pair by pair by :func:`compare_many`.
+
+Each selection becomes a side (:func:`evaluate_sides`), and every two sides are tested by :func:`compare_sides`.
+"""
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from holdfast.cards import Card, draw_intervals, make_bar
+from holdfast.cards import Card, Svg, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.estimate import (
+    ForestResult,
     StabilityEstimate,
     Undefined,
     as_preferences,
@@ -24,165 +28,16 @@ from holdfast.inference.intervals import ROUNDING, Interval, Jackknife, asymptot
 from holdfast.measures import Measure, find_measure
 from holdfast.measures.forms import FEW_RUNS, Floats, pair_roughness
 from holdfast.preferences import Preferences
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import DrawnResult
 from holdfast.serialization import to_plain
 
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
-
-Kernel: TypeAlias = Floats | None
-
-
+Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
 ENOUGH_DEVIATIONS = 10
 """Number of deviations seen at which half of the allowance for an unseen one is left."""
 
 
-def variance_of_mean(values: Floats, kernel: Kernel) -> float:
-    """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
-    n = values.size
-    variance = float(values.var(ddof=1)) / n
-    if kernel is None or np.isnan(kernel).any():
-        return variance
-    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
-
-
-def degrees_of_freedom(values: Floats) -> Floats:
-    """Degrees of freedom of the variance of values, along the last axis: fewer than n − 1 if their tails are heavy.
-
-    By Satterthwaite, 2 / (2 / (n − 1) + κ / n), with the excess kurtosis κ of the values, if that is above 0.
-    """
-    n = values.shape[-1]
-    away = values - values.mean(axis=-1, keepdims=True)
-    second, fourth = (away**2).mean(axis=-1), (away**4).mean(axis=-1)
-    flat = second < ROUNDING**2
-    excess = np.where(flat, 0.0, fourth / np.where(flat, 1.0, second) ** 2 - 3)
-    return np.asarray(2 / (2 / (n - 1) + np.maximum(excess, 0) / n))
-
-
-def variance_for_unseen(estimate: StabilityEstimate) -> float:
-    """Variance to add for one run that was not drawn, less the more deviations were seen.
-
-    If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
-    least (r/t)². Deviations that were seen show what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
-    """
-    jackknife = estimate.distribution
-    if not isinstance(jackknife, Jackknife):
-        return 0.0
-    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
-    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
-    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
-    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
-
-
-def holm(p_values: Floats) -> Floats:
-    """Return Holm's step-down corrected p-values."""
-    order = np.argsort(p_values)
-    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
-    corrected = np.empty(p_values.size)
-    corrected[order] = np.minimum(steps, 1)
-    return corrected
-
-
-def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
-    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
-
-    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
-    """
-    places = {name: place for place, name in enumerate(names)}
-    groups = [(1 << len(names)) - 1]  # the names of a group are the bits of a number
-    for a, b in sorted({(places[a], places[b]) for a, b in different}):
-        both = 1 << a | 1 << b
-        whole = [group for group in groups if group & both != both]
-        parts = {group & ~(1 << name) for group in groups if group & both == both for name in (a, b)} - set(whole)
-        groups = whole + [part for part in parts if not _is_inside(part, [*whole, *parts])]
-    members = sorted([place for place in places.values() if group >> place & 1] for group in groups)
-    return {name: "".join(_letter(n) for n, group in enumerate(members) if places[name] in group) for name in names}
-
-
-def _is_inside(group: int, others: Sequence[int]) -> bool:
-    return any(group & other == group != other for other in others)
-
-
-def _letter(n: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1)
-
-
-def sort_by_label(runs: Preferences) -> Preferences:
-    """Return the runs in the order of their labels."""
-    return runs if runs.labels is None else runs.take(np.argsort(np.array(runs.labels)))
-
-
-def are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
-    """Whether runs, which are sorted by their labels, are compared as pairs."""
-    if first is None or second is None:
-        return paired is not False
-    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
-    if paired is None:
-        if labels is None:
-            raise ValueError(
-                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
-                "pass paired=True or paired=False (--paired, --independent), or label the runs."
-            )
-        common = labels[0] & labels[1]
-        if common and labels[0] != labels[1]:
-            raise ValueError(
-                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
-                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
-            )
-        paired = bool(common)
-    if paired and first.n_runs != second.n_runs:
-        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
-    if paired and labels and labels[0] != labels[1]:
-        raise ValueError(
-            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
-            "label the runs by their resample, or leave labels out."
-        )
-    return paired
-
-
-class Side(NamedTuple):
-    """One side of a comparison: a selection with its estimate, and what pairs of its runs add to the variance."""
-
-    estimate: StabilityEstimate
-    kernel: Kernel = None
-    runs: Preferences | None = None
-
-
-def evaluate_sides(
-    selections: Iterable[Preferences | Matrix], measure: Measure, X: Matrix | None, undefined: Undefined, method: Any
-) -> list[Side]:
-    """Evaluate every selection once; a similarity computed from data is shared by all of them."""
-    sides = []
-    for selection in selections:
-        runs = sort_by_label(as_preferences(selection, [measure]))
-        (measure,) = bind_similarity([measure], runs, X)
-        few = 4 <= runs.n_runs <= FEW_RUNS
-        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
-        sides.append(Side(stability(runs, measure, method=method, undefined=undefined), kernel, runs))
-    return sides
-
-
-def welch_variance(first: Side, second: Side) -> tuple[float, float]:
-    """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
-    values = [side.estimate.pseudo_values for side in (first, second)]
-    parts = [variance_of_mean(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
-    fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
-    spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
-    return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
-
-
-def published_variance(side: Side) -> float:
-    """Return the published asymptotic variance of a side's stability."""
-    assert side.runs is not None
-    return asymptotic_variance(side.runs)
-
-
-Design: TypeAlias = Literal["paired", "independent", "asymptotic"]
-
-
 @dataclass(frozen=True, kw_only=True)
-class Comparison(ResultMixin):
+class Comparison(ForestResult):
     """The difference of two stabilities, first minus second, with its interval and test.
 
     Attributes
@@ -219,6 +74,7 @@ class Comparison(ResultMixin):
     design: Design
     standard_error: float
     degrees: float
+    _shown = ("difference", "low", "high", "standard_error", "p_value", "design")
 
     @property
     def difference(self) -> float:
@@ -294,29 +150,13 @@ class Comparison(ResultMixin):
         """
         return pd.DataFrame([self.to_dict(level)])
 
-    def plot(self, *, level: float = 0.95) -> "AnyChart":
-        """Draw the two stabilities with their intervals (see :func:`holdfast.plots.plot_forest`).
+    @property
+    def _estimates(self) -> dict[str, StabilityEstimate]:
+        return {"first": self.first, "second": self.second}
 
-        Parameters
-        ----------
-        level : float
-            Level of the intervals.
-
-        Returns
-        -------
-        altair.Chart
-            Two points with their intervals.
-        """
-        from holdfast.plots import plot_forest
-
-        return plot_forest({"first": self.first, "second": self.second}, level=level)
-
-    def _card(self) -> Card:
-        sides = {"first": self.first, "second": self.second}
-        bars = [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in sides.items()]
-        bars.append(make_bar("difference", self.difference, *self.ci(), f" · p = {self.p_value:.2g}"))
-        frame = self.to_frame()[["difference", "low", "high", "standard_error", "p_value", "design"]]
-        return Card(title="Comparison", verdict=self._title, frame=frame, picture=draw_intervals(bars, mark=0.0))
+    def _picture(self) -> Svg | None:
+        difference = make_bar("difference", self.difference, *self.ci(), f" · p = {self.p_value:.2g}")
+        return draw_intervals([*self._bars(), difference], mark=0.0)
 
     def __repr__(self) -> str:
         low, high = self.ci()
@@ -389,35 +229,11 @@ def compare(
         raise ValueError(f"Expected method 'jackknife' or 'asymptotic', got {method!r}.")
     chosen = find_measure(measure).bind(**parameters)
     a, b = evaluate_sides([first, second], chosen, X, undefined, method)
-    return compare_sides(a, b, are_paired(a.runs, b.runs, paired), method)
-
-
-def compare_sides(first: Side, second: Side, paired: bool, method: str) -> Comparison:
-    """Test whether two selections differ: with paired runs by the pairs, else as independent ones."""
-    a, b = first.estimate, second.estimate
-    for estimate in (a, b):
-        if estimate.pseudo_values.size < 2:
-            raise ValueError(f"Both stabilities need a standard error to be compared, got one without: {estimate!r}.")
-    design: Design
-    if method == "asymptotic":
-        variance, degrees = sum(published_variance(side) for side in (first, second)), math.inf
-        design = "asymptotic"
-    elif paired:
-        kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
-        differences = a.pseudo_values - b.pseudo_values  # of runs, or of the blocks that they form
-        variance, degrees = variance_of_mean(differences, kernel), float(degrees_of_freedom(differences))
-        design = "paired"
-    else:
-        variance, degrees = welch_variance(first, second)
-        design = "independent"
-    if method != "asymptotic":
-        variance += variance_for_unseen(a if a.value >= b.value else b)
-    error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
-    return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
+    return compare_sides(a, b, paired, method)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparisons(ResultMixin):
+class Comparisons(DrawnResult):
     """All pairwise comparisons of several selections.
 
     Attributes
@@ -435,6 +251,7 @@ class Comparisons(ResultMixin):
     --------
     holdfast.compare_many : Makes the comparisons.
     Comparison : The comparison of two selections.
+    holdfast.plots.plot_comparisons : The matrix of differences that :meth:`plot` draws.
 
     Examples
     --------
@@ -450,6 +267,7 @@ class Comparisons(ResultMixin):
     pairs: pd.DataFrame
     letters: dict[str, str]
     level: float
+    _drawn_by = "plot_comparisons"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the stability, interval and letters of each selection, the most stable first.
@@ -480,18 +298,6 @@ class Comparisons(ResultMixin):
             "pairs": to_plain(self.pairs),
             "letters": dict(self.letters),
         }
-
-    def plot(self) -> "AnyChart":
-        """Draw the matrix of differences (see :func:`holdfast.plots.plot_comparisons`).
-
-        Returns
-        -------
-        altair.Chart
-            The matrix.
-        """
-        from holdfast.plots import plot_comparisons
-
-        return plot_comparisons(self)
 
     @property
     def _title(self) -> str:
@@ -568,24 +374,129 @@ def compare_many(
          calm      0.748 0.610 0.817       a
         shaky      0.478 0.382 0.567       b
     """
-    if len(selections) < 2:
-        raise ValueError(f"Expected at least two selections to compare, got {len(selections)}.")
     chosen = find_measure(measure).bind(**parameters)
-    sides = evaluate_sides(selections.values(), chosen, X, undefined, "jackknife")
+    sides = evaluate_sides(selections.values(), chosen, X, undefined)
     return compare_all_pairs(dict(zip(selections, sides, strict=True)), chosen, paired, level)
+
+
+class Side(NamedTuple):
+    """One side of a comparison.
+
+    Attributes
+    ----------
+    estimate : StabilityEstimate
+        The stability of the selection.
+    kernel : ndarray or None
+        What pairs of its runs add, where there are few runs.
+    runs : Preferences or None
+        The runs in the order of their labels; None for values of blocks.
+    published : float
+        The published variance of its stability, if the published statistic is asked for and has one.
+    """
+
+    estimate: StabilityEstimate
+    kernel: Floats | None = None
+    runs: Preferences | None = None
+    published: float = math.nan
+
+
+def evaluate_sides(
+    selections: Iterable[Preferences | Matrix],
+    measure: Measure,
+    X: Matrix | None,
+    undefined: Undefined,
+    method: Literal["jackknife", "asymptotic"] = "jackknife",
+) -> list[Side]:
+    """Evaluate every selection once; a similarity computed from data is shared by all of them."""
+    sides = []
+    for selection in selections:
+        runs = as_preferences(selection, [measure])
+        if runs.labels is not None:
+            runs = runs.take(np.argsort(np.array(runs.labels)))
+        (measure,) = bind_similarity([measure], runs, X)
+        few = 4 <= runs.n_runs <= FEW_RUNS
+        kernel = measure.form.kernel(convert_kind(runs, measure.kind, measure.name), measure) if few else None
+        estimate = stability(runs, measure, method=method, undefined=undefined)
+        has_published = method == "asymptotic" and measure.name == "nogueira" and runs.n_runs > 2
+        sides.append(Side(estimate, kernel, runs, asymptotic_variance(runs) if has_published else math.nan))
+    return sides
+
+
+def are_paired(first: Preferences | None, second: Preferences | None, paired: bool | None) -> bool:
+    """Whether runs, which are sorted by their labels, are compared as pairs."""
+    if first is None or second is None:
+        return paired is not False
+    labels = None if first.labels is None or second.labels is None else (set(first.labels), set(second.labels))
+    if paired is None:
+        if labels is None:
+            raise ValueError(
+                "The runs have no labels, so it is not known whether run i of both selections used the same resample; "
+                "pass paired=True or paired=False (--paired, --independent), or label the runs."
+            )
+        common = labels[0] & labels[1]
+        if common and labels[0] != labels[1]:
+            raise ValueError(
+                f"Expected run labels that are all equal or all different, got {len(common)} in common of "
+                f"{first.n_runs} and {second.n_runs}; keep the common runs with .take(), or pass paired=False."
+            )
+        paired = bool(common)
+    if paired and first.n_runs != second.n_runs:
+        raise ValueError(f"Expected equally many runs to compare as pairs, got {first.n_runs} and {second.n_runs}.")
+    if paired and labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"Expected the same run labels to compare as pairs, got {min(labels[0] - labels[1])!r} on one side only; "
+            "label the runs by their resample, or leave labels out."
+        )
+    return paired
+
+
+def compare_sides(
+    first: Side, second: Side, paired: bool | None, method: Literal["jackknife", "asymptotic"] = "jackknife"
+) -> Comparison:
+    """Test whether two selections differ: with paired runs by the pairs, else as independent ones."""
+    as_pairs = are_paired(first.runs, second.runs, paired)
+    for side in (first, second):
+        if math.isnan(side.published) if method == "asymptotic" else side.estimate.pseudo_values.size < 2:
+            raise ValueError(
+                f"Both stabilities need a standard error to be compared, got one without: {side.estimate!r}."
+            )
+    a, b = first.estimate, second.estimate
+    design: Design
+    if method == "asymptotic":
+        design, variance, degrees = "asymptotic", first.published + second.published, math.inf
+    else:
+        if as_pairs:
+            kernel = None if first.kernel is None or second.kernel is None else first.kernel - second.kernel
+            differences = a.pseudo_values - b.pseudo_values  # of runs, or of the blocks that they form
+            variance, degrees = variance_of_mean(differences, kernel), float(degrees_of_freedom(differences))
+        else:
+            variance, degrees = welch_variance(first, second)
+        design = "paired" if as_pairs else "independent"
+        variance += variance_for_unseen(a if a.value >= b.value else b)
+    error = math.sqrt(variance) if variance > ROUNDING**2 else 0.0
+    return Comparison(measure=a.measure, first=a, second=b, design=design, standard_error=error, degrees=degrees)
+
+
+def welch_variance(first: Side, second: Side) -> tuple[float, float]:
+    """Welch's test: variance of the difference of two independent means, and its degrees of freedom."""
+    values = [side.estimate.pseudo_values for side in (first, second)]
+    parts = [variance_of_mean(side.estimate.pseudo_values, side.kernel) for side in (first, second)]
+    fewest = float(min(pseudo_values.size for pseudo_values in values) - 1)
+    spread = sum(part**2 / degrees_of_freedom(side) for part, side in zip(parts, values, strict=True))
+    return sum(parts), min(fewest, float(sum(parts) ** 2 / spread)) if spread else fewest
 
 
 def compare_all_pairs(
     sides: Mapping[str, Side], measure: Measure, paired: bool | Callable[[str, str], bool] | None, level: float
 ) -> Comparisons:
     """Compare every two sides; those without runs are compared as pairs, value by value, unless ``paired`` is False."""
+    if len(sides) < 2:
+        raise ValueError(f"Expected at least two selections to compare, got {len(sides)}.")
     check_level(level)
     names = list(sides)
     comparisons = {}
     for a, b in itertools.combinations(names, 2):
-        stated = paired(a, b) if callable(paired) else paired
-        as_pairs = are_paired(sides[a].runs, sides[b].runs, stated)
-        comparisons[a, b] = compare_sides(sides[a], sides[b], as_pairs, "jackknife")
+        comparisons[a, b] = compare_sides(sides[a], sides[b], paired(a, b) if callable(paired) else paired)
     estimates = {name: side.estimate for name, side in sides.items()}
     corrected = holm(np.array([comparison.p_value for comparison in comparisons.values()]))
     rows = [
@@ -597,3 +508,70 @@ def compare_all_pairs(
     order = sorted(names, key=lambda name: sign * estimates[name].value)
     pairs = pd.DataFrame(rows).astype({"p_value": float})
     return Comparisons(estimates=estimates, pairs=pairs, letters=compact_letters(order, different), level=level)
+
+
+def variance_of_mean(values: Floats, kernel: Floats | None) -> float:
+    """Variance of the mean of pseudo-values; at least 2ρ / (M (M − 1)), the variance of a mean over pairs."""
+    n = values.size
+    variance = float(values.var(ddof=1)) / n
+    if kernel is None or np.isnan(kernel).any():
+        return variance
+    return max(variance, 2 * pair_roughness(kernel) / (n * (n - 1)))
+
+
+def degrees_of_freedom(values: Floats) -> Floats:
+    """Degrees of freedom of the variance of values, along the last axis: fewer than n − 1 if their tails are heavy.
+
+    By Satterthwaite, 2 / (2 / (n − 1) + κ / n), with the excess kurtosis κ of the values, if that is above 0.
+    """
+    n = values.shape[-1]
+    away = values - values.mean(axis=-1, keepdims=True)
+    second, fourth = (away**2).mean(axis=-1), (away**4).mean(axis=-1)
+    flat = second < ROUNDING**2
+    excess = np.where(flat, 0.0, fourth / np.where(flat, 1.0, second) ** 2 - 3)
+    return np.asarray(2 / (2 / (n - 1) + np.maximum(excess, 0) / n))
+
+
+def variance_for_unseen(estimate: StabilityEstimate) -> float:
+    """Variance to add for one run that was not drawn, less the more deviations were seen.
+
+    If one of M runs had nothing to do with the others, the value would be lower by a reach r; the variance must be at
+    least (r/t)². Deviations that were seen show what deviations are like: ν of them leave 10 / (10 + ν) of the reach.
+    """
+    jackknife = estimate.distribution
+    if not isinstance(jackknife, Jackknife):
+        return 0.0
+    seen = 0.0 if jackknife.unanimous else jackknife.loss**2 / max(jackknife.variance, ROUNDING**2)
+    allowance = ENOUGH_DEVIATIONS / (ENOUGH_DEVIATIONS + seen) if math.isfinite(seen) else 0.0
+    reach = (jackknife.value - jackknife.unseen.value_at(math.exp(-1 / (jackknife.n_runs - 1)))) * allowance
+    return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return Holm's step-down corrected p-values."""
+    order = np.argsort(p_values)
+    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
+    corrected = np.empty(p_values.size)
+    corrected[order] = np.minimum(steps, 1)
+    return corrected
+
+
+def compact_letters(names: list[str], different: set[tuple[str, str]]) -> dict[str, str]:
+    """Return a compact letter display: two names share a letter exactly if they are not in ``different``.
+
+    Groups are split wherever they hold a different pair, and groups inside others are dropped (Piepho 2004).
+    """
+    position = {name: index for index, name in enumerate(names)}
+    groups = [(1 << len(names)) - 1]  # the names of a group are the bits of a number
+    for a, b in sorted({(position[a], position[b]) for a, b in different}):
+        both = 1 << a | 1 << b
+        whole = [group for group in groups if group & both != both]
+        parts = {group & ~(1 << name) for group in groups if group & both == both for name in (a, b)} - set(whole)
+        others = [*whole, *parts]
+        groups = whole + [part for part in parts if not any(part & other == part != other for other in others)]
+    members = sorted([index for index in position.values() if group >> index & 1] for group in groups)
+    letters = ["abcdefghijklmnopqrstuvwxyz"[n % 26] * (n // 26 + 1) for n in range(len(members))]
+    return {
+        name: "".join(letter for letter, group in zip(letters, members, strict=True) if position[name] in group)
+        for name in names
+    }

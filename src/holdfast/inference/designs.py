@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from holdfast.checks import Matrix
 from holdfast.declared import About
 from holdfast.inference.agreements import agreement
-from holdfast.inference.comparison import Comparisons, Side, compare_all_pairs, compare_many
+from holdfast.inference.comparison import Comparisons, Side, compare_all_pairs, evaluate_sides
 from holdfast.inference.estimate import (
     SCOPE,
     StabilityEstimate,
@@ -25,9 +25,9 @@ from holdfast.inference.estimate import (
     bind_similarity,
     check_undefined,
     convert_kind,
+    describe_runs,
     is_list_of_similarities,
     stability,
-    tied_share,
 )
 from holdfast.inference.intervals import SamplingDistribution, Student, UnknownDistribution
 from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
@@ -137,30 +137,27 @@ def design_comparisons(
     """
     first = next(iter(selections.values()))
     group_of = dict.fromkeys(selections, 0) if groups is None else groups
-    members = {group: [name for name in selections if group_of[name] == group] for group in group_of.values()}
+    members = [[name for name in selections if group_of[name] == group] for group in dict.fromkeys(group_of.values())]
     common: dict[str, DesignedRuns] = {}
-    for names in members.values():
-        together = {name: selections[name] for name in names}
-        labels = _common_labels(together)
-        common |= {name: _restrict_runs(designed, labels) for name, designed in together.items()}
+    for names in members:
+        labels = _common_labels({name: selections[name] for name in names})
+        common |= {name: _restrict_runs(selections[name], labels) for name in names}
     if first.stand_alone:
-        runs = {name: _label_by_group(common[name].runs, group_of[name]) for name in selections}
-        compared = compare_many(runs, measure, level=level, X=X, undefined=undefined, **parameters)
-        scoped = {name: _with_scope(estimate, common[name]) for name, estimate in compared.estimates.items()}
-        return replace(compared, estimates=scoped)
-    chosen = bind_measure(first, measure, X, parameters)
-    estimates: dict[str, StabilityEstimate] = {}
-    for names in members.values():
-        estimates |= _common_block_estimates({name: common[name] for name in names}, chosen, undefined)
-    if first.design == "pairs":
-        estimates = {name: replace(estimate, scope=SCOPE) for name, estimate in estimates.items()}
-    sides = {name: Side(estimates[name]) for name in selections}
+        chosen = find_measure(measure).bind(**parameters)
+        evaluated = evaluate_sides([common[name].runs for name in selections], chosen, X, undefined)
+        sides = {
+            name: side._replace(estimate=_with_scope(side.estimate, common[name]))
+            for name, side in zip(selections, evaluated, strict=True)
+        }
+    else:
+        chosen = bind_measure(first, measure, X, parameters)
+        estimates: dict[str, StabilityEstimate] = {}
+        for names in members:
+            estimates |= _common_block_estimates({name: common[name] for name in names}, chosen, undefined)
+        if first.design == "pairs":
+            estimates = {name: replace(estimate, scope=SCOPE) for name, estimate in estimates.items()}
+        sides = {name: Side(estimates[name]) for name in selections}
     return compare_all_pairs(sides, chosen, lambda a, b: group_of[a] == group_of[b], level)
-
-
-def _label_by_group(runs: Preferences, group: int) -> Preferences:
-    """Runs whose labels tell their group too: equal labels mean the same split."""
-    return replace(runs, labels=tuple(f"{group}: {label}" for label in runs.labels or ()))
 
 
 def _common_block_estimates(
@@ -221,40 +218,32 @@ def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined)
     if designed.design == "nested_subsamples":
         by_size = _block_agreements(designed, measure, undefined).values()
         complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
-        means = [np.mean([values[block] for values in by_size]) for block in complete]
-        return _without_empty(complete, np.array(means, dtype=np.float64))
+        means = np.array([np.mean([values[block] for values in by_size]) for block in complete], dtype=np.float64)
+        return BlockValues(np.array(complete, dtype=np.int64), means, np.zeros(means.size, dtype=bool))
     members: dict[int, list[int]] = {}
     for run, block in enumerate(designed.blocks):
         members.setdefault(block, []).append(run)
     members = {block: runs for block, runs in members.items() if len(runs) >= 2}
+    blocks = np.array(list(members), dtype=np.int64)
     if designed.design == "pairs":
-        return _pair_values(designed.runs, members, measure, undefined)
+        halves = np.array(list(members.values()), dtype=np.int64).reshape(-1, 2)
+        empty = np.zeros(blocks.size, dtype=bool)
+        if designed.runs.kind == "subset":
+            empty = (designed.runs.sizes[halves] == 0).any(axis=1)
+        values = np.full(blocks.size, np.nan)
+        of_blocks = _measure_of_blocks(measure, blocks[~empty].tolist())
+        first, second = halves[~empty].T.tolist()
+        values[~empty] = _agree(designed.runs, first, second, of_blocks, undefined)
+        if isinstance(undefined, (int, float)):  # it stands for empty halves too
+            values[empty], empty = undefined, np.zeros_like(empty)
+        return BlockValues(blocks, values, empty)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # one warning, for the mean
         inside = [
-            stability(designed.runs.take(runs), _measure_of_block(measure, block), undefined=undefined).value
+            stability(designed.runs.take(runs), _measure_of_blocks(measure, block), undefined=undefined).value
             for block, runs in members.items()
         ]
-    return _without_empty(list(members), np.array(inside, dtype=np.float64))
-
-
-def _without_empty(blocks: list[int], values: Floats) -> BlockValues:
-    return BlockValues(np.array(blocks, dtype=np.int64), values, np.zeros(values.size, dtype=bool))
-
-
-def _pair_values(
-    runs: Preferences, members: Mapping[int, list[int]], measure: Measure, undefined: Undefined
-) -> BlockValues:
-    """Return the agreement of the halves of each pair; a number for undefined values also stands for empty halves."""
-    halves = np.array(list(members.values()), dtype=np.int64).reshape(-1, 2)
-    empty = (runs.sizes[halves] == 0).any(axis=1) if runs.kind == "subset" else np.zeros(len(halves), dtype=bool)
-    values = np.full(len(halves), np.nan)
-    first, second = halves[~empty].T.tolist()
-    blocks = [block for block, has_empty in zip(members, empty.tolist(), strict=True) if not has_empty]
-    values[~empty] = _agree(runs, first, second, _measure_of_blocks(measure, blocks), undefined)
-    if isinstance(undefined, (int, float)):
-        values[empty], empty = undefined, np.zeros_like(empty)
-    return BlockValues(np.array(list(members), dtype=np.int64), values, empty)
+    return BlockValues(blocks, np.array(inside, dtype=np.float64), np.zeros(len(inside), dtype=bool))
 
 
 def _agree(
@@ -286,17 +275,14 @@ def bind_measure(
     return chosen.bind(similarity=[aligned(similarity, runs.features) for similarity in similarities])
 
 
-def _measure_of_blocks(measure: Measure, blocks: Sequence[int]) -> Measure:
-    """Return the measure for runs of these blocks: with their own similarities, if each block has one."""
+def _measure_of_blocks(measure: Measure, blocks: int | Sequence[int]) -> Measure:
+    """Return the measure for runs of a block, or of each of these: with their similarities, if each block has one."""
     similarities = measure.parameters.get("similarity")
     if not is_list_of_similarities(similarities):
         return measure
+    if isinstance(blocks, int):
+        return measure.bind(similarity=similarities[blocks])
     return measure.bind(similarity=[similarities[block] for block in blocks])
-
-
-def _measure_of_block(measure: Measure, block: int) -> Measure:
-    similarities = measure.parameters.get("similarity")
-    return measure.bind(similarity=similarities[block]) if is_list_of_similarities(similarities) else measure
 
 
 def _average_blocks(
@@ -314,35 +300,25 @@ def _average_blocks(
         distribution = UnknownDistribution(designed.about.no_interval)
     elif math.isnan(value) or values.size < 2:
         distribution = UnknownDistribution(reason or "one block has no uncertainty, two are needed")
-    runs = designed.runs
+    facts = describe_runs(designed.runs)
+    if designed.runs.kind == "subset":
+        smaller = np.array(designed.fractions) < 1  # nested subsamples: as score and stability are
+        facts["mean_size"] = float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
+        facts["mean_overlap"] = None if designed.design == "nested_subsamples" else _mean_overlap(designed)
     return StabilityEstimate(
         measure=measure.label,
         value=value,
-        n_runs=runs.n_runs,
-        n_features=runs.n_features,
         distribution=distribution,
         pseudo_values=np.empty(0) if math.isnan(value) else values,
-        mean_size=_mean_size(designed),
-        mean_overlap=_mean_overlap(designed),
-        tied_share=None if runs.kind == "subset" else tied_share(runs.matrix()),
         reason=reason,
         has_strength=measure.has_strength,
         scope=designed.about.scope or SCOPE,
+        **facts,
     )
 
 
-def _mean_size(designed: DesignedRuns) -> float | None:
-    """Mean number of selected features; of nested subsamples, in the smaller ones, as score and stability are."""
-    if designed.runs.kind != "subset":
-        return None
-    smaller = np.array(designed.fractions) < 1
-    return float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
-
-
 def _mean_overlap(designed: DesignedRuns) -> float | None:
-    """How many features two runs of a block share, the mean over blocks; None where blocks are not compared so."""
-    if designed.runs.kind != "subset" or designed.design == "nested_subsamples" or not designed.runs.n_runs:
-        return None
+    """How many features two runs of a block share, the mean over blocks; None if no block has two."""
     _, block = np.unique(designed.blocks, return_inverse=True)
     members = sp.csr_array((np.ones(block.size), (block, np.arange(block.size))))
     counts = members @ designed.runs.to_sparse().astype(np.float64)

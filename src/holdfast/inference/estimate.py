@@ -1,17 +1,20 @@
-"""The stability of a selection: estimate, interval and test."""
+"""The stability of a selection: estimate, interval and test.
+
+:func:`stability` checks its arguments, evaluates the measures, and makes an estimate of each.
+"""
 
 import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.cards import Card, draw_intervals, make_bar
+from holdfast.cards import Bar, Card, Svg, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.inference.intervals import (
     Interval,
@@ -20,10 +23,8 @@ from holdfast.inference.intervals import (
     UnknownDistribution,
     check_level,
     choose_distribution,
-    leave_one_out_values,
 )
-from holdfast.io.own_files import from_numbers
-from holdfast.measures import Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
+from holdfast.measures import Form, Measure, UndefinedStabilityError, UndefinedStabilityWarning, find_measure
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.forms import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences
@@ -34,148 +35,7 @@ from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncer
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
-
-
-def bind_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
-    """Set each parameter in the measures that have it."""
-    for name in parameters:
-        if not any(name in measure.parameters for measure in measures):
-            known = sorted({known for measure in measures for known in measure.parameters})
-            names = ", ".join(measure.name for measure in measures)
-            hint = " The level is an argument of .ci(level)." if name == "level" else ""
-            raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.{hint}")
-    return [
-        measure.bind(**{name: value for name, value in parameters.items() if name in measure.parameters})
-        for measure in measures
-    ]
-
-
-def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure]) -> Preferences:
-    """Return preferences as they are; read a matrix as the kind that the measures measure."""
-    if isinstance(preferences, Preferences):
-        return preferences
-    kinds = {measure.kind for measure in measures}
-    if not kinds:
-        raise ValueError("Expected at least one measure, got none.")
-    if len(kinds) != 1:
-        raise ValueError(
-            f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
-            "state what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
-        )
-    return from_numbers(kinds.pop(), preferences)
-
-
-def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
-    """Return the preferences as this kind; weights become rankings, nothing else is converted."""
-    if preferences.kind == kind:
-        return preferences
-    if (preferences.kind, kind) == ("weighting", "ranking"):
-        return preferences.to_ranking()
-    if kind == "subset":
-        raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) (--top) first.")
-    raise ValueError(
-        f"Expected {kind}s for {name}, got {preferences.kind}s, which cannot be converted; "
-        f"use a measure of {preferences.kind}s."
-    )
-
-
-def is_list_of_similarities(similarity: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether it is a list of similarities, not a matrix written as nested lists."""
-    return isinstance(similarity, (list, tuple)) and len(similarity) > 0 and np.ndim(similarity[0]) != 1
-
-
-def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
-    """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
-    computed: dict[str, FeatureSimilarity] = {}
-    bound = []
-    for measure in measures:
-        if measure.similarity is not None:
-            similarity = measure.parameters["similarity"]
-            if is_list_of_similarities(similarity):
-                raise ValueError(
-                    f"Expected one similarity of features for {measure.name}, got a list of {len(similarity)}; only "
-                    "resamples that come in blocks may have one for each block."
-                )
-            if similarity is REQUIRED and X is None:
-                raise ValueError(
-                    f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "
-                    "pass X= or similarity=."
-                )
-            if similarity is REQUIRED:
-                make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
-                if measure.similarity not in computed:
-                    computed[measure.similarity] = aligned(make(X), preferences.features)
-                similarity = computed[measure.similarity]
-            measure = measure.bind(similarity=aligned(similarity, preferences.features))
-        measure.check_complete()
-        bound.append(measure)
-    return bound
-
-
-def evaluate(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
-    """Evaluate measures, those of one form together in one pass over the runs."""
-    tallies: dict[int, Tally] = {}
-    order = sorted(range(len(measures)), key=lambda place: (measures[place].kind, type(measures[place].form).__name__))
-    for (kind, form), group in groupby(order, key=lambda place: (measures[place].kind, type(measures[place].form))):
-        places = list(group)
-        runs = convert_kind(preferences, kind, measures[places[0]].name)
-        for place in places:
-            measures[place].check_sizes(runs)
-        for place, tally in zip(places, form.tally(runs, [measures[place] for place in places]), strict=True):
-            tallies[place] = tally
-    return [tallies[place] for place in range(len(measures))]
-
-
-def check_undefined(undefined: Undefined) -> None:
-    """Raise unless ``undefined`` is one of the options for undefined values."""
-    number = isinstance(undefined, (int, float)) and not isinstance(undefined, bool) and math.isfinite(undefined)
-    if not number and undefined not in ("nan", "raise", "skip"):
-        raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
-
-
-def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str | None]:
-    """Return the value, and why it or a part of it is undefined, as ``undefined`` says."""
-    if n_runs < 2:
-        reason = "a single run has no stability, two are needed"
-    elif tally.undefined is None:
-        return tally.value(), None
-    else:
-        reason = f"{measure.name} is undefined for {measure.undefined} ({tally.undefined})"
-    if undefined == "raise":
-        raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
-    if undefined == "skip":
-        value = tally.value()
-    elif undefined == "nan":
-        value = np.nan
-    else:
-        value = tally.value(float(undefined)) if n_runs > 1 else float(undefined)
-    if math.isnan(value):
-        warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
-    return value, reason
-
-
-def describe_runs(preferences: Preferences) -> dict[str, Any]:
-    """Return the facts about the runs that an estimate carries, whatever the measure."""
-    facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
-    if preferences.kind != "subset":
-        return {**facts, "tied_share": tied_share(preferences.matrix())}
-    n_runs, counts = preferences.n_runs, preferences.counts
-    facts["mean_size"] = float(preferences.sizes.mean())
-    if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
-        facts["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
-    return facts
-
-
-def tied_share(rows: NDArray[np.float64]) -> float:
-    """Return the mean share of features that are tied with another, run by run."""
-    ordered = np.sort(rows, axis=1)
-    same = np.diff(ordered, axis=1) == 0
-    edge = np.zeros((len(rows), 1), dtype=bool)
-    return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())
-
-
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]
 SCOPE = "resampling of this data set, not new data sets"
 
@@ -217,8 +77,40 @@ class StabilityTest(ResultMixin):
         return f"p = {self.p_value:.3g} that the stability is not above {self.greater_than:g} ({self.method})"
 
 
+class ForestResult(ResultMixin):
+    """A result that is drawn as stabilities with their intervals, by ``plot`` and in its card."""
+
+    @property
+    @abstractmethod
+    def _estimates(self) -> "dict[str, StabilityEstimate]":
+        """The stabilities by name."""
+
+    def plot(self, *, level: float = 0.95) -> "AnyChart":
+        """Draw the stabilities with their intervals (see :func:`holdfast.plots.plot_forest`).
+
+        Parameters
+        ----------
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        altair.Chart
+            A point with its interval for each.
+        """
+        from holdfast.plots import plot_forest
+
+        return plot_forest(self._estimates, level=level)
+
+    def _bars(self) -> list[Bar]:
+        return [make_bar(name, estimate.value, *estimate.ci()) for name, estimate in self._estimates.items()]
+
+    def _picture(self) -> Svg | None:
+        return draw_intervals(self._bars())
+
+
 @dataclass(frozen=True, kw_only=True)
-class StabilityEstimate(ResultMixin):
+class StabilityEstimate(ForestResult):
     """The stability of a selection by one measure, with its standard error, interval and test.
 
     Attributes
@@ -412,22 +304,9 @@ class StabilityEstimate(ResultMixin):
         """
         return pd.DataFrame([self.to_dict(level)])
 
-    def plot(self, *, level: float = 0.95) -> "AnyChart":
-        """Draw the stability with its interval (see :func:`holdfast.plots.plot_forest`).
-
-        Parameters
-        ----------
-        level : float
-            Level of the interval.
-
-        Returns
-        -------
-        altair.Chart
-            The point and its interval.
-        """
-        from holdfast.plots import plot_forest
-
-        return plot_forest(self, level=level)
+    @property
+    def _estimates(self) -> "dict[str, StabilityEstimate]":
+        return {"the selection": self}
 
     def _card(self) -> Card:
         bar, words = make_bar(self.measure, self.value, *self.ci()), f": {self.strength}" if self.strength else ""
@@ -547,47 +426,185 @@ def stability(
     measures = [find_measure(name) for name in measure] if several else [find_measure(measure)]  # type: ignore[union-attr,arg-type]
     if corrected:
         measures = [corrected_for_chance(plain) for plain in measures]
-    measures = bind_parameters(measures, parameters)
+    if parameters:
+        measures = bind_parameters(measures, parameters)
     runs = as_preferences(preferences, measures)
-    measures = bind_similarity(measures, runs, X)
-    estimates = _estimates(runs, measures, method, undefined)
-    return estimates if several else estimates[0]
-
-
-def _estimates(
-    preferences: Preferences, measures: Sequence[Measure], method: Method, undefined: Undefined
-) -> list[StabilityEstimate]:
+    if any(chosen.parameters for chosen in measures):
+        measures = bind_similarity(measures, runs, X)
     if method not in ("jackknife", "asymptotic", "bootstrap"):
         raise ValueError(f"Expected method 'jackknife', 'asymptotic' or 'bootstrap', got {method!r}.")
     check_undefined(undefined)
-    facts = describe_runs(preferences)
-    estimates = []
-    for measure, tally in zip(measures, evaluate(preferences, measures), strict=True):
-        value, reason = resolve_undefined(tally, measure, preferences.n_runs, undefined)
-        fill = float(undefined) if isinstance(undefined, (int, float)) else None
-        leave_one_out = leave_one_out_values(tally, measure, value, preferences.n_runs, fill)
-        n_runs, runs = preferences.n_runs, convert_kind(preferences, measure.kind, measure.name)
-        distribution = choose_distribution(runs, measure, tally, value, leave_one_out, method)
+    fill = float(undefined) if isinstance(undefined, (int, float)) else None
+    n_runs, facts, estimates = runs.n_runs, describe_runs(runs), []
+    for chosen, tally in zip(measures, evaluate(runs, measures), strict=True):
+        value, reason = tally.value(), None
+        if n_runs < 2 or tally.undefined:
+            value, reason = resolve_undefined(tally, chosen, n_runs, undefined)
+        leave_one_out = np.empty(0)
+        if not (chosen.no_interval or n_runs < 3 or math.isnan(value)):
+            leave_one_out = tally.leave_one_out(fill)
+            if np.isnan(leave_one_out).any():
+                leave_one_out = np.empty(0)
+        converted = convert_kind(runs, chosen.kind, chosen.name)
+        distribution = choose_distribution(converted, chosen, tally, value, leave_one_out, method)
+        scope = SCOPE
+        if isinstance(distribution, Jackknife):
+            unseen = f"{1 - distribution.seen_share(0.95):.1%}"
+            scope += f"; kinds of runs that make up less than {unseen} of all may not have been drawn"
         estimates.append(
             StabilityEstimate(
-                measure=measure.label,
+                measure=chosen.label,
                 value=value,
                 distribution=distribution,
-                scope=_scope(distribution),
+                scope=scope,
                 pseudo_values=n_runs * value - (n_runs - 1) * leave_one_out,
                 reason=reason,
                 chance_error=tally.chance_error,
-                validated=measure.validated and method == "jackknife",
-                has_strength=measure.has_strength,
+                validated=chosen.validated and method == "jackknife",
+                has_strength=chosen.has_strength,
                 **facts,
             )
         )
-    return estimates
+    return estimates if several else estimates[0]
 
 
-def _scope(distribution: SamplingDistribution) -> str:
-    """Return what the interval describes, and what so few runs cannot show."""
-    if not isinstance(distribution, Jackknife):
-        return SCOPE
-    unseen = f"{1 - distribution.seen_share(0.95):.1%}"
-    return f"{SCOPE}; kinds of runs that make up less than {unseen} of all may not have been drawn"
+def bind_parameters(measures: Sequence[Measure], parameters: dict[str, Any]) -> list[Measure]:
+    """Set each parameter in the measures that have it."""
+    for name in parameters:
+        if not any(name in measure.parameters for measure in measures):
+            known = sorted({known for measure in measures for known in measure.parameters})
+            names = ", ".join(measure.name for measure in measures)
+            hint = " The level is an argument of .ci(level)." if name == "level" else ""
+            raise ValueError(f"Expected parameters of {names} ({', '.join(known) or 'none'}), got {name!r}.{hint}")
+    return [
+        measure.bind(**{name: value for name, value in parameters.items() if name in measure.parameters})
+        for measure in measures
+    ]
+
+
+def as_preferences(preferences: Preferences | Matrix, measures: Sequence[Measure]) -> Preferences:
+    """Return preferences as they are; read a matrix as the kind that the measures measure."""
+    if isinstance(preferences, Preferences):
+        return preferences
+    kinds = {measure.kind for measure in measures}
+    if not kinds:
+        raise ValueError("Expected at least one measure, got none.")
+    if len(kinds) != 1:
+        raise ValueError(
+            f"Expected measures of one kind for a bare matrix, got {' and '.join(sorted(kinds))}; "
+            "state what the matrix holds with Preferences.from_matrix(), .from_rankings() or .from_weights()."
+        )
+    read = {
+        "subset": Preferences.from_matrix,
+        "ranking": Preferences.from_rankings,
+        "weighting": Preferences.from_weights,
+    }
+    return read[kinds.pop()](preferences)
+
+
+def convert_kind(preferences: Preferences, kind: Kind, name: str) -> Preferences:
+    """Return the preferences as this kind; weights become rankings, nothing else is converted."""
+    if preferences.kind == kind:
+        return preferences
+    if (preferences.kind, kind) == ("weighting", "ranking"):
+        return preferences.to_ranking()
+    if kind == "subset":
+        raise ValueError(f"Expected subsets for {name}, got {preferences.kind}s; cut them with .top(k) (--top) first.")
+    raise ValueError(
+        f"Expected {kind}s for {name}, got {preferences.kind}s, which cannot be converted; "
+        f"use a measure of {preferences.kind}s."
+    )
+
+
+def is_list_of_similarities(similarity: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of similarities, not a matrix written as nested lists."""
+    return isinstance(similarity, (list, tuple)) and len(similarity) > 0 and np.ndim(similarity[0]) != 1
+
+
+def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Matrix | None) -> list[Measure]:
+    """Set the similarity of features in measures that need one: that of the user, or one computed from ``X``."""
+    computed: dict[str, FeatureSimilarity] = {}
+    bound = []
+    for measure in measures:
+        if measure.similarity is not None:
+            similarity = measure.parameters["similarity"]
+            if is_list_of_similarities(similarity):
+                raise ValueError(
+                    f"Expected one similarity of features for {measure.name}, got a list of {len(similarity)}; only "
+                    "resamples that come in blocks may have one for each block."
+                )
+            if similarity is REQUIRED and X is None:
+                raise ValueError(
+                    f"{measure.name} lets similar features stand in for each other and needs data or a similarity; "
+                    "pass X= or similarity=."
+                )
+            if similarity is REQUIRED:
+                make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
+                if measure.similarity not in computed:
+                    computed[measure.similarity] = aligned(make(X), preferences.features)
+                similarity = computed[measure.similarity]
+            measure = measure.bind(similarity=aligned(similarity, preferences.features))
+        measure.check_complete()
+        bound.append(measure)
+    return bound
+
+
+def evaluate(preferences: Preferences, measures: Sequence[Measure]) -> list[Tally]:
+    """Evaluate measures, those of one form together in one pass over the runs."""
+    groups: dict[tuple[Kind, type[Form]], list[int]] = {}
+    for index, measure in enumerate(measures):
+        groups.setdefault((measure.kind, type(measure.form)), []).append(index)
+    tallies: dict[int, Tally] = {}
+    for (kind, form), indices in groups.items():
+        together = [measures[index] for index in indices]
+        runs = convert_kind(preferences, kind, together[0].name)
+        for measure in together:
+            if measure.one_size:
+                measure.check_sizes(runs)
+        tallies.update(zip(indices, form.tally(runs, together), strict=True))
+    return [tallies[index] for index in range(len(measures))]
+
+
+def check_undefined(undefined: Undefined) -> None:
+    """Raise unless ``undefined`` is one of the options for undefined values."""
+    number = isinstance(undefined, (int, float)) and not isinstance(undefined, bool) and math.isfinite(undefined)
+    if not number and undefined not in ("nan", "raise", "skip"):
+        raise ValueError(f"Expected undefined='nan', 'raise', 'skip' or a number, got {undefined!r}.")
+
+
+def resolve_undefined(tally: Tally, measure: Measure, n_runs: int, undefined: Undefined) -> tuple[float, str]:
+    """Return the value of a tally that is undefined or has undefined parts, as ``undefined`` says, and the reason."""
+    reason = f"{measure.name} is undefined for {measure.undefined} ({tally.undefined})"
+    if n_runs < 2:
+        reason = "a single run has no stability, two are needed"
+    if undefined == "raise":
+        raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
+    if undefined == "skip":
+        value = tally.value()
+    elif undefined == "nan":
+        value = np.nan
+    else:
+        value = tally.value(float(undefined)) if n_runs > 1 else float(undefined)
+    if math.isnan(value):
+        warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=3)
+    return value, reason
+
+
+def describe_runs(preferences: Preferences) -> dict[str, Any]:
+    """Return the facts about the runs that an estimate carries, whatever the measure."""
+    facts: dict[str, Any] = {"n_runs": preferences.n_runs, "n_features": preferences.n_features}
+    if preferences.kind != "subset":
+        return {**facts, "tied_share": tied_share(preferences.matrix())}
+    n_runs, counts = preferences.n_runs, preferences.counts
+    facts["mean_size"] = float(preferences.sizes.mean())
+    if n_runs > 1:  # every feature is shared by h (h − 1) ordered pairs of runs
+        facts["mean_overlap"] = float(counts @ counts - counts.sum()) / (n_runs * (n_runs - 1))
+    return facts
+
+
+def tied_share(rows: NDArray[np.float64]) -> float:
+    """Return the mean share of features that are tied with another, run by run."""
+    ordered = np.sort(rows, axis=1)
+    same = np.diff(ordered, axis=1) == 0
+    edge = np.zeros((len(rows), 1), dtype=bool)
+    return float((np.hstack([edge, same]) | np.hstack([same, edge])).mean())

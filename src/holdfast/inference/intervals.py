@@ -344,58 +344,58 @@ ROUNDING = 1e-9
 """Smaller differences count as rounding."""
 
 
-def leave_one_out_values(
-    tally: Tally, measure: Measure, value: float, n_runs: int, fill: float | None
-) -> NDArray[np.float64]:
-    """Return the stability without each run in turn; empty if the measure has no interval or a value is undefined."""
-    if measure.no_interval or n_runs < 3 or math.isnan(value):
-        return np.empty(0)
-    values = tally.leave_one_out(fill)
-    return np.empty(0) if np.isnan(values).any() else values
-
-
 def choose_distribution(
-    runs: Preferences,
-    measure: Measure,
-    tally: Tally,
-    value: float,
-    leave_one_out: NDArray[np.float64],
-    method: str,
+    runs: Preferences, measure: Measure, tally: Tally, value: float, leave_one_out: Floats, method: str
 ) -> SamplingDistribution:
-    """Choose the sampling distribution of an estimate, or say why it has none."""
-    reason = _why_no_interval(measure, value, runs.n_runs)
-    if reason:
-        return UnknownDistribution(reason)
+    """Choose the sampling distribution of an estimate, or say why it has none.
+
+    ``leave_one_out`` is empty if the measure has no interval, or has no value without one of the runs.
+    """
+    n_runs = runs.n_runs
+    if math.isnan(value):
+        return UnknownDistribution("the value is undefined")
+    if n_runs < 3:
+        return UnknownDistribution("at least three runs are needed")
+    if measure.no_interval:
+        return UnknownDistribution(measure.no_interval)
+    if not measure.higher_is_better:
+        return UnknownDistribution("intervals need a measure of which higher is better; reverse it")
     if method == "asymptotic":
         return _published_distribution(runs, measure, value)
     if leave_one_out.size == 0:
         return UnknownDistribution("without one of the runs the measure is undefined")
-    highest = _highest(measure, value)
-    unanimous = _unanimous(runs) or (np.isfinite(highest) and highest - value < ROUNDING)
+    highest = measure.range[1]
+    if np.isinf(highest) and value < measure.best + ROUNDING:  # unbounded: that of a perfect selection
+        highest = measure.best
+    if runs.kind == "subset":  # each run has all features that any has
+        unanimous = (runs.sizes == np.count_nonzero(runs.counts)).all()
+    else:
+        unanimous = (runs.matrix() == runs.matrix()[0]).all()
+    unanimous = bool(unanimous or (np.isfinite(highest) and highest - value < ROUNDING))
     if method == "bootstrap" and not unanimous:
         return _bootstrap(runs, measure, value, leave_one_out)
-    variance = 0.0 if unanimous else jackknife_variance(leave_one_out)
-    roughness = 0.0 if unanimous else _roughness(tally, variance, min(highest, 1.0) - value, runs.n_runs)
+    variance = roughness = 0.0
+    if not unanimous:
+        variance, roughness = jackknife_variance(leave_one_out), tally.roughness
+        unchanged = variance < ROUNDING**2  # whichever run is left out
+        if math.isnan(roughness) or (unchanged and roughness == 0):  # not known: three runs are three pairs
+            roughness = (min(highest, 1.0) - value) ** 2 if unchanged or n_runs == 3 else 0.0  # its upper bound
+    if isinstance(measure.form, FeatureSum) and measure.form.from_overlap is not None:  # nogueira, or one like it
+        d, sizes = runs.n_features, runs.sizes
+        most_harmful = max((sizes.min(), sizes.max()), key=lambda size: size * (1 - size / d))
+        unseen = UnseenRuns(value, 0.0, float(sizes.mean()), float(most_harmful), d)
+    else:
+        unseen = UnseenRuns(value, _unrelated(runs, measure, value))
     return Jackknife(
         value=value,
         variance=variance + tally.chance_error**2,
         roughness=roughness,
-        n_runs=runs.n_runs,
+        n_runs=n_runs,
         lowest=measure.range[0],
         highest=measure.best if value > measure.best - ROUNDING else highest,
-        unseen=_unseen(runs, measure, value),
-        unanimous=bool(unanimous),
+        unseen=unseen,
+        unanimous=unanimous,
     )
-
-
-def _why_no_interval(measure: Measure, value: float, n_runs: int) -> str | None:
-    if math.isnan(value):
-        return "the value is undefined"
-    if n_runs < 3:
-        return "at least three runs are needed"
-    if not (measure.no_interval or measure.higher_is_better):
-        return "intervals need a measure of which higher is better; reverse it"
-    return measure.no_interval or None
 
 
 def _published_distribution(runs: Preferences, measure: Measure, value: float) -> SamplingDistribution:
@@ -420,36 +420,6 @@ def _bootstrap(
     if np.ptp(draws) < ROUNDING:
         return UnknownDistribution("resampled runs all have the same value")
     return Bootstrap(value, np.sort(draws), acceleration(leave_one_out))
-
-
-def _roughness(tally: Tally, variance: float, loss: float, n_runs: int) -> float:
-    """The tally's roughness; its upper bound, the squared loss, where leaving out runs changes nothing at all."""
-    roughness, no_variance = tally.roughness, variance < ROUNDING**2
-    if not math.isnan(roughness) and not (no_variance and roughness == 0):
-        return roughness
-    return loss**2 if no_variance or n_runs == 3 else 0.0  # three runs are three pairs: nothing is left over to see it
-
-
-def _highest(measure: Measure, value: float) -> float:
-    """The highest possible value; for an unbounded measure, that of a perfect selection unless the value exceeds it."""
-    highest = measure.range[1]
-    return measure.best if np.isinf(highest) and value < measure.best + ROUNDING else highest
-
-
-def _unanimous(preferences: Preferences) -> bool:
-    """Whether all runs prefer the same."""
-    if preferences.kind != "subset":
-        return bool((preferences.matrix() == preferences.matrix()[0]).all())
-    return bool((preferences.sizes == np.count_nonzero(preferences.counts)).all())  # each run has all that any has
-
-
-def _unseen(preferences: Preferences, measure: Measure, value: float) -> UnseenRuns:
-    """How runs that were not drawn could lower the value."""
-    if not isinstance(measure.form, FeatureSum) or measure.form.from_overlap is None:
-        return UnseenRuns(value, _unrelated(preferences, measure, value))
-    d, sizes = preferences.n_features, preferences.sizes
-    mean, unseen = float(sizes.mean()), max((sizes.min(), sizes.max()), key=lambda size: size * (1 - size / d))
-    return UnseenRuns(value, 0.0, mean, float(unseen), d)
 
 
 def _unrelated(preferences: Preferences, measure: Measure, value: float) -> float:

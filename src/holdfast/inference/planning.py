@@ -1,14 +1,14 @@
 """Planning: the number of runs needed for an interval of a given width."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from holdfast.cards import Card, draw_intervals, make_bar
+from holdfast.cards import Svg, draw_intervals, make_bar
 from holdfast.checks import Matrix
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
@@ -68,6 +68,7 @@ class Pilot(ResultMixin):
     half_width: float
     estimate: StabilityEstimate
     level: float
+    _heading = "Runs needed"
 
     def ci(self, estimate: StabilityEstimate) -> Interval:
         """Return the interval of the estimate from all runs, by the pilot's standard deviation.
@@ -112,16 +113,6 @@ class Pilot(ResultMixin):
             "pilot_value": self.estimate.value, "pilot_runs": self.estimate.n_runs,
         })  # fmt: skip
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the plan as a frame of one row.
-
-        Returns
-        -------
-        DataFrame
-            The columns are those of :meth:`to_dict`.
-        """
-        return pd.DataFrame([self.to_dict()])
-
     def plot(self) -> "AnyChart":
         """Draw the pilot's stability with its interval (see :func:`holdfast.plots.plot_forest`).
 
@@ -134,11 +125,20 @@ class Pilot(ResultMixin):
 
         return plot_forest({f"pilot of {self.estimate.n_runs}": self.estimate}, level=self.level)
 
-    def _card(self) -> Card:
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan as a frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            The columns are those of :meth:`to_dict`.
+        """
+        return pd.DataFrame([self.to_dict()])
+
+    def _picture(self) -> Svg | None:
         pilot, value = self.estimate, self.estimate.value
         planned = make_bar(f"{self.n_runs} runs", value, value - self.half_width, value + self.half_width, strong=False)
-        bars = [make_bar(f"pilot of {pilot.n_runs}", value, *pilot.ci(self.level)), planned]
-        return Card(title="Runs needed", verdict=self._title, frame=self.to_frame(), picture=draw_intervals(bars))
+        return draw_intervals([make_bar(f"pilot of {pilot.n_runs}", value, *pilot.ci(self.level)), planned])
 
     def __repr__(self) -> str:
         return (
@@ -179,26 +179,6 @@ class PlannedRuns(ResultMixin):
     half_width: float
     level: float
     stability: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            The attributes.
-        """
-        return asdict(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the plan as a frame of one row.
-
-        Returns
-        -------
-        DataFrame
-            The columns are those of :meth:`to_dict`.
-        """
-        return pd.DataFrame([self.to_dict()])
 
     def __repr__(self) -> str:
         return (
@@ -260,7 +240,15 @@ def runs_needed(
         raise ValueError(f"Expected a half width above 0, got {half_width}. The least is 1e-9.")
     check_level(level)
     if pilot is not None:
-        return _plan_after_pilot(_estimate_pilot(pilot, measure, parameters), half_width, level)
+        estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)
+        if estimate.no_interval:
+            more = "; give it more runs" if estimate.n_runs < 3 else ""
+            raise ValueError(f"The pilot needs an interval, got {estimate!r}{more}.")
+        seen = 0 if estimate.method == "bound" else math.ceil((_reach(estimate, level) / half_width) ** 2)
+        drawn_from = estimate.distribution
+        unseen = _runs_for_unseen(drawn_from.unseen, half_width, level) if isinstance(drawn_from, Jackknife) else 0
+        n_runs = max(estimate.n_runs, seen, unseen)
+        return Pilot(n_runs=n_runs, half_width=half_width, estimate=estimate, level=level)
     if stability is None or size is None or n_features is None:
         raise ValueError("Pass a pilot, or stability=, size= and n_features= to plan with.")
     likely = make_selections(
@@ -274,26 +262,10 @@ def runs_needed(
     return PlannedRuns(independent=independent, worst=worst, half_width=half_width, level=level, stability=stability)
 
 
-def _estimate_pilot(pilot: Any, measure: str | Measure, parameters: dict[str, Any]) -> StabilityEstimate:
-    estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)
-    if estimate.no_interval:
-        more = "; give it more runs" if estimate.n_runs < 3 else ""
-        raise ValueError(f"The pilot needs an interval, got {estimate!r}{more}.")
-    return estimate
-
-
 def _reach(estimate: StabilityEstimate, level: float) -> float:
     """Student's t of the pilot times the standard deviation of one run's pseudo-value."""
     spread = estimate.standard_error * math.sqrt(estimate.n_runs)
     return float(stdtrit(degrees_of_freedom(estimate.pseudo_values), (1 + level) / 2)) * spread
-
-
-def _plan_after_pilot(estimate: StabilityEstimate, half_width: float, level: float) -> Pilot:
-    seen = 0 if estimate.method == "bound" else math.ceil((_reach(estimate, level) / half_width) ** 2)
-    distribution = estimate.distribution
-    unseen = _runs_for_unseen(distribution.unseen, half_width, level) if isinstance(distribution, Jackknife) else 0
-    needed = max(estimate.n_runs, seen, unseen)
-    return Pilot(n_runs=needed, half_width=half_width, estimate=estimate, level=level)
 
 
 def _runs_for_unseen(unseen: UnseenRuns, half_width: float, level: float) -> int:

@@ -1,12 +1,12 @@
-"""Comparing candidates over several data sets by their ranks: Friedman's test, and the blocks that it is made on.
+"""Comparing candidates over several data sets: Friedman's test, tests of pairs, and the Bayesian signed-rank test.
 
 A block is a data set with a value of every candidate. All functions take a table of data sets × candidates.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,12 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from holdfast.cards.ranks import Card, draw_mean_ranks, draw_probabilities
+from holdfast.cards import Svg
+from holdfast.cards.ranks import draw_mean_ranks, draw_probabilities
 from holdfast.declared import About, Registry
 from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.intervals import check_level
 from holdfast.result_base import ResultMixin
-from holdfast.serialization import to_plain
 
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = pd.DataFrame | Floats | Sequence[Sequence[float]]
@@ -54,11 +54,10 @@ class Blocks:
     def reason(self) -> str | None:
         """Why candidates cannot be compared over data sets; None if they can."""
         n, k = self.values.shape
-        if k < 2:
-            return f"a comparison needs two candidates that have values, and there {_verb(k)} {k}"
-        if n < 2:
-            return f"a comparison needs two data sets with values of all candidates, and there {_verb(n)} {n}"
-        return None
+        if k >= 2 and n >= 2:
+            return None
+        what, count = ("candidates that have values", k) if k < 2 else ("data sets with values of all candidates", n)
+        return f"a comparison needs two {what}, and there {'is' if count == 1 else 'are'} {count}"
 
     @property
     def ranks(self) -> Floats:
@@ -77,12 +76,8 @@ class Blocks:
         return tuple(float(rank) for rank in self.ranks.mean(axis=0))
 
 
-def _verb(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def make_blocks(values: Values, *, higher_is_better: bool = True) -> Blocks:
-    """Return the complete blocks of a table of data sets × candidates.
+def make_blocks(values: Values | Blocks, *, higher_is_better: bool = True) -> Blocks:
+    """Return the complete blocks of a table of data sets × candidates; blocks as they are.
 
     Candidates without any value are left out, then data sets that lack a value of one of the others.
 
@@ -93,6 +88,8 @@ def make_blocks(values: Values, *, higher_is_better: bool = True) -> Blocks:
     higher_is_better : bool
         Whether larger values are better.
     """
+    if isinstance(values, Blocks):
+        return values
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(np.asarray(values, dtype=np.float64))
     array = table.to_numpy(dtype=np.float64)
     if array.ndim != 2:
@@ -100,25 +97,19 @@ def make_blocks(values: Values, *, higher_is_better: bool = True) -> Blocks:
     array = np.where(np.isfinite(array), array, np.nan).round(DIGITS)
     known = ~np.isnan(array).all(axis=0) if len(array) else np.ones(array.shape[1], dtype=bool)
     complete = ~np.isnan(array[:, known]).any(axis=1)
-    rows, columns = (tuple(map(str, names)) for names in (table.index, table.columns))
+    datasets, candidates = (np.array([*map(str, names)], dtype=object) for names in (table.index, table.columns))
+    left_out = []
+    if not known.all():
+        left_out.append(f"{', '.join(candidates[~known])} (no value on any data set)")
+    if not complete.all():
+        plural = "s" if (~complete).sum() > 1 else ""
+        left_out.append(f"the data set{plural} {', '.join(datasets[~complete])} (not all values)")
     return Blocks(
         values=(1 if higher_is_better else -1) * array[np.ix_(complete, known)],
-        datasets=tuple(name for name, kept in zip(rows, complete, strict=True) if kept),
-        candidates=tuple(name for name, kept in zip(columns, known, strict=True) if kept),
-        note=_describe_left_out(
-            [name for name, kept in zip(columns, known, strict=True) if not kept],
-            [name for name, kept in zip(rows, complete, strict=True) if not kept],
-        ),
+        datasets=tuple(datasets[complete]),
+        candidates=tuple(candidates[known]),
+        note=f"Left out: {' and '.join(left_out)}." if left_out else "",
     )
-
-
-def _describe_left_out(candidates: Sequence[str], datasets: Sequence[str]) -> str:
-    parts = []
-    if candidates:
-        parts.append(f"{', '.join(candidates)} (no value on any data set)")
-    if datasets:
-        parts.append(f"the data set{'s' if len(datasets) > 1 else ''} {', '.join(datasets)} (not all values)")
-    return f"Left out: {' and '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +172,7 @@ class FriedmanTest(ResultMixin):
     @property
     def best(self) -> str | None:
         """The candidate with the best mean rank, the first one of equals; None without ranks."""
-        known = [(rank, place) for place, rank in enumerate(self.mean_ranks) if not math.isnan(rank)]
+        known = [(rank, column) for column, rank in enumerate(self.mean_ranks) if not math.isnan(rank)]
         return self.candidates[min(known)[1]] if known else None
 
     @property
@@ -202,24 +193,21 @@ class FriedmanTest(ResultMixin):
         frame = pd.DataFrame({"candidate": self.candidates, "mean_rank": self.mean_ranks})
         return frame.set_index("candidate").sort_values("mean_rank", kind="stable")
 
-    def _card(self) -> Card:
-        return replace(super()._card(), picture=draw_mean_ranks(self.candidates, self.mean_ranks))
+    def _picture(self) -> Svg | None:
+        return draw_mean_ranks(self.candidates, self.mean_ranks)
 
     def __repr__(self) -> str:
+        over = f"Friedman over {self.n_datasets} data set{'' if self.n_datasets == 1 else 's'}"
         if self.reason is not None:
-            return f"Friedman over {_count(self.n_datasets)}: undefined, {self.reason}"
+            return f"{over}: undefined, {self.reason}"
         width = max(map(len, self.candidates))
         head = (
-            f"Friedman over {_count(self.n_datasets)}: chi-square = {self.chi_square:.2f} ({self.degrees} df), "
+            f"{over}: chi-square = {self.chi_square:.2f} ({self.degrees} df), "
             f"F = {self.f_statistic:.2f} ({self.f_degrees[0]}, {self.f_degrees[1]} df), p = {self.p_value:.3g} "
             "(permutations)"
         )
         rows = [f"  {name:<{width}}  mean rank {rank:.2f}" for name, rank in self.to_frame()["mean_rank"].items()]
         return "\n".join([head, *rows, *filter(None, [self.note])])
-
-
-def _count(n: int) -> str:
-    return f"{n} data set{'' if n == 1 else 's'}"
 
 
 def friedman(values: Values | Blocks, *, higher_is_better: bool = True, correct_ties: bool = True) -> FriedmanTest:
@@ -253,7 +241,7 @@ def friedman(values: Values | Blocks, *, higher_is_better: bool = True, correct_
     ----------
     Friedman (1937); Iman and Davenport (1980); Demšar (2006), section 3.2.2.
     """
-    blocks = values if isinstance(values, Blocks) else make_blocks(values, higher_is_better=higher_is_better)
+    blocks = make_blocks(values, higher_is_better=higher_is_better)
     n, k = blocks.values.shape
     about: dict[str, Any] = {
         "candidates": blocks.candidates, "mean_ranks": blocks.mean_ranks, "n_datasets": n, "note": blocks.note,
@@ -311,12 +299,6 @@ def rank_table(blocks: Blocks) -> pd.DataFrame:
     """Return the ranks of candidates inside of each data set: 1 is best, equals share the average of their ranks."""
     index = pd.Index(blocks.datasets, name="dataset")
     return pd.DataFrame(blocks.ranks, index=index, columns=list(blocks.candidates))
-
-
-def check_alpha(level: float) -> float:
-    """Return the level of significance that belongs to a confidence level."""
-    check_level(level)
-    return 1 - level
 
 
 STRENGTH = 0.5
@@ -395,6 +377,9 @@ POOL = (
     "and Mangili, 2016)."
 )
 Pairs = list[tuple[int, int]]
+PAIR_COLUMNS = [
+    "first", "second", "difference", "rank_difference", "statistic", "p_value", "p_corrected", "different",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -542,6 +527,7 @@ class RankComparisons(ResultMixin):
     critical_difference: float = math.nan
     reason: str | None = None
     note: str = ""
+    _table_field = "pairs"
 
     @property
     def smallest_p(self) -> float:
@@ -564,16 +550,6 @@ class RankComparisons(ResultMixin):
         ranks = dict(zip(self.candidates, self.mean_ranks, strict=True))
         return compact_letters(sorted(self.candidates, key=lambda name: ranks[name]), self.different)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per pair (see :attr:`pairs`).
-
-        Returns
-        -------
-        DataFrame
-            The pairs.
-        """
-        return self.pairs
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON: undefined numbers are None.
 
@@ -582,14 +558,14 @@ class RankComparisons(ResultMixin):
         dict
             One entry per attribute, and the ``letters``.
         """
-        return {**super().to_dict(), "pairs": to_plain(self.pairs), "letters": self.letters}
+        return {**super().to_dict(), "letters": self.letters}
 
     @property
     def _title(self) -> str:
         return f"{self.test} over {self.n_datasets} data sets, level {100 * self.level:g} %"
 
-    def _card(self) -> Card:
-        return replace(super()._card(), picture=draw_mean_ranks(self.candidates, self.mean_ranks))
+    def _picture(self) -> Svg | None:
+        return draw_mean_ranks(self.candidates, self.mean_ranks)
 
     def __repr__(self) -> str:
         if self.reason is not None:
@@ -643,19 +619,33 @@ def compare_ranks(
     ----------
     Demšar (2006), section 3.2.2; Benavoli, Corani and Mangili (2016).
     """
-    alpha, chosen = check_alpha(level), POST_HOC_TESTS.find(test)
-    blocks = values if isinstance(values, Blocks) else make_blocks(values, higher_is_better=higher_is_better)
+    check_level(level)
+    alpha, chosen = 1 - level, POST_HOC_TESTS.find(test)
+    blocks = make_blocks(values, higher_is_better=higher_is_better)
     if control is not None and chosen.corrected:
         raise ValueError(
             f"The {chosen.about.name} test compares all pairs; for control={control!r} take 'wilcoxon' or 'mean-ranks'."
         )
-    pairs = list_pairs(blocks, control)
-    frame = _test_pairs(blocks, pairs, chosen, alpha)
-    n, k = blocks.values.shape
+    pairs, ranks, (n, k) = list_pairs(blocks, control), blocks.ranks, blocks.values.shape
+    statistics = p_values = corrected = np.full(len(pairs), np.nan)
+    if blocks.reason is None:
+        statistics, p_values = chosen.test(blocks.values, ranks, pairs)
+        corrected = p_values if chosen.corrected else holm(p_values)
+    rows = [
+        {
+            "first": blocks.candidates[a], "second": blocks.candidates[b],
+            "difference": float(np.median(blocks.values[:, a] - blocks.values[:, b])) if n else math.nan,
+            "rank_difference": float(ranks[:, b].mean() - ranks[:, a].mean()) if n else math.nan,
+            "statistic": statistics[pair], "p_value": p_values[pair], "p_corrected": corrected[pair],
+            "different": bool(corrected[pair] <= alpha),
+        }
+        for pair, (a, b) in enumerate(pairs)
+    ]  # fmt: skip
     undefined = blocks.reason is not None or chosen.about.name != "nemenyi"
     return RankComparisons(
-        test=chosen.about.name, candidates=blocks.candidates, mean_ranks=blocks.mean_ranks, n_datasets=n, pairs=frame,
-        level=level, control=control, critical_difference=math.nan if undefined else critical_difference(n, k, alpha),
+        test=chosen.about.name, candidates=blocks.candidates, mean_ranks=blocks.mean_ranks, n_datasets=n,
+        pairs=pd.DataFrame(rows, columns=PAIR_COLUMNS), level=level, control=control,
+        critical_difference=math.nan if undefined else critical_difference(n, k, alpha),
         reason=blocks.reason, note=" ".join(filter(None, [blocks.note, chosen.about.caution])),
     )  # fmt: skip
 
@@ -669,29 +659,8 @@ def list_pairs(blocks: Blocks, control: str | None) -> Pairs:
         raise ValueError(
             f"Expected one of the candidates ({', '.join(blocks.candidates)}) as control, got {control!r}."
         )
-    place = blocks.candidates.index(control)
-    return [(place, other) for other in range(k) if other != place]
-
-
-def _test_pairs(blocks: Blocks, pairs: Pairs, chosen: PostHocTest, alpha: float) -> pd.DataFrame:
-    values, ranks = blocks.values, blocks.ranks
-    if blocks.reason is None:
-        statistics, p_values = chosen.test(values, ranks, pairs)
-        corrected = p_values if chosen.corrected else holm(p_values)
-    else:
-        statistics = p_values = corrected = np.full(len(pairs), np.nan)
-    rows = [
-        {
-            "first": blocks.candidates[a], "second": blocks.candidates[b],
-            "difference": float(np.median(values[:, a] - values[:, b])) if len(values) else math.nan,
-            "rank_difference": float(ranks[:, b].mean() - ranks[:, a].mean()) if len(values) else math.nan,
-            "statistic": statistics[place], "p_value": p_values[place], "p_corrected": corrected[place],
-            "different": bool(corrected[place] <= alpha),
-        }
-        for place, (a, b) in enumerate(pairs)
-    ]  # fmt: skip
-    columns = ["first", "second", "difference", "rank_difference", "statistic", "p_value", "p_corrected", "different"]
-    return pd.DataFrame(rows, columns=columns)
+    column = blocks.candidates.index(control)
+    return [(column, other) for other in range(k) if other != column]
 
 
 def critical_difference(n_datasets: int, n_candidates: int, alpha: float = 0.05) -> float:
@@ -748,19 +717,10 @@ class SignedRankPosterior(ResultMixin):
     random_state: int
     reason: str | None = None
     note: str = ""
+    _table_field = "pairs"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per pair (see :attr:`pairs`).
-
-        Returns
-        -------
-        DataFrame
-            The pairs.
-        """
-        return self.pairs
-
-    def _card(self) -> Card:
-        return replace(super()._card(), picture=draw_probabilities(self.pairs.to_dict(orient="records")))
+    def _picture(self) -> Svg | None:
+        return draw_probabilities(self.pairs.to_dict(orient="records"))
 
     def __repr__(self) -> str:
         if self.reason is not None:
@@ -818,19 +778,14 @@ def bayesian_signed_rank(
         raise ValueError(f"Expected a region of practical equivalence of at least 0, got rope={rope!r}.")
     if n_draws < 1:
         raise ValueError(f"Expected at least one draw, got n_draws={n_draws!r}.")
-    blocks = values if isinstance(values, Blocks) else make_blocks(values, higher_is_better=higher_is_better)
-    rows = list(_posteriors(blocks, list_pairs(blocks, control), rope, n_draws, random_state))
+    blocks = make_blocks(values, higher_is_better=higher_is_better)
+    rows = []
+    for a, b in list_pairs(blocks, control):
+        differences = blocks.values[:, a] - blocks.values[:, b] if blocks.reason is None else np.empty(0)
+        posterior = signed_rank_posterior(differences, rope=rope, n_draws=n_draws, random_state=random_state)
+        rows.append((blocks.candidates[a], blocks.candidates[b], *posterior))
     columns = ["first", "second", "first_better", "equivalent", "second_better"]
     return SignedRankPosterior(
         pairs=pd.DataFrame(rows, columns=columns), rope=rope, n_datasets=len(blocks.values), n_draws=n_draws,
         random_state=random_state, reason=blocks.reason, note=blocks.note,
     )  # fmt: skip
-
-
-def _posteriors(
-    blocks: Blocks, pairs: Pairs, rope: float, n_draws: int, random_state: int
-) -> Iterator[tuple[str, str, float, float, float]]:
-    for a, b in pairs:
-        differences = blocks.values[:, a] - blocks.values[:, b] if blocks.reason is None else np.empty(0)
-        posterior = signed_rank_posterior(differences, rope=rope, n_draws=n_draws, random_state=random_state)
-        yield (blocks.candidates[a], blocks.candidates[b], *posterior)
