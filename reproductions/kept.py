@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.plots import save
-from holdfast.plots.saving import chart_title
+from holdfast.plots.embed import chart_title
 from holdfast.serialization import from_plain, to_json
 from reproductions.experiments import Experiment
 from reproductions.records import Check, Outcome, Picture, Table

@@ -15,8 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
 from holdfast.cli.running import read
-from holdfast.io.columns import without_columns
 from holdfast.io.record import DataRecord
+from holdfast.io.table import without_columns
 
 ROWS = {"age": [31.5, 45, 50, 62], "dose": [0, 2, 1, 1], "ill": ["no", "yes", "no", "yes"]}
 FRAME = pd.DataFrame(ROWS)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
-from holdfast.io.dialect import detect_dialect, detect_encoding
-from holdfast.io.numerals import read_mark, to_number
+from holdfast.io.dialect import detect_dialect, detect_encoding, read_mark, to_number
 
 X = {"größe": [1.75, 1.5, 1.8125, 2.0], "dosis": [1234.5, 0.25, 12345678.5, 3.0]}
 Y = ["krank", "gesund", "krank", "gesund"]

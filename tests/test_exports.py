@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.io.exported import protect_formula
+from holdfast.io.selections import protect_formula
 from holdfast.selectors import AnovaF, ElasticNetPath, ReliefF
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)

@@ -15,9 +15,8 @@ import pytest
 import holdfast as hf
 from holdfast.io import Question, ReadingError, inspect_selections, inspect_table
 from holdfast.io.files import as_path, display_name, name_path
-from holdfast.io.inspection import TableInspection
+from holdfast.io.inspection import SelectionsInspection, TableInspection
 from holdfast.io.questions import add_answer
-from holdfast.io.selections_inspection import SelectionsInspection
 from holdfast.serialization import from_plain, json_schema, to_json
 
 PLAIN = "age,crp,status\n31,0.5,ill\n45,1.5,well\n50,2.5,ill\n62,3.5,well\n"

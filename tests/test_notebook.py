@@ -18,7 +18,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example
 from holdfast.plots import notebook
-from holdfast.plots.images import compress_png
+from holdfast.plots.embed import compress_png
 from holdfast.plots.notebook import Cell, VegaCarrier
 
 alt = pytest.importorskip("altair")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.io.orientation import are_run_labels, has_features_in_rows
+from holdfast.io.guessing import are_run_labels, has_features_in_rows
 from holdfast.io.selections import read_selections
 
 RNG = np.random.default_rng(0)

@@ -18,9 +18,9 @@ from sklearn.naive_bayes import GaussianNB
 import holdfast as hf
 from holdfast.declared import About
 from holdfast.report import render, summarize
-from holdfast.report.glossary import GLOSSARY, OTHER_FORMS, Glossary
 from holdfast.report.labels import class_words, label_family, label_score, label_setting, separate_words
 from holdfast.report.records import Labels
+from holdfast.report.render import GLOSSARY, OTHER_FORMS, Glossary
 from holdfast.selectors import SELECTORS, AnovaF, RandomSelector
 
 LONG = "a name that goes on and on and " * 10

@@ -24,8 +24,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
-from holdfast.plots.areas import area_steps
-from holdfast.plots.pareto import draw_pareto
+from holdfast.plots.pareto import area_steps, draw_pareto
 from holdfast.plots.recovery import MOST as MOST_RECOVERED
 from holdfast.plots.recovery import draw_recovery
 from holdfast.plots.selection_map import draw_selection_map

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.io import inspect_table
 from holdfast.io.files import Loaded, Reading
-from holdfast.io.packed import are_same, pack_table, unpack_table
+from holdfast.io.loading import are_same, pack_table, unpack_table
 from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
 from holdfast.web.planning import table_cache

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.cards.preferences import Card, make_preferences_card
+from holdfast.cards.results import Card, make_preferences_card
 from holdfast.checks import (
     Matrix,
     as_finite_floats,

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.cards import Card, Point, draw_points
-from holdfast.cards.ranks import draw_mean_ranks
+from holdfast.cards.results import draw_mean_ranks
 from holdfast.inference.intervals import check_level
 from holdfast.inference.ranks import (
     FEW,
@@ -858,8 +858,7 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
         str
             The tables, each with a caption that says how its intervals were made.
         """
-        from holdfast.report.benchmark_render import write_text
-        from holdfast.report.benchmark_tables import benchmark_latex
+        from holdfast.report.benchmark import benchmark_latex, write_text
 
         return write_text(benchmark_latex(self.summary()), path)
 
@@ -876,8 +875,7 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
         str
             The table.
         """
-        from holdfast.report.benchmark_render import write_text
-        from holdfast.report.benchmark_tables import benchmark_csv
+        from holdfast.report.benchmark import benchmark_csv, write_text
 
         return write_text(benchmark_csv(self.summary()), path)
 

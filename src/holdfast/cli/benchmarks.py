@@ -152,7 +152,7 @@ def _naming_the_folder() -> Iterator[None]:
 
 def _write(summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None) -> list[Path]:
     from holdfast.report import benchmark_csv, benchmark_latex, write_benchmark
-    from holdfast.report.benchmark_render import write_text
+    from holdfast.report.benchmark import write_text
 
     written = []
     if report is not None:

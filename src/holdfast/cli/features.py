@@ -231,7 +231,7 @@ def matching_data(store: Path, result: "StudyResult", data: Path, target: str | 
 
 def _as_cells(found: "SelectedFeatures") -> Any:
     """The table as it is printed: effects beside their directions, lists as text, and no name that is a formula."""
-    from holdfast.io.exported import protect_formula
+    from holdfast.io.selections import protect_formula
     from holdfast.tradeoff.selected import toward_direction
 
     frame = found.frame.copy()

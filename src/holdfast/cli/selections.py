@@ -94,8 +94,8 @@ def measure(
     `holdfast measure tables/selections.csv --candidate lasso` (what `holdfast export` wrote)
     """
     from holdfast.inference.estimate import stability
-    from holdfast.io.exported import is_exported
     from holdfast.io.files import as_path
+    from holdfast.io.selections import is_exported
 
     exported = is_exported(as_path(file))
     asked = [parse_measure(text) for text in measures or ([] if exported else ["nogueira"])]

@@ -18,10 +18,9 @@ A table becomes the data of a study in :mod:`holdfast.study.data`; arrays are ch
 """
 
 from holdfast.io.guessing import TargetGuess
-from holdfast.io.inspection import TableInspection, inspect_table
+from holdfast.io.inspection import SelectionsInspection, TableInspection, inspect_selections, inspect_table
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import read_preferences, write_preferences
-from holdfast.io.selections_inspection import SelectionsInspection, inspect_selections
 from holdfast.io.table import Table, read_table
 
 __all__ = [

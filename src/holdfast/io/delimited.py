@@ -11,20 +11,31 @@ from typing import Any
 
 import pandas as pd
 
-from holdfast.io import limits
-from holdfast.io.dialect import BLANKS, SEPARATORS, Dialect, collapse_blanks, detect_dialect
-from holdfast.io.files import Loaded, Reading, as_number, decode, file_ending, is_text, read_bytes
-from holdfast.io.numerals import (
+from holdfast.io import files
+from holdfast.io.dialect import (
+    BLANKS,
     DASHES,
     OTHER,
+    SEPARATORS,
+    Dialect,
     Evidence,
     as_decimal_column,
+    collapse_blanks,
+    detect_dialect,
     number_texts,
     read_mark,
     thousands_mark,
 )
-from holdfast.io.options import join_first, quote_names
-from holdfast.io.questions import ReadingError, ask_decimal, ask_decimal_mark, ask_separator, quoted
+from holdfast.io.files import Loaded, Reading, as_number, decode, file_ending, is_text, read_bytes
+from holdfast.io.questions import (
+    ReadingError,
+    ask_decimal,
+    ask_decimal_mark,
+    ask_separator,
+    join_first,
+    quote_names,
+    quoted,
+)
 
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""
@@ -75,14 +86,14 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
 def _check_width(text: str, path: Path) -> None:
     """Raise if a line has more columns than any table; a column costs far more memory than its few characters."""
     place = 0
-    while len(text) - place > limits.MOST_COLUMNS:
+    while len(text) - place > files.MOST_COLUMNS:
         end = text.find("\n", place)
         end = len(text) if end < 0 else end
-        if end - place > limits.MOST_COLUMNS:
+        if end - place > files.MOST_COLUMNS:
             most = max(text.count(mark, place, end) for mark in ",;\t| ")
-            if most >= limits.MOST_COLUMNS:
+            if most >= files.MOST_COLUMNS:
                 raise ValueError(
-                    f"Expected at most {limits.MOST_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
+                    f"Expected at most {files.MOST_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
                     "the file lost its line ends?"
                 )
         place = end + 1

@@ -1,5 +1,8 @@
 """Guesses that a person confirms: which column is the target, which ones name rows, what numbers of selections are."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,11 +11,172 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from holdfast.io.files import as_number
-from holdfast.io.orientation import NO_NAME
-from holdfast.io.questions import MOST_CHOICES, shorten
+from holdfast.io import files
+from holdfast.io.dialect import DASHES
+from holdfast.io.files import as_number, is_text
+from holdfast.io.questions import MOST_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
 from holdfast.io.suspects import is_identifier, split_words
 from holdfast.preferences import Kind
+
+NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
+RUN_LABEL = re.compile(
+    r"(run|fold|resample|sample|subsample|seed|boot(strap)?|split|rep(eat|lication|licate)?|iter(ation)?|draw|trial|cv|"
+    r"permutation|perturbation|half)s?[ _.\-#:]*\d+([ _.\-]*(run|fold|rep(eat)?)?[ _.\-]*\d+)?",
+    re.IGNORECASE,
+)
+_SAMPLE_NAME = re.compile(
+    r"(GSM\d+|TCGA-.+|[SP]\d+|(sample|patient|subject|donor|case|control|tumou?r|normal|healthy|mouse|rat|array|chip|"
+    r"individual|participant|pat|subj|ctrl|id)[ _.\-#]*\w{0,8})(\.CEL)?",
+    re.IGNORECASE,
+)
+_FEATURE_NAME = re.compile(
+    r"ENS[A-Z]*[GTP]\d+(\.\d+)?|\d+_([a-z]_)?(s_|x_|g_|f_|i_|r_)?at|AFFX.+|ILMN_\d+|rs\d+|cg\d{5,}|hsa[-_](mir|let).+|"
+    r"[NX][MRP]_\d+.*|A_\d+_P\d+|LOC\d+|(gene|probe|probeset|feature|metabolite|protein)[ _.\-]*\d+",
+    re.IGNORECASE,
+)
+FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
+"""Headers of a first column of names that say that rows are features."""
+MOST = 0.8  # share of names that must look alike
+MOST_TRIED = 50
+"""Columns of texts that are tried as numbers."""
+
+
+def match_share(names: Iterable[Any], pattern: "re.Pattern[str]") -> float:
+    """Return the share of names that match a pattern."""
+    texts = [str(name).strip() for name in names]
+    matches = sum(len(text) <= files.LONGEST_NAME and pattern.fullmatch(text) is not None for text in texts)
+    return matches / len(texts) if texts else 0.0
+
+
+def are_run_labels(names: Sequence[Any]) -> bool:
+    """Whether names are those of runs: run1, fold_2, seed 3."""
+    return len(names) > 1 and match_share(names, RUN_LABEL) == 1
+
+
+def are_feature_names(names: Sequence[Any]) -> bool:
+    """Whether most names are those of genes, probes or the like."""
+    return match_share(names, _FEATURE_NAME) >= MOST
+
+
+# Tables of samples and features
+
+
+def row_labels(frame: pd.DataFrame) -> "pd.Index[Any] | None":
+    """Return the names of the rows: the index, or a first column of different texts; None if there are none."""
+    if frame.index.name is not None or not types.is_integer_dtype(frame.index):
+        return frame.index
+    if not frame.shape[1]:
+        return None
+    first = frame.iloc[:, 0]
+    if frame.columns[0] in NO_NAME:
+        return pd.Index(first)
+    return pd.Index(first) if is_text(first) and first.is_unique else None
+
+
+def has_features_in_rows(frame: pd.DataFrame) -> bool:
+    """Whether rows have names, all else is numbers, and names or shape say that rows are features."""
+    return bool(explain_features_in_rows(frame))
+
+
+def explain_features_in_rows(frame: pd.DataFrame) -> str:
+    """Return a sentence on why rows look like features; an empty text if they do not."""
+    labels = row_labels(frame)
+    if labels is None:
+        return ""
+    body = frame if labels is frame.index else frame.iloc[:, 1:]
+    if body.shape[1] < 2 or len(body) < 2 or not _are_numbers(body):
+        return ""
+    if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
+        return f"The first column is named {quoted(frame.columns[0])}, as if each row were a feature."
+    if match_share(labels, _FEATURE_NAME) >= MOST / 2 and match_share(body.columns, _FEATURE_NAME) < MOST / 2:
+        return f"Rows are named like features: {listed(labels, 3)}."
+    if match_share(labels, _SAMPLE_NAME) >= MOST:
+        return ""
+    if match_share(body.columns, _SAMPLE_NAME) >= MOST:
+        return f"Columns are named like samples: {listed(body.columns, 3)}."
+    if len(body) >= 2 * body.shape[1] and _are_alike(body.columns):
+        return f"There are many more rows ({len(body)}) than columns ({body.shape[1]}), and columns have similar names."
+    return ""
+
+
+def _are_numbers(body: pd.DataFrame) -> bool:
+    """Whether all columns hold numbers, but for rows of texts that all of them share, such as classes of samples."""
+    texts = [place for place, dtype in enumerate(body.dtypes) if not types.is_numeric_dtype(dtype)]
+    if not texts:
+        return True
+    if len(texts) < body.shape[1]:
+        return False
+    cells = body.iloc[:, :MOST_TRIED].astype("string").apply(lambda column: column.str.replace(",", ".", regex=False))
+    words = cells.apply(pd.to_numeric, errors="coerce").isna().to_numpy() & cells.notna().to_numpy()
+    return bool(words.all(axis=1).any() and words.mean() <= 1 - MOST)
+
+
+def _are_alike(names: Iterable[Any]) -> bool:
+    """Whether most names differ in their digits only, or share a beginning."""
+    texts = [str(name) for name in names]
+    _, times = Counter(re.sub(r"\d+", "0", text) for text in texts).most_common(1)[0]
+    return times >= MOST * len(texts) or len({text[:3] for text in texts}) == 1
+
+
+# Turning
+
+
+def turn(frame: pd.DataFrame, decimal: str, where: str) -> pd.DataFrame:
+    """Return a table with its rows as columns; the first column, or the index, names them."""
+    labels = row_labels(frame)
+    body = frame if labels is not None and labels is frame.index else frame.iloc[:, 1:]
+    if labels is None:
+        labels = _first_column(frame, where)
+    names = [_as_name(label) for label in labels]
+    samples = pd.Index([str(name) for name in body.columns])
+    if all(types.is_numeric_dtype(dtype) for dtype in body.dtypes):
+        return pd.DataFrame(body.to_numpy(dtype=np.float64, na_value=np.nan).T, index=samples, columns=names)
+    return _turn_texts(body, names, samples, decimal)
+
+
+def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
+    first = frame.iloc[:, 0] if frame.shape[1] else pd.Series(dtype=object)
+    whole = all(isinstance(as_number(entry), str) or float(entry).is_integer() for entry in first.dropna())
+    if not len(first) or first.isna().any() or not whole:
+        raise ReadingError(
+            f"Expected names of features in the first column of {where}, as transpose= says that features stand in "
+            f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names.",
+            ask_table_orientation("The first column holds no names of features."),
+        )
+    return pd.Index(first)
+
+
+def _as_name(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _turn_texts(body: pd.DataFrame, names: list[str], samples: "pd.Index[Any]", decimal: str) -> pd.DataFrame:
+    """Turn a table some rows of which are texts, such as a target; the other rows become numbers again."""
+    cells = body.to_numpy(dtype=object)
+    numbers = np.full(cells.T.shape, np.nan)
+    texts = {}
+    for place, row in enumerate(cells):
+        try:
+            numbers[:, place] = [_as_float(cell, decimal) for cell in row]
+        except (TypeError, ValueError):
+            texts[place] = pd.Series(row, index=samples, dtype=object).infer_objects()
+    frame = pd.DataFrame(numbers, index=samples)
+    plain = frame.loc[:, ~frame.columns.isin(list(texts))]  # drop() would make a block of memory of each column
+    turned = pd.concat([plain, *texts.values()], axis=1, keys=None)
+    turned.columns = pd.Index([*plain.columns, *texts])
+    return turned[range(len(names))].set_axis(names, axis=1)
+
+
+def _as_float(cell: Any, decimal: str) -> float:
+    if not isinstance(cell, str):
+        return np.nan if cell is None or cell is pd.NA else float(cell)
+    text = cell.strip()
+    if text in DASHES:
+        return np.nan
+    if "_" in text or (decimal == "," and "." in text):
+        raise ValueError("no number")
+    return float(text.replace(",", ".") if decimal == "," else text)
+
 
 FEW_TEXTS = 20
 """Most different texts in a column that may be the target."""

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import did_you_mean
-from holdfast.io import limits
+from holdfast.io import files
 from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
-from holdfast.io.options import quote_names
-from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet
+from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet, quote_names
 
 ENDINGS = (".rds", ".rdata", ".rda")
 HOW_TO_EXPORT = 'in R, write.csv(x, "x.csv") saves a table that can be read'
@@ -82,7 +81,7 @@ def _unpack(content: bytes) -> bytes:
         if unpack is None:
             break
         with unpack(io.BytesIO(content)) as file:
-            content = read_at_most(file, limits.MOST_BYTES)
+            content = read_at_most(file, files.MOST_BYTES)
     return content
 
 
@@ -91,7 +90,7 @@ def _bounded_sequences(parser: Any) -> dict[bytes, Any]:
 
     def bound(construct: Any) -> Any:
         def checked(state: Any) -> Any:
-            if np.size(state.value) == 3 and not 0 <= float(state.value[0]) <= limits.MOST_CELLS:
+            if np.size(state.value) == 3 and not 0 <= float(state.value[0]) <= files.MOST_CELLS:
                 raise MemoryError
             return construct(state)
 

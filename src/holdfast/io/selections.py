@@ -1,27 +1,28 @@
 """Reading and writing selections: CSV, TSV, Parquet, JSON and plain text."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import OWN_MARK, USUAL_SEPARATORS, open_text
-from holdfast.io.exported import is_exported, read_exported
 from holdfast.io.files import (
     as_number,
     as_path,
     file_ending,
     is_text,
+    parquet_table,
+    pyarrow_parquet,
     read_text,
 )
-from holdfast.io.guessing import guess_kind
+from holdfast.io.guessing import FEATURE_COLUMNS, are_feature_names, are_run_labels, guess_kind, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.options import pluralize, quote_names
-from holdfast.io.orientation import FEATURE_COLUMNS, are_feature_names, are_run_labels, row_labels, turn
-from holdfast.io.own_files import KINDS, as_record, from_numbers, from_record, read_own_parquet, write_parquet
 from holdfast.io.questions import (
     TRANSPOSE_HINT,
     ReadingError,
@@ -31,8 +32,311 @@ from holdfast.io.questions import (
     ask_n_features,
     ask_runs_orientation,
     listed,
+    pluralize,
+    quote_names,
 )
 from holdfast.preferences import Kind, Preferences
+
+REQUIRED = ("candidate", "run", "feature", "value")
+TABLES = (".csv", ".tsv", ".parquet")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""First characters of a cell that a spreadsheet would run as a formula."""
+QUOTE = "'"
+
+
+class ExportedRuns(NamedTuple):
+    """What one candidate of a study preferred, with the place of each run in the study's design."""
+
+    runs: Preferences
+    design: str
+    perturbation: str
+    blocks: list[int]
+    fractions: list[float]
+
+
+def protect_formula(text: str) -> str:
+    """Return a text that a spreadsheet takes for a text; a leading quote that was there is doubled."""
+    return f"{QUOTE}{text}" if text.startswith((*FORMULA, QUOTE)) else text
+
+
+def _unprotect(text: str) -> str:
+    return text.removeprefix(QUOTE)
+
+
+def is_exported(path: Path) -> bool:
+    """Whether a table has the columns of exported selections."""
+    if file_ending(path) not in TABLES or not path.is_file():
+        return False
+    if file_ending(path) == ".parquet":
+        names = parquet_table(path).column_names
+    else:
+        try:
+            names = _cells(path, nrows=1).iloc[0].tolist()
+        except (ValueError, IndexError):  # whoever reads the table says what is wrong with it
+            return False
+    return set(REQUIRED) <= set(names)
+
+
+def _cells(path: Path, **options: Any) -> pd.DataFrame:
+    """All cells of a text file as they are, the header's too."""
+    try:
+        return open_text(path).parse(dtype=str, keep_default_na=False, **options)
+    except pd.errors.ParserError as error:
+        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
+
+
+def read_exported(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, ExportedRuns]:
+    """Read exported selections, by candidate; ``kind`` and ``n_features`` are for tables that do not say it."""
+    try:
+        frame = _read_long(path)
+    except pd.errors.EmptyDataError:
+        frame = pd.DataFrame()
+    if frame.empty:
+        raise ValueError(f"Expected selections in {path}, got a table without rows.")
+    features = _read_feature_names(path)
+    return {
+        str(name): _read_candidate(path, rows, kind, n_features, features)
+        for name, rows in frame.groupby("candidate", sort=False)
+    }
+
+
+def list_candidates(path: Path) -> list[str]:
+    """Return the names of the candidates whose selections a file holds, in their order."""
+    return [str(name) for name in _read_long(path)["candidate"].unique()]
+
+
+def _read_long(path: Path) -> pd.DataFrame:
+    if file_ending(path) == ".parquet":
+        return parquet_table(path).to_pandas()
+    cells = _cells(path)
+    frame = cells.iloc[1:].set_axis(cells.iloc[0].tolist(), axis=1)
+    for name in ("candidate", "run", "feature"):
+        frame[name] = frame[name].map(_unprotect)
+    return frame
+
+
+def _read_candidate(
+    path: Path, rows: pd.DataFrame, kind: Kind | None, n_features: int | None, features: Sequence[str] | None
+) -> ExportedRuns:
+    labels, first = np.unique(rows["run"].astype(str).to_numpy(dtype=str), return_index=True)
+    labels = labels[np.argsort(first)]
+    number = {label: place for place, label in enumerate(labels.tolist())}
+    run = rows["run"].astype(str).map(number).to_numpy(dtype=np.int64)
+    values = _numbers(path, rows, "value")
+    stated = _single(path, rows, "kind") or kind or _guess_kind(path, values)
+    total = _single(path, rows, "n_features")
+    size = n_features if total is None else int(total)
+    selected = (rows["feature"].notna() & (rows["feature"] != "")).to_numpy()
+    columns, names, size = _find_columns(path, rows, selected, size, stated)
+    all_names = _all_names(names, size, features)
+    runs = _make_runs(path, stated, run, columns, values, selected, labels.tolist(), size, all_names)
+    firsts = rows.iloc[np.sort(first)]
+    return ExportedRuns(
+        runs,
+        str(_single(path, rows, "design") or "runs"),
+        str(_single(path, rows, "perturbation") or ""),
+        _numbers(path, firsts, "block", 0).astype(int).tolist(),
+        _numbers(path, firsts, "fraction", 1).tolist(),
+    )
+
+
+def _find_columns(
+    path: Path, rows: pd.DataFrame, selected: NDArray[np.bool_], size: int | None, kind: str
+) -> tuple[NDArray[np.int64], dict[int, str], int]:
+    """The column of each row's feature, the names of these columns, and the number of all."""
+    features = rows["feature"].where(selected, "").astype(str)
+    if "column" in rows.columns:
+        columns = _numbers(path, rows, "column").astype(np.int64)
+    else:
+        columns = pd.factorize(features.where(selected, None))[0].astype(np.int64)
+    known = int(columns.max(initial=-1)) + 1
+    if size is None and kind != "subset":
+        size = known
+    if size is None:
+        raise ReadingError(
+            f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
+            "n_features= (--n-features).",
+            ask_n_features(known),
+        )
+    if known > size or columns[selected].min(initial=0) < 0:
+        raise ValueError(f"Expected columns from 0 to {size - 1} in {path}, got others; export it again.")
+    return columns, dict(zip(columns[selected].tolist(), features[selected], strict=True)), size
+
+
+def _make_runs(
+    path: Path, kind: str, run: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64],
+    selected: NDArray[np.bool_], labels: list[str], size: int, features: tuple[str, ...] | None,
+) -> Preferences:  # fmt: skip
+    if kind == "subset":
+        taken = selected & (values != 0)
+        order = np.lexsort((columns[taken], run[taken]))
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(run[taken], minlength=len(labels)))]).astype(np.int64)
+        indices = columns[taken][order].astype(np.int32)
+        if (np.diff(indices) == 0)[np.diff(run[taken][order]) == 0].any():
+            raise ValueError(f"Expected each feature once per run in {path}, got one twice; export it again.")
+        return Preferences(
+            kind="subset", n_features=size, indices=indices, indptr=pointers, names=features, labels=tuple(labels)
+        )
+    if len(values) != len(labels) * size:
+        raise ValueError(
+            f"Expected a {kind} of all {size} features in each run of {path}, got {len(values)} values for "
+            f"{len(labels)} runs; export it again."
+        )
+    matrix = np.full((len(labels), size), np.nan)
+    matrix[run, columns] = values
+    make = Preferences.from_rankings if kind == "ranking" else Preferences.from_weights
+    return make(matrix, features=features, labels=labels)
+
+
+def _all_names(names: dict[int, str], size: int, known: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Names of all columns: those that are known if they agree; columns that no run selected may have none."""
+    if known is not None and len(known) == size and all(known[column] == name for column, name in names.items()):
+        return tuple(known)
+    if all(name == str(column) for column, name in names.items()):
+        return None
+    taken = set(names.values())
+    return tuple(names.get(column) or _unnamed(column, taken) for column in range(size))
+
+
+def _unnamed(column: int, taken: set[str]) -> str:
+    name = f"unnamed_{column}"
+    return f"{name}_" if name in taken else name
+
+
+def _read_feature_names(path: Path) -> list[str] | None:
+    """The names of all features, from the table ``features`` that was exported beside the selections."""
+    beside = path.with_name(f"features{path.suffix}")
+    if not beside.is_file():
+        return None
+    if file_ending(beside) == ".parquet":
+        table = parquet_table(beside)
+        return [str(name) for name in table["feature"].to_pylist()] if "feature" in table.column_names else None
+    frame = _cells(beside)
+    header = frame.iloc[0].tolist()
+    return frame.iloc[1:, header.index("feature")].map(_unprotect).tolist() if "feature" in header else None
+
+
+def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
+    if np.isin(values, (0, 1)).all():
+        return "subset"
+    other = values[~np.isin(values, (0, 1))][0]
+    raise ReadingError(
+        f"Expected 0 and 1 as values in {path}, got {other:g}; if these are ranks or "
+        "weights, pass kind='ranking' or kind='weighting' (--kind).",
+        ask_kind(f"The file holds other values than 0 and 1, such as {other:g}.", ("ranking", "weighting")),
+    )
+
+
+def _single(path: Path, rows: pd.DataFrame, name: str) -> Any:
+    """The one value of a column, or None without such a column."""
+    if name not in rows.columns:
+        return None
+    values = rows[name].unique().tolist()
+    if len(values) > 1:
+        raise ValueError(f"Expected one {name} for all runs of a candidate in {path}, got {values[0]} and {values[1]}.")
+    return values[0]
+
+
+def _numbers(path: Path, rows: pd.DataFrame, name: str, default: float | None = None) -> NDArray[np.float64]:
+    if name not in rows.columns and default is not None:
+        return np.full(len(rows), float(default))
+    try:
+        numbers = rows[name].to_numpy().astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"Expected numbers in the column {name!r} of {path}, got something else; export it again.")
+    return numbers
+
+
+KINDS: tuple[Kind, ...] = ("subset", "ranking", "weighting")
+
+
+def from_numbers(kind: Kind, matrix: Matrix, **names: Any) -> Preferences:
+    """Make preferences of a kind from a matrix of 0/1, ranks or weights."""
+    read = {
+        "subset": Preferences.from_matrix,
+        "ranking": Preferences.from_rankings,
+        "weighting": Preferences.from_weights,
+    }
+    return read[kind](matrix, **names)
+
+
+def as_record(preferences: Preferences) -> dict[str, Any]:
+    """Return selections as the record that JSON files hold."""
+    if preferences.values is not None:
+        runs = preferences.values.tolist()
+    else:
+        indices, indptr = preferences.lists()
+        runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
+    names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
+    return {
+        "format": OWN_MARK + "preferences",
+        "kind": preferences.kind,
+        "n_features": preferences.n_features,
+        "features": names,
+        "unnamed": 0 if names is None else preferences.n_features - len(names),
+        "labels": preferences.labels,
+        "runs": runs,
+    }
+
+
+def from_record(path: Path, record: dict[str, Any]) -> Preferences:
+    """Return selections from the record of a file, which may hold anything."""
+    missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
+    if missing:
+        raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
+    whole = type(record["n_features"]) is int and record["kind"] in KINDS
+    if not (whole and _lists_runs(record) and all(map(_names_or_none, _both_names(record)))):
+        raise ValueError(f"Expected a whole holdfast file, got a damaged one: {path}; write it again.")
+    total = check_number_of_features(record["n_features"])
+    names, labels = (None if given is None else tuple(given) for given in _both_names(record))
+    if record["kind"] != "subset":
+        return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
+    indexed = Preferences.from_sets(record["runs"], n_features=total, labels=labels)
+    if names is not None and 0 < total - len(names) == record.get("unnamed"):
+        return replace(indexed, names=PartialNames(names, total))
+    return replace(indexed, names=names)  # by index, as names may be numbers too
+
+
+def _both_names(record: dict[str, Any]) -> tuple[Any, Any]:
+    return record["features"], record["labels"]
+
+
+def _names_or_none(given: Any) -> bool:
+    return given is None or (isinstance(given, list) and all(isinstance(name, str) for name in given))
+
+
+def _lists_runs(record: dict[str, Any]) -> bool:
+    runs, kinds = record["runs"], {int} if record["kind"] == "subset" else {int, float}
+    return isinstance(runs, list) and all(isinstance(run, list) and set(map(type, run)) <= kinds for run in runs)
+
+
+def write_parquet(preferences: Preferences, path: Path) -> None:
+    """Write selections as lists, with all else as metadata."""
+    parquet = pyarrow_parquet(path)
+    import pyarrow
+
+    record = as_record(preferences)
+    runs = pyarrow.table({"run": record.pop("labels") or [None] * preferences.n_runs, "preference": record.pop("runs")})
+    parquet.write_table(runs.replace_schema_metadata({b"holdfast": json.dumps(record).encode()}), path)
+
+
+def read_own_parquet(path: Path) -> Preferences | None:
+    """Read a Parquet file that holdfast wrote; None for any other table, whatever its metadata hold."""
+    table = parquet_table(path)
+    metadata = (table.schema.metadata or {}).get(b"holdfast")
+    if metadata is None or not {"run", "preference"} <= set(table.column_names):
+        return None
+    try:
+        record = json.loads(metadata)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or "kind" not in record:
+        return None
+    labels, runs = table["run"].to_pylist(), table["preference"].to_pylist()
+    return from_record(path, {**record, "labels": None if None in labels else labels, "runs": runs})
+
 
 Runs = TypeVar("Runs")
 LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.io.options import join_first, pluralize, quote_names
+from holdfast.io.questions import join_first, pluralize, quote_names
 
 FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing special
 ENOUGH_ROWS = 20  # from so many rows on, a single row that differs makes a column nearly constant

@@ -12,27 +12,577 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import as_names
-from holdfast.io.columns import ask_role, check_column_exists, without_columns
-from holdfast.io.features import make_features
-from holdfast.io.files import Loaded, Reading, as_path, display_name, file_ending
+from holdfast.declared import did_you_mean
+from holdfast.io.files import Loaded, Reading, as_number, as_path, display_name, file_ending
+from holdfast.io.guessing import FEW_TEXTS, NO_NAME, explain_features_in_rows, guess_targets, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.options import (
+from holdfast.io.questions import (
+    ACCEPT_HINT,
+    ACCEPTED,
     GAPS,
     Categorical,
     Missing,
+    Question,
+    ReadingError,
     TableOptions,
     Task,
+    ask_categorical,
+    ask_column,
+    ask_leave_out,
+    ask_missing,
+    ask_missing_samples,
+    ask_row_names,
+    ask_suspects,
+    ask_table_orientation,
+    ask_target_file,
+    ask_task,
     check_options,
+    join_counts,
     join_first,
+    listed,
     pluralize,
     quote_names,
+    quoted,
 )
-from holdfast.io.orientation import NO_NAME, turn
-from holdfast.io.questions import ACCEPT_HINT, ACCEPTED, ReadingError, ask_suspects, quoted
 from holdfast.io.record import DataRecord
 from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
-from holdfast.io.target import as_labels, make_target
-from holdfast.io.target_file import join_target
+
+NAMED = 5
+"""Columns that a message names; of more, it says which may be meant."""
+
+
+def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
+    """Raise what may be meant unless there is a column of this name for an argument."""
+    if name in frame.columns:
+        return
+    if argument == "target" and not options.transpose:
+        _check_orientation(name, frame, options)
+    hint = did_you_mean(name, frame.columns)
+    if argument == "target" and options.transpose and not hint.endswith("?"):
+        sentence = f"No row of the table is named {quoted(name)}."
+        rows = [guess.name for guess in guess_targets(frame) if guess.kind == "classes"]
+        raise ReadingError(
+            f"Expected a row named {name!r} in {options.where}, as transpose= turns rows into columns, got the rows "
+            f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
+            f"samples and a column {name!r}.",
+            ask_role("target", sentence, rows) if rows else ask_target_file(sentence),
+        )
+    if not hint.endswith("?"):
+        numbers = all(isinstance(as_number(column), float) for column in frame.columns)
+        hint = (
+            "; these are numbers: add a header."
+            if numbers
+            else f"; give {argument}= one of these names{_likely_target(frame)}."
+        )
+    columns = quote_names(frame.columns)
+    sentence = f"The table has no column {quoted(name)}."
+    names = [guess.name for guess in guess_targets(frame)] if argument == "target" else list(frame.columns)
+    raise ReadingError(
+        f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}",
+        ask_role(argument, sentence, names),
+    )
+
+
+def ask_role(argument: str, sentence: str, names: Iterable[str]) -> Question | None:
+    """Ask for another column in place of one that cannot have its role; lists of columns are not asked for."""
+    roles = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
+    if argument not in roles:
+        return None
+    question = ask_column(argument, f"{sentence} Which column {roles[argument]}?", names)
+    none = () if argument == "target" else (("", "None of them"),)
+    return replace(question, choices=(*none, *question.choices))
+
+
+def _likely_target(frame: pd.DataFrame) -> str:
+    """Return which column of a wide table may be meant: the last one that holds a few texts."""
+    texts = [
+        name for name in frame.columns[::-1]
+        if not types.is_numeric_dtype(frame[name]) and 2 <= frame[name].nunique() <= FEW_TEXTS
+    ]  # fmt: skip
+    return f", such as {texts[0]!r}" if texts and frame.shape[1] > NAMED else ""
+
+
+def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) -> None:
+    """Raise how to read the table if its rows are features: one is the target, or names and shape say so."""
+    labels = row_labels(frame)
+    if labels is not None and target in set(map(str, labels)):
+        raise ReadingError(
+            f"Expected the target column {target!r} in {options.where}, got a row of this name: features stand in "
+            "rows; pass transpose=True.",
+            ask_table_orientation(f"{quoted(target)} is the name of a row, not of a column."),
+        )
+    why = explain_features_in_rows(frame)
+    if why and not did_you_mean(target, frame.columns).endswith("?"):
+        names, body = quote_names([] if labels is None else labels), frame.shape[1] - (labels is not frame.index)
+        raise ReadingError(
+            f"Expected the target column {target!r} in {options.where}, got rows named {names} and {body} "
+            "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
+            f"with the names of the samples and a column {target!r}.",
+            ask_table_orientation(why),
+        )
+
+
+def without_columns(frame: pd.DataFrame, names: Iterable[Any]) -> pd.DataFrame:
+    """Return a frame without some columns.
+
+    ``frame.drop`` does the same, but makes a block of memory of each column if one of many alike is left out: all that
+    is done with a wide frame afterwards then takes ten times as long.
+    """
+    return frame.loc[:, ~frame.columns.isin(list(names))]
+
+
+FEW_ROWS = 10  # in more rows than this, texts that all differ are identifiers
+
+
+def make_features(
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return features as finite floats, target and groups of the remaining rows, and a note for every change."""
+    features, converted = _convert_columns(features)
+    features, left_out = _drop_or_check_categories(features, options)
+    _check_infinite(features, options)
+    features, roles, filled = _drop_or_fill_missing(features, roles, options)
+    X, encoded = _encode_categories(features, options)
+    X, constant = _drop_or_note_constants(X, options)
+    if not X.shape[1]:
+        raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
+    return X, roles, [*converted, *left_out, *filled, *encoded, *constant]
+
+
+# Numbers and categories
+
+
+def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Convert every column to floats or categories, where that is possible."""
+    plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes], dtype=bool)
+    numbers = features.loc[:, plain].astype(np.float64)
+    notes: list[str] = []
+    others = []
+    names: dict[str, list[str]] = {"truth": [], "text": []}
+    for name, column in features.loc[:, ~plain].items():
+        typed, kind = _float_or_category(column)
+        others.append(typed)
+        names.setdefault(kind, []).append(repr(name))
+    notes += [f"Made 1 and 0 of true and false in {join_first(names['truth'])}."] if names["truth"] else []
+    notes += [f"Read numbers written as text in {join_first(names['text'])}."] if names["text"] else []
+    return pd.concat([numbers, *others], axis=1)[list(features.columns)], notes
+
+
+def _float_or_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", str]:
+    """Return a column of floats or categories and what it was; dates and the like come back unchanged."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.rename_categories([str(level) for level in column.cat.categories]), "category"
+    present = column.dropna()
+    kinds = set(present.map(type))
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column) or types.is_complex_dtype(column):
+        return column, "other"
+    if kinds <= {bool, np.bool_}:
+        return _as_floats(column), "truth" if kinds else "gap"
+    if all(isinstance(as_number(entry), float) for entry in present):
+        return _as_floats(column), "text" if str in kinds else "number"
+    if all(issubclass(kind, (str, int, float, np.number)) for kind in kinds):
+        return column.map(str, na_action="ignore").astype("category"), "category"
+    return column, "other"
+
+
+def _as_floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    entries = [np.nan if pd.isna(entry) else float(entry) for entry in column]
+    return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
+
+
+def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out columns that are not numbers, or raise, as ``categorical`` says or where they cannot be encoded."""
+    others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
+    if options.categorical == "drop" and others:
+        note = f"Left out columns that are not numbers: {quote_names(others)}."
+        return without_columns(features, others), [note]
+    for name in others:
+        _check_categories(features[name], options)
+    if options.categorical == "error" and others:
+        texts = join_first([_first_text(features[name]) for name in others])
+        raise ReadingError(
+            f"Expected numbers in {options.where}, got text in {pluralize(len(others), 'column')}: {texts}; pass "
+            "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
+            ask_categorical(others),
+        )
+    return features, []
+
+
+def _check_categories(column: "pd.Series[Any]", options: TableOptions) -> None:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        raise ReadingError(
+            f"Expected numbers or categories in {options.where}, got {column.dtype} in {column.name!r}; make it a "
+            f"number, or leave it out with ignore={column.name!r}.",
+            ask_leave_out([column.name], f"The column {quoted(column.name)} holds neither numbers nor categories."),
+        )
+    present = column.dropna()
+    if len(present) > FEW_ROWS and present.is_unique:
+        why = f"The column {quoted(column.name)} has another text in each row: it is no feature."
+        free = options.index is None and not options.transpose
+        raise ReadingError(
+            f"Expected numbers or categories in {options.where}, got another text in each row of {column.name!r}, "
+            f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={column.name!r} or "
+            f"ignore={column.name!r}.",
+            ask_row_names(column.name, present.iloc[0]) if free else ask_leave_out([column.name], why),
+        )
+
+
+def _first_text(column: "pd.Series[Any]") -> str:
+    texts = (row for row, entry in enumerate(column) if isinstance(entry, str) and as_number(entry) is entry)
+    row = next(texts, 0)
+    return f"{column.name!r} ({column.iloc[row]!r} at row {row})"
+
+
+def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
+    numbers = features.select_dtypes("float64")
+    infinite = np.isinf(numbers.to_numpy())
+    for place in np.flatnonzero(infinite.any(axis=0)):
+        name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
+        raise ValueError(
+            f"Expected finite numbers in {options.where}, got {features[name].iloc[rows[0]]} in {name!r} at row "
+            f"{rows[0]} ({pluralize(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+        )
+
+
+# Missing values
+
+
+def _drop_or_fill_missing(
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    gaps = pd.concat([roles, features], axis=1).isna()
+    counts = gaps.sum()[gaps.any()]
+    if counts.empty:
+        return features, roles, []
+    if options.missing == "drop":
+        keep = ~gaps.any(axis=1).to_numpy()
+        _check_rows_left(keep, counts, options)
+        dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
+        return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {join_counts(counts)}."]
+    _check_missing(gaps, counts, roles, options)
+    features, notes = _impute(features, counts)
+    return features, roles, notes
+
+
+def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", options: TableOptions) -> None:
+    if not keep.any():
+        most = counts.sort_values(ascending=False, kind="stable")
+        features = [name for name in most.index if name not in (options.target, options.groups)]
+        why = "Every row lacks a value somewhere. Which columns should be left out? Those that lack most come first."
+        raise ReadingError(
+            f"Expected some rows without missing values in {options.where}, got none; leave out the columns that lack "
+            f"most with ignore=: {join_counts(most)}.",
+            ask_leave_out(features, why) if features else None,
+        )
+
+
+def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
+    lacking = int(gaps.any(axis=1).sum())
+    for name in roles.columns.intersection(counts.index):
+        role = "target" if name == options.target else "group"
+        raise ReadingError(
+            f"Expected a {role} in every row of {options.where}, got {counts[name]} missing in {name!r}, first at row "
+            f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'.",
+            ask_missing([name], lacking, fill=False),
+        )
+    if options.missing == "error":
+        raise ReadingError(
+            f"Expected no missing values in {options.where}, got some in {pluralize(len(counts), 'column')}: "
+            f"{join_counts(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
+            "missing='impute-median' or 'drop', or leave columns out with ignore=.",
+            ask_missing(list(counts.index), lacking),
+        )
+    empty = counts.index[counts == len(gaps)]
+    for name in empty:
+        raise ReadingError(
+            f"Expected some values in {name!r} of {options.where}, got none; leave it out with ignore={name!r}.",
+            ask_leave_out(list(empty), f"There is no value at all in {listed(empty)}."),
+        )
+
+
+def _impute(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFrame, list[str]]:
+    numbers = features[counts.index].select_dtypes("float64")
+    categories = features[counts.index].select_dtypes("category")
+    values = {**numbers.median().to_dict(), **{name: categories[name].mode()[0] for name in categories}}
+    notes = []
+    for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
+        if len(columns):
+            gaps = pluralize(counts[columns].sum(), "missing value")
+            notes.append(f"Filled {gaps} with the {what} of the column: {join_counts(counts[columns])}.")
+    return features.fillna(values), notes
+
+
+# Categories as numbers
+
+
+def _encode_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    categories = features.select_dtypes("category").columns
+    if categories.empty:
+        return features, []
+    encode = _one_hot if options.categorical == "one-hot" else _codes
+    pieces = {name: encode(features[name].cat.remove_unused_categories()) for name in categories}
+    X = pd.concat([pieces[name][0] if name in pieces else features[[name]] for name in features], axis=1)
+    twice = X.columns[X.columns.duplicated()]
+    if len(twice):
+        raise ValueError(
+            f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
+            "rename the column."
+        )
+    shown = join_first([f"{name!r} ({levels})" for name, (_, levels) in pieces.items()])
+    what = "Made 0/1 columns of" if options.categorical == "one-hot" else "Numbered"
+    return X, [f"{what} the categories of {shown}."]
+
+
+def _one_hot(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
+    levels = column.cat.categories
+    if len(levels) == 2:
+        levels = levels[1:]
+    dummies = pd.DataFrame({f"{column.name}={level}": (column == level).astype(np.float64) for level in levels})
+    return dummies, quote_names(dummies.columns)
+
+
+def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
+    levels = join_first([f"{code} = {level!r}" for code, level in enumerate(column.cat.categories)])
+    return column.cat.codes.astype(np.float64).to_frame(column.name), levels
+
+
+def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
+    if constant.empty:
+        return X, []
+    shown = f"{pluralize(len(constant), 'column')} with a single value: {quote_names(constant)}"
+    if options.drop_constant:
+        return without_columns(X, constant), [f"Left out {shown}."]
+    return X, [f"Kept {shown}."]
+
+
+FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
+
+
+def make_target(column: "pd.Series[Any]", options: TableOptions) -> tuple[NDArray[Any], Task, list[str]]:
+    """Return the target, its task (classification or regression), and notes."""
+    labels = as_labels(column)
+    truth = set(column.map(type)) <= {bool, np.bool_}
+    notes = [f"Made 1 and 0 of true and false in {options.target!r}."] if truth else []
+    task, guess = (options.task, []) if options.task else _likely_task(labels, options)
+    if task == "regression":
+        return _as_quantities(column, options), task, notes + guess
+    return labels, task, notes + guess + _check_classes(labels, options)
+
+
+def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
+    """Return labels as whole numbers if all are, as texts if one is not a number, else as floats."""
+    entries = column.astype(object).tolist()
+    if not all(map(_is_number, entries)):
+        return np.array([str(entry) for entry in entries])
+    whole = all(float(entry).is_integer() for entry in entries)
+    return np.array([int(entry) if whole else float(entry) for entry in entries])
+
+
+def _is_number(entry: Any) -> bool:
+    """Whether an array of numbers can hold it; a number of more than 18 digits is a name."""
+    number = entry if isinstance(entry, str) else as_number(entry)
+    return isinstance(number, float) and not (isinstance(entry, int) and abs(entry) >= 2**63)
+
+
+def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, list[str]]:
+    if labels.dtype.kind == "f":
+        note = f"Took {options.target!r} for numbers to predict (regression), as there are fractions"
+        return "regression", [f"{note} such as {_fraction(labels):g}."]
+    n_classes = len(np.unique(labels))
+    if labels.dtype.kind == "U" or n_classes <= 2:
+        return "classification", []
+    if n_classes > min(FEW_CLASSES, len(labels) / 2):
+        raise ReadingError(
+            f"Expected texts, fractions or few whole numbers in {options.target_name}, got {n_classes} different whole "
+            f"numbers in {len(labels)} rows; pass task='regression' or task='classification'.",
+            ask_task(
+                options.target,
+                f"has {n_classes} different whole numbers in {len(labels)} rows. What are they?",
+                ("regression", "classification"),
+            ),
+        )
+    return "classification", [
+        f"Took the {n_classes} whole numbers of {options.target!r} for classes, not for quantities."
+    ]
+
+
+def _check_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
+    """Raise unless the labels can be classes; return notes on classes of one row."""
+    if labels.dtype.kind == "f":
+        raise ReadingError(
+            f"Expected classes in {options.target_name}, got fractions such as {_fraction(labels):g}; pass "
+            "task='regression', or write the classes as text.",
+            ask_task(options.target, f"has fractions such as {_fraction(labels):g}: no classes.", ("regression",)),
+        )
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        raise ReadingError(
+            f"Expected at least two classes in {options.target_name}, got only {classes[0].item()!r} in "
+            f"{pluralize(len(labels), 'row')}; add samples of another class, or name another target.",
+            _ask_another(options, f"has a single class, {quoted(classes[0].item())}."),
+        )
+    if len(classes) > max(2, len(labels) / 2):
+        found = f"has {len(classes)} different entries in {len(labels)} rows"
+        numbers = labels.dtype.kind != "U"
+        raise ReadingError(
+            f"Expected at least two rows per class in {options.target_name}, got {len(classes)} classes in "
+            f"{len(labels)} rows; pass task='regression' if these are quantities, name another target if they are "
+            "identifiers.",
+            ask_task(options.target, f"{found}: too many for classes.", ("regression",))
+            if numbers
+            else _ask_another(options, f"{found}, as identifiers have."),
+        )
+    single = classes[counts == 1].tolist()
+    return [f"Found a single row of class {quote_names(single)}: splits cannot be stratified by it."] if single else []
+
+
+def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[np.float64]:
+    entries = [as_number(entry) for entry in column]
+    wrong = [entry for entry in entries if not (isinstance(entry, float) and np.isfinite(entry))]
+    if wrong:
+        raise ReadingError(
+            f"Expected finite numbers in {options.target_name} for regression, got {wrong[0]!r} "
+            f"({pluralize(len(wrong), 'such entry')}); fix them, or pass task='classification'.",
+            ask_task(options.target, f"has entries that are no numbers: {quoted(wrong[0])}.", ("classification",)),
+        )
+    if len(set(entries)) < 2:
+        raise ReadingError(
+            f"Expected different numbers in {options.target_name}, got only {entries[0]:g} in "
+            f"{pluralize(len(entries), 'row')}; name another target.",
+            _ask_another(options, f"has a single value, {entries[0]:g}."),
+        )
+    return np.array(entries)
+
+
+def _ask_another(options: TableOptions, why: str) -> Question:
+    others = [name for name in options.columns if name != options.target]
+    return ask_column("target", f"{quoted(options.target)} {why} Which other column is to be predicted?", others)
+
+
+def _fraction(labels: NDArray[Any]) -> float:
+    return next(label for label in labels.tolist() if not label.is_integer())
+
+
+def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
+    """Return a table with target and groups from a second file; its samples are found by their names, in any order."""
+    called = display_name(path)
+    frame, samples = _named_samples(loaded.frame, options)
+    second = load_frame(path, row="sample", gaps=GAPS)
+    if second.frame.index.name is not None:
+        second = replace(second, frame=second.frame.reset_index())
+    roles = _check_roles(second.frame, frame, options, path)
+    key, names = _find_key(second.frame, samples, roles, options, path)
+    _check_repeats(samples, options.where)
+    _check_repeats([name for name in names if name in set(samples)], called)
+    places = pd.Series(range(len(names)), index=pd.Index(names))
+    places = places[~places.index.duplicated()]
+    _check_lacking([name for name in samples if name not in places.index], len(samples), options, path)
+    found = [int(places.get(name, -1)) for name in samples]
+    more = [name for name in second.frame.columns if name not in roles and name != key]
+    chosen = [*roles, *(name for name in more if name in options.accept)]
+    taken = second.frame[chosen].reindex([place if place >= 0 else None for place in found])
+    joined = pd.concat([frame, taken.set_axis(frame.index)], axis=1)
+    notes = [f"Took {quote_names(chosen)} from {called}, matched by sample name{'' if key is None else f' ({key!r})'}."]
+    extra = [name for name in names if name not in set(samples)]
+    if extra:
+        notes.append(
+            f"Left out {pluralize(len(extra), 'row')} of {called} whose samples are not in the table: "
+            f"{quote_names(extra)}."
+        )
+    left = [name for name in more if name not in options.accept]
+    notes += [f"Left out the other columns of {called}: {quote_names(left)}."] if left else []
+    own = [f"{called}: {note}" for note in second.notes]
+    return replace(loaded, frame=joined, notes=(*loaded.notes, *own, *notes))
+
+
+def _named_samples(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with the names of its samples as index, and these names."""
+    if options.index is not None and options.index in frame.columns:
+        return frame, _as_texts(frame[options.index])
+    labels = row_labels(frame)
+    if labels is None:
+        sentence = "Samples are found in the second table by their names. Which column holds these?"
+        raise ReadingError(
+            f"Expected names of samples in {options.where}, to find their target in another file, got none; name their "
+            "column with index=.",
+            ask_column("index", sentence, [name for name in frame.columns if frame[name].is_unique]),
+        )
+    if labels is not frame.index:
+        frame = frame.iloc[:, 1:].set_axis(labels)
+    return frame, _as_texts(pd.Series(labels))
+
+
+def _as_texts(column: "pd.Series[Any]") -> list[str]:
+    """Return names as texts; a whole number is written without a point, whatever other numbers are there."""
+    if types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    return [str(name).strip() for name in column]
+
+
+def _check_roles(second: pd.DataFrame, frame: pd.DataFrame, options: TableOptions, path: Path) -> list[str]:
+    """Return which of target and groups stand in the second file; the target must."""
+    if options.target not in second.columns:
+        hint = did_you_mean(options.target, second.columns)
+        hint = hint if hint.endswith("?") else "; give target= one of these names."
+        columns = quote_names(second.columns)
+        sentence = f"The second table has no column {quoted(options.target)}. Which of its columns is to be predicted?"
+        raise ReadingError(
+            f"Expected the target column {options.target!r} in {path}, got the columns {columns}{hint}",
+            ask_column("target", sentence, second.columns),
+        )
+    roles = [name for name in (options.target, options.groups) if name is not None and name in second.columns]
+    twice = [name for name in roles if name in frame.columns]
+    if twice:
+        raise ValueError(f"Expected {twice[0]!r} in {options.where} or in {path}, got it in both; rename one of them.")
+    return roles
+
+
+def _find_key(
+    second: pd.DataFrame, samples: list[str], roles: list[str], options: TableOptions, path: Path
+) -> tuple[str | None, list[str]]:
+    """Return the column whose entries are most of the samples' names, and its entries; None for the index."""
+    wanted = set(samples)
+    candidates: dict[str | None, list[str]] = {
+        str(name): _as_texts(column) for name, column in second.items() if name not in roles
+    }
+    if not types.is_integer_dtype(second.index):
+        candidates[None] = _as_texts(pd.Series(second.index))
+    hits = {name: len(wanted.intersection(entries)) for name, entries in candidates.items()}
+    best = max(hits, key=lambda name: hits[name], default=None)
+    if not hits.get(best):
+        turned = "" if options.transpose else _turned_hint(options, candidates)
+        others = quote_names(next(iter(candidates.values()), []))
+        sentence = "The second table names the columns of the first as its samples."
+        raise ReadingError(
+            f"Expected the names of the samples of {options.where} ({quote_names(samples)}) in a column of {path}, got "
+            f"none of them ({others}); {turned or 'give both files the same names.'}",
+            ask_table_orientation(sentence) if turned else None,
+        )
+    return best, candidates[best]
+
+
+def _turned_hint(options: TableOptions, candidates: dict[str | None, list[str]]) -> str:
+    known = set(options.columns)
+    if any(known.intersection(entries) for entries in candidates.values()):
+        return "they are the names of columns: features stand in rows, pass transpose=True."
+    return ""
+
+
+def _check_repeats(names: list[str], where: str) -> None:
+    twice = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise ValueError(f"Expected every sample once in {where}, got {join_first(twice)}; give them different names.")
+
+
+def _check_lacking(lacking: list[str], total: int, options: TableOptions, path: Path) -> None:
+    if lacking and options.missing != "drop":
+        raise ReadingError(
+            f"Expected a row in {path} for each of the {total} samples of {options.where}, got none for "
+            f"{len(lacking)}: {quote_names(lacking)}; add them, leave them out with ignore= if they are no samples, or "
+            "drop them with missing='drop'.",
+            ask_missing_samples(lacking),
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,9 +13,9 @@ from holdfast.plots.critical_difference import (
     plot_critical_difference,
 )
 from holdfast.plots.effects import effect_data, plot_effects
+from holdfast.plots.embed import save
 from holdfast.plots.forest import forest_data, plot_forest
 from holdfast.plots.frequencies import frequency_data, plot_frequencies
-from holdfast.plots.map_data import SelectionMap, selection_map_data
 from holdfast.plots.mrmr_terms import mrmr_terms_data, plot_mrmr_terms
 from holdfast.plots.pareto import pareto_data, plot_pareto
 from holdfast.plots.profile import plot_profile, profile_data
@@ -23,8 +23,7 @@ from holdfast.plots.qq import plot_qq, qq_data
 from holdfast.plots.rank_tradeoff import plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.recovery import plot_recovery, recovery_data
 from holdfast.plots.replicability import plot_replicability, replicability_data
-from holdfast.plots.saving import save
-from holdfast.plots.selection_map import plot_selection_map
+from holdfast.plots.selection_map import SelectionMap, plot_selection_map, selection_map_data
 from holdfast.plots.settings import plot_setting, setting_data
 from holdfast.plots.spread import plot_spread, spread_data
 from holdfast.plots.swaps import plot_swaps, swap_data

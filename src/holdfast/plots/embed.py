@@ -15,18 +15,23 @@ import hashlib
 import html
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from holdfast.plots.text import drawable_spec
-from holdfast.plots.theme import FONT, THEMES, altair, import_optional
+from holdfast.io.files import as_path
+from holdfast.plots.text import clean_text, drawable_spec
+from holdfast.plots.theme import FONT, THEMES, altair, import_optional, themed
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+
 
 PageTheme: TypeAlias = Literal["light", "dark", "auto"]
 
@@ -221,3 +226,116 @@ def vegalite_version() -> str | None:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+SVG_UP_TO, SCALE = 40_000, 2
+"""Bytes of an SVG up to which it is the image of a chart, and pixels per point of a PNG."""
+PNG_HEAD = 8
+
+
+def make_images(spec: dict[str, Any]) -> tuple[str, str]:
+    """Return a chart as PNG, in base 64, and as the address of an image: SVG, or PNG if that would be large."""
+    convert, version = import_optional("vl_convert"), vegalite_version()
+    png = compress_png(convert.vegalite_to_png(spec, scale=SCALE, vl_version=version, allowed_base_urls=[]))
+    coded = base64.b64encode(png).decode()
+    if len(json.dumps(spec)) <= CANVAS_FROM:
+        svg = str(convert.vegalite_to_svg(spec, vl_version=version, allowed_base_urls=[])).encode()
+        if len(svg) <= SVG_UP_TO:
+            return coded, f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    return coded, f"data:image/png;base64,{coded}"
+
+
+def compress_png(png: bytes) -> bytes:
+    """Return the same PNG, its pixels packed again: the converter packs them fast, which takes four times the bytes."""
+    chunks, place = [], PNG_HEAD
+    while place < len(png):
+        (size,) = struct.unpack_from(">I", png, place)
+        chunks.append((png[place + 4 : place + 8], png[place + 8 : place + 8 + size]))
+        place += 12 + size
+    pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
+    others = [chunk for chunk in chunks if chunk[0] != b"IDAT"]
+    packed = [*others[:-1], (b"IDAT", zlib.compress(pixels, 7)), others[-1]]
+    return png[:PNG_HEAD] + b"".join(_write_chunk(kind, data) for kind, data in packed)
+
+
+def _write_chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+ENDINGS = (".svg", ".pdf", ".png", ".html", ".json")
+
+
+def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None, scale: float = 2) -> Path:
+    """Save a chart as .svg, .pdf, .png, .html or .json, by the ending of the file; nothing is downloaded.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any chart that holds its data.
+    path : path
+        File to write.
+    theme : {"light", "dark", "auto"}, optional
+        By default the chart's own; in HTML ``auto``, which follows the reader's system.
+    scale : float
+        Pixels per point of a PNG: 2 suits screens, 4 print.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        If the file has another ending, or the theme does not suit it.
+
+    See Also
+    --------
+    themed : The same chart for a dark background.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from holdfast import plots
+    >>> from holdfast.datasets import load_example
+    >>> chart = plots.plot_selection_map(load_example().top(10))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plots.save(chart, pathlib.Path(folder) / "map.svg").read_text(encoding="utf-8")[:4]
+    '<svg'
+    """
+    path = as_path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"Expected a file that ends in {', '.join(ENDINGS)}, got {path.name!r}.")
+    if theme not in (None, "light", "dark", "auto"):
+        raise ValueError(f"Expected theme 'light', 'dark' or 'auto', got {theme!r}.")
+    if ending == ".html":
+        path.write_text(page(chart, title=chart_title(chart), theme=theme or "auto"), encoding="utf-8")
+        return path
+    if theme == "auto":
+        raise ValueError(f"Expected theme 'light' or 'dark' for {ending}, got 'auto', which only a page can follow.")
+    spec = drawable_spec(_with_theme(chart, theme).to_dict())
+    path.write_bytes(_converted(spec, ending, scale))
+    return path
+
+
+def _with_theme(chart: Any, theme: Any) -> Any:
+    return chart if theme is None else themed(chart, theme)
+
+
+def _converted(spec: dict[str, Any], ending: str, scale: float) -> bytes:
+    if ending == ".json":
+        return json.dumps(spec, indent=1, ensure_ascii=True).encode()
+    convert = import_optional("vl_convert")
+    options: dict[str, Any] = {"vl_version": vegalite_version(), "allowed_base_urls": []}
+    if ending == ".png":
+        return convert.vegalite_to_png(spec, scale=scale, **options)
+    if ending == ".pdf":
+        return convert.vegalite_to_pdf(spec, **options)
+    return str(convert.vegalite_to_svg(spec, **options)).encode()
+
+
+def chart_title(chart: "AnyChart") -> str:
+    """Return the finding, as the title of a page."""
+    text = getattr(getattr(chart, "title", None), "text", None)
+    return clean_text(" ".join(text)) if isinstance(text, list) else "holdfast"

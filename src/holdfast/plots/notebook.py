@@ -16,8 +16,7 @@ import uuid
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from holdfast.plots.embed import CANVAS_FROM, bundle, has_own_theme, json_block
-from holdfast.plots.images import make_images
+from holdfast.plots.embed import CANVAS_FROM, bundle, has_own_theme, json_block, make_images
 from holdfast.plots.text import clean_text, drawable_spec
 from holdfast.plots.theme import THEMES, altair
 

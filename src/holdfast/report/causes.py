@@ -12,9 +12,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
 from holdfast.preferences import Preferences
-from holdfast.report.feature_records import Feature, Features
-from holdfast.report.findings import Findings
-from holdfast.report.records import Cause, Labels, Stability
+from holdfast.report.records import Cause, Feature, Features, Findings, Labels, Stability
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
 from holdfast.tradeoff.selected import ALIKE, Information

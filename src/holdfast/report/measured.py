@@ -21,9 +21,8 @@ from holdfast.report.causes import (
     near_the_cut,
     take_turns,
 )
-from holdfast.report.feature_records import Feature, Features
 from holdfast.report.features import MOST_SHOWN, RARE, make_map, make_table, show_name
-from holdfast.report.records import Cause, Stability, Verdict
+from holdfast.report.records import Cause, Feature, Features, Stability, Verdict
 from holdfast.report.verdict import (
     find_standing,
     make_headline,

@@ -10,15 +10,28 @@ from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
 from holdfast.plots.text import format_count, format_percent, join_names, shorten
-from holdfast.report.findings import Findings
+from holdfast.references import REFERENCES
 from holdfast.report.labels import class_words
-from holdfast.report.records import Fact, Failure, FitWarning, Labels, Method, Reference
-from holdfast.report.references import references
+from holdfast.report.records import Fact, Failure, Findings, FitWarning, Labels, Method, Reference
 from holdfast.serialization import to_plain
 from holdfast.study.exports import describe_resamples
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff import RULES
+
+ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
+"""What the methods of holdfast rest on: listed in every report, after what the study used."""
+
+
+def references(used: Mapping[str, str]) -> tuple[Reference, ...]:
+    """Return what this study used, with what for, then what holdfast rests on."""
+    order = [key for key in (*used, *(key for key in ALWAYS if key not in used)) if key in REFERENCES]
+    publications = [REFERENCES[key] for key in order]
+    return tuple(
+        Reference(key=found.key, text=found.text, link=found.link, bibtex=found.bibtex, used=used.get(found.key))
+        for found in publications
+    )
+
 
 MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20
 

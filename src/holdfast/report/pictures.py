@@ -6,11 +6,10 @@ import pandas as pd
 
 from holdfast.plots.embed import figure
 from holdfast.plots.forest import COLUMNS, draw_forest
-from holdfast.plots.map_data import SelectionMap
 from holdfast.plots.pareto import draw_pareto, pareto_data
-from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.selection_map import SelectionMap, draw_selection_map
 from holdfast.plots.theme import unchecked
-from holdfast.report.feature_records import SelectionMap as MapRecord
+from holdfast.report.records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
 if TYPE_CHECKING:

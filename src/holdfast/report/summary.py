@@ -8,10 +8,10 @@ import pandas as pd
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.io.record import DataRecord
-from holdfast.report.feature_records import Features
 from holdfast.report.records import (
     Candidate,
     Cause,
+    Features,
     Labels,
     Method,
     Reference,
@@ -19,8 +19,8 @@ from holdfast.report.records import (
     Stability,
     Tradeoff,
     Verdict,
+    VersionedSummary,
 )
-from holdfast.report.versioned import VersionedSummary
 from holdfast.tradeoff.selected import Information
 
 if TYPE_CHECKING:

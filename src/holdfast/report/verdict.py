@@ -5,9 +5,7 @@ from dataclasses import replace
 
 from holdfast.measures import MEASURES
 from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
-from holdfast.report.feature_records import Features
-from holdfast.report.findings import Findings
-from holdfast.report.records import Labels, Stability, Standing, Tradeoff, Verdict
+from holdfast.report.records import Features, Findings, Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import REDRAWS, format_share
 from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information

@@ -12,8 +12,8 @@ import pandas as pd
 
 from holdfast.declared import About
 from holdfast.inference.designs import UNKNOWN, DesignedRuns
-from holdfast.io.exported import protect_formula, read_exported
 from holdfast.io.files import as_path, pyarrow_parquet
+from holdfast.io.selections import protect_formula, read_exported
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Kind
 from holdfast.resampling import PERTURBATIONS

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.io.estimators import read_selection
-from holdfast.io.own_files import from_numbers
+from holdfast.io.selections import from_numbers
 from holdfast.preferences import Preferences
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_dots
-from holdfast.cards.features import make_features_card
+from holdfast.cards.results import make_features_card
 from holdfast.inference.intervals import check_level
 from holdfast.preferences import Preferences
 from holdfast.resampling import Perturbation

@@ -14,8 +14,8 @@ from holdfast.inference.features import Standing, compare_standings, frequency_i
 from holdfast.plots.sources import BLOCKS
 from holdfast.plots.text import display_names, format_count
 from holdfast.preferences import Preferences
-from holdfast.report.feature_records import SelectionMap
 from holdfast.report.features import record_map, show_name
+from holdfast.report.records import SelectionMap
 
 OFTEN = 0.5
 """Selection frequency that the interval of a feature that is selected often exceeds."""

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import frequency_interval
 from holdfast.preferences import Preferences
-from holdfast.report.candidates import describe_stability, estimate_stability
-from holdfast.report.effects import describe_effects
-from holdfast.report.feature_records import Feature, Features, FeatureTable
-from holdfast.report.features import show_name
-from holdfast.report.findings import ReportOptions
+from holdfast.report.building import describe_stability, estimate_stability
+from holdfast.report.features import describe_effects, show_name
+from holdfast.report.records import Feature, Features, FeatureTable, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import take_best

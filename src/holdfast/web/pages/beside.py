@@ -12,10 +12,9 @@ from holdfast.plots.embed import figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.text import format_percent
 from holdfast.plots.theme import unchecked
-from holdfast.report.candidates import describe_stability, estimate_stability
-from holdfast.report.feature_records import SelectionMap
+from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
-from holdfast.report.records import Labels, Score, Stability
+from holdfast.report.records import Labels, Score, SelectionMap, Stability
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
 from holdfast.tradeoff.changes import compare_scores

@@ -12,8 +12,8 @@ from holdfast.plots.embed import figure
 from holdfast.plots.lines import line_with_band
 from holdfast.plots.text import format_count, format_percent
 from holdfast.plots.theme import altair, finish_chart, inline_data, unchecked
-from holdfast.report.feature_records import Feature
 from holdfast.report.features import show_name
+from holdfast.report.records import Feature
 from holdfast.tradeoff.selected import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
 from holdfast.web.choices import NamedOption
 from holdfast.web.findings.features import (

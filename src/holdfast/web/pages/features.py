@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from holdfast.report.feature_records import Feature
+from holdfast.report.records import Feature
 from holdfast.web.addresses import list_changes, study_address
 from holdfast.web.choices import NamedOption
 from holdfast.web.findings.candidates import find_labels

@@ -13,8 +13,8 @@ from holdfast.io.questions import Question
 from holdfast.plots.embed import figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.theme import unchecked
-from holdfast.report.feature_records import Features, FeatureTable
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
+from holdfast.report.records import Features, FeatureTable
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
 from holdfast.web.choices import NamedOption, list_levels

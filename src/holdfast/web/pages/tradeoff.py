@@ -11,7 +11,7 @@ from holdfast.plots.embed import figure
 from holdfast.plots.pareto import draw_pareto, pareto_data
 from holdfast.plots.text import format_count
 from holdfast.plots.theme import unchecked
-from holdfast.report.candidates import describe_stability, estimate_stability
+from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.labels import make_labels
 from holdfast.report.pictures import COLUMNS_OF_FIGURES
 from holdfast.report.records import Labels

@@ -1,6 +1,6 @@
 """Tables as they were read, kept beside their upload, so that the next question about one need not parse it again.
 
-Only what reads back exactly as it was is kept (:mod:`holdfast.io.packed`); nothing is unpickled.
+Only what reads back exactly as it was is kept (:mod:`holdfast.io.loading`); nothing is unpickled.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import numpy as np
 
 from holdfast import __version__
 from holdfast.io.files import Loaded, Reading
-from holdfast.io.packed import are_same, pack_table, unpack_table
+from holdfast.io.loading import are_same, pack_table, unpack_table
 from holdfast.io.table import load_table
 from holdfast.web.folder import SPARE
 from holdfast.web.guard import MEGABYTE

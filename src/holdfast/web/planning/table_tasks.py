@@ -7,9 +7,8 @@ from typing import Any
 
 from holdfast.datasets import real
 from holdfast.io.files import Reading, as_path, display_name
-from holdfast.io.guessing import show_entry
+from holdfast.io.guessing import show_entry, turn
 from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
-from holdfast.io.orientation import turn
 from holdfast.io.table import make_table
 from holdfast.web.planning.table_cache import load_kept
 from holdfast.web.tasks import task

@@ -11,7 +11,7 @@ from holdfast.datasets.catalog import DATASETS
 from holdfast.datasets.real import available
 from holdfast.io.files import Reading
 from holdfast.io.inspection import TableInspection
-from holdfast.io.options import Categorical, Missing, Task
+from holdfast.io.questions import Categorical, Missing, Task
 from holdfast.serialization import from_plain
 from holdfast.web.addresses import Pairs, list_changes
 from holdfast.web.folder import read_record, write_record

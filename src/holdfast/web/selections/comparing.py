@@ -12,8 +12,8 @@ import numpy as np
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons
 from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
-from holdfast.io.exported import is_exported
 from holdfast.io.questions import Question, ReadingError
+from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
 from holdfast.plots.comparisons import comparison_data, say_who_differs, sort_by_stability
 from holdfast.plots.text import join_names

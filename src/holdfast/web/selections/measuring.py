@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.io.selections_inspection import inspect_selections
+from holdfast.io.inspection import inspect_selections
 from holdfast.measures import UndefinedStabilityWarning
 from holdfast.plots.swaps import swap_data
 from holdfast.plots.text import format_count, format_number

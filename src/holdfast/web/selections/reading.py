@@ -9,9 +9,15 @@ from typing import Any
 
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import Undefined
-from holdfast.io.exported import is_exported
 from holdfast.io.questions import ReadingError, ask_n_features, plain_note
-from holdfast.io.selections import holds_matrix, least_features, pick_candidate, read_lists, read_selections
+from holdfast.io.selections import (
+    holds_matrix,
+    is_exported,
+    least_features,
+    pick_candidate,
+    read_lists,
+    read_selections,
+)
 from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences

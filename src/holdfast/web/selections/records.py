@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from holdfast.preferences import Kind
-from holdfast.report.feature_records import Features
-from holdfast.report.records import Cause, Stability, Verdict
+from holdfast.report.records import Cause, Features, Stability, Verdict
 from holdfast.web.selections.layouts import AskedLayout
 
 Layout: TypeAlias = Literal["table", "lists", "exported"]
