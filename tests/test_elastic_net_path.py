@@ -1,8 +1,6 @@
 """Elastic-net paths against independent solvers, their optimality conditions and their promises."""
 
 import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -459,21 +457,3 @@ def test_the_first_to_enter_are_the_same_if_the_path_stops_there(n_classes):
         for setting, selection, ranking in zip(settings, selections, preferred, strict=True):
             assert selection.order.tolist() == np.argsort(ranking.values)[: setting["n_features"]].tolist()
             assert (np.sort(selection.whole().values)[:6] == np.arange(1, 7)).all()
-
-
-@pytest.mark.skipif(not os.environ.get("HOLDFAST_HEAVY"), reason="compiles for half a minute; set HOLDFAST_HEAVY=1")
-def test_a_path_is_the_same_to_the_last_bit_freshly_compiled_and_from_the_cache(tmp_path):
-    code = (
-        "import hashlib, numpy as np\n"
-        "from holdfast.kernels.elastic_net import elastic_net_paths\n"
-        "X, y = np.random.default_rng(0).normal(size=(1000, 100)), np.where(np.arange(1000) % 2, 1.0, -1.0)\n"
-        "X[:, :50] += y[:, None]\n"
-        "paths = elastic_net_paths(X, y, np.ones((1, 1000)), family='logistic')\n"
-        "print(hashlib.md5(paths.coefficients.tobytes()).hexdigest())"
-    )
-    told = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    fresh, cached = (
-        subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    )
-    assert fresh == cached

@@ -310,6 +310,3 @@ LONGER_PARTS = {"selections, two classes, folds", "selections, three classes, su
 
 DECIDED_BY_ROUNDING = {"rfe"}
 """Selectors of scikit-learn that take one of two copies by the last bit of a coefficient, which BLAS decides."""
-
-LAST_BITS_VARY = ("svm", "SVM", "LinearSVM")
-"""Selectors whose sums depend, in the last bits, on which kernels were compiled before theirs on this machine."""

@@ -9,13 +9,18 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import Linkage
 from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 """LLVM flags that let sums be added in another order, in vectors; infinities and ``nan`` keep their meaning."""
 
+BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of a step: no way in from Python, which is half the time to compile."""
 
 CONSTANTS = tuple(str(Path(__file__).with_name(name)) for name in ("tolerances.py", "elastic_net_model.py"))
 """Files whose numbers are compiled into kernels: a change in one of them makes every cache stale."""
@@ -32,28 +37,45 @@ def summing_kernel(function: Callable[..., Any]) -> Any:
 
 
 def summing_step(function: Callable[..., Any]) -> Any:
-    """Compile a step of a summing kernel: no way in from Python and no cache of its own, half the time to compile."""
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
+    """Compile a step of a summing kernel; it has no cache of its own."""
+    return numba.njit(fastmath=REORDERED, error_model="numpy", **BARE)(function)
 
 
 def exact_step(function: Callable[..., Any]) -> Any:
     """Compile a step of any kernel with its sums in the order in which they are written, whatever the kernel allows."""
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(fastmath=False, error_model="numpy", **bare)(function)
+    return numba.njit(fastmath=False, error_model="numpy", **BARE)(function)
 
 
 def inlined_step(function: Callable[..., Any]) -> Any:
-    """Compile a step of a summing kernel into each of its callers.
+    """Compile a step of a summing kernel into each place that calls it: a loop so short that a call is felt."""
+    return numba.njit(fastmath=REORDERED, error_model="numpy", forceinline=True, **BARE)(function)
 
-    A call would go to one of two copies, that of the process that compiles or that in the cache, which may add in
-    different orders: a first fit would differ in its last bits from the same fit in the next process.
+
+class _SealedLibrary(JITCodeLibrary):
+    """Machine code of a kernel that calls its own copies of its steps.
+
+    numba leaves these copies open: whichever of a name the process met first answers all calls of that name, be it the
+    step compiled alone, or the copy in another kernel's cache. Each copy was optimized among its own neighbors, so that
+    its sums have another order: a fit differed in its last bits from the same fit in the next process.
     """
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    return numba.njit(fastmath=REORDERED, error_model="numpy", **bare)(function)
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = Linkage.internal
+
+
+class _SealedCompiler(Compiler):
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *others: Any) -> None:
+        if library is None:
+            library = _SealedLibrary(target_context.codegen(), "kernel")
+            library.enable_object_caching()
+        super().__init__(typing_context, target_context, library, *others)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    options["pipeline_class"] = _SealedCompiler
     try:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder that it may write to
@@ -67,11 +89,11 @@ def _watch_imported_kernels(compiled: Any) -> None:
     """Make the cache stale when a file changes whose kernels or constants are compiled in; numba watches one file.
 
     A compiled function is recognized where it is imported by name; a number is not, so files that hold numbers stand
-    in :data:`CONSTANTS`.
+    in :data:`CONSTANTS`. This file says how all are compiled.
     """
     own = compiled.py_func.__code__.co_filename
     files = sorted(_find_kernel_files(compiled.py_func, {own}) - {own})
-    stats = [os.stat(file) for file in [*files, *CONSTANTS]]
+    stats = [os.stat(file) for file in [*files, *CONSTANTS, __file__]]
     stored = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if stored is not None:
         stored._source_stamp = (stored._source_stamp, [(stat.st_mtime, stat.st_size) for stat in stats])
