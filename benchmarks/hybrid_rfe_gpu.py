@@ -160,9 +160,7 @@ class Machine:
         )  # the folder alone: the package around it needs more than there is
         assert package
         sys.modules["holdfast_kernels"] = importlib.util.module_from_spec(package)
-        self.torch, self.lockstep, self.batched = map(
-            importlib.import_module, ("torch", "holdfast_kernels.lockstep", "holdfast_kernels.batched")
-        )
+        self.torch, self.lockstep = map(importlib.import_module, ("torch", "holdfast_kernels.lockstep"))
         self.device, self.memory = device, memory or (self._free() if device == "cuda" else 2e9)
 
     def _free(self) -> float:
@@ -376,7 +374,7 @@ def main(given: Sequence[str] | None = None) -> int:
     chosen = arguments(given)
     machine = Machine(chosen.kernels, chosen.device, chosen.memory)
     if chosen.worthwhile:
-        vars(machine.batched)["INVERSE_REUSE"] = chosen.worthwhile
+        vars(machine.lockstep)["INVERSE_REUSE"] = chosen.worthwhile
     chosen.results.mkdir(parents=True, exist_ok=True)
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     report: dict[str, Any] = {"mode": chosen.mode, "machine": machine.description(), "data": {}}

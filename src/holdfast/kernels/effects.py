@@ -39,12 +39,15 @@ def _sort(values, order, n):  # type: ignore[no-untyped-def]
 
 
 @exact_step
-def _sort_known(rows, kept, sorted_rows, place_of, order, n):  # type: ignore[no-untyped-def]
-    """The same, where the order of all rows is known."""
+def _order(values, rows, kept, sorted_rows, which, place_of, order, n):  # type: ignore[no-untyped-def]
+    """The order of the first ``n`` values, read off that of all rows where it is known."""
+    if sorted_rows.size == 0:
+        _sort(values, order, n)
+        return
     for place in range(n):
         place_of[rows[kept[place]]] = place
     found = 0
-    for row in sorted_rows:
+    for row in sorted_rows[which]:
         if place_of[row] >= 0:
             order[found] = place_of[row]
             found += 1
@@ -120,10 +123,7 @@ def _class_effects(columns, sorted_rows, codes, n_classes, tests, most, starts, 
     for cell in range(splits.size):
         rows = tests[starts[splits[cell]] : starts[splits[cell] + 1]]
         n = _gather(columns[features[cell]], rows, values, kept)
-        if sorted_rows.size:
-            _sort_known(rows, kept, sorted_rows[features[cell]], place_of, order, n)
-        else:
-            _sort(values, order, n)
+        _order(values, rows, kept, sorted_rows, features[cell], place_of, order, n)
         _rank(values, order, ranks, n)
         sums[:], size[:] = 0, 0
         for place in range(n):
@@ -152,15 +152,9 @@ def _number_effects(columns, sorted_rows, target, tests, most, starts, splits, f
             continue
         for place in range(n):
             wanted[place] = target[rows[kept[place]]]
-        if sorted_rows.size:
-            _sort_known(rows, kept, sorted_rows[features[cell]], place_of, order, n)
-        else:
-            _sort(values, order, n)
+        _order(values, rows, kept, sorted_rows, features[cell], place_of, order, n)
         _rank(values, order, ranks, n)
-        if sorted_rows.size:
-            _sort_known(rows, kept, sorted_rows[-1], place_of, order, n)
-        else:
-            _sort(wanted, order, n)
+        _order(wanted, rows, kept, sorted_rows, -1, place_of, order, n)
         _rank(wanted, order, target_ranks, n)
         effects[cell, 0] = _correlation(ranks, target_ranks, n)
         effects[cell, 1] = _correlation(values, wanted, n)

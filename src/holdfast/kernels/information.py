@@ -1,8 +1,11 @@
-"""Entropy and information of discrete features, exact sums over integer histograms.
+"""Information of discrete features: exact sums over integer histograms, codes of numbers, and mRMR's choice by them.
 
 n·log n of every count is kept as a whole number of a tiny unit. Sums of whole numbers do not depend on their order, so
 the information of two features is the same to the last bit however the samples are ordered, whichever of the two comes
 first, and whether a sample is counted twice or stands there twice.
+
+Numbers become codes in bins of equal width (:func:`equal_width_codes`) or where cuts tell the classes apart
+(:func:`mdl_codes`). :func:`selection_path` chooses features that tell much of the class and little of each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +18,14 @@ from holdfast.kernels.jit import frozen, kernel
 from holdfast.kernels.tolerances import TIE
 
 Codes = NDArray[np.uint8]  # features × samples
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Scheme = Literal["mid", "miq", "mid_alpha"]
+Rows = Callable[[int], Ints]
+
+MOST_BINS = 256
+"""Codes are bytes."""
 
 FEW_ROWS, MOST_COUNTED = 96, 255
 """Up to so many rows, and so many with their copies, rows are compared with each other, many features at a time."""
@@ -211,9 +221,7 @@ def _emptied(cells, codes, offsets, entries):  # type: ignore[no-untyped-def]
     return total
 
 
-Floats = NDArray[np.float64]
-MOST_BINS = 256
-"""Codes are bytes."""
+# Codes of numbers
 
 
 def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = None) -> Codes:
@@ -221,18 +229,13 @@ def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = N
 
     Only ``rows`` of ``X`` are seen and returned, all unless given. A constant column is in bin 0.
     """
-    check_bins(n_bins)
+    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
+    if not whole or not 2 <= n_bins <= MOST_BINS:
+        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MOST_BINS}, got {n_bins!r}.")
     chosen = frozen(np.arange(len(X)) if rows is None else rows, np.int64)
     codes = np.empty((X.shape[1], chosen.size), np.uint8)
     _equal_width(frozen(X, np.float64), chosen, int(n_bins), codes)
     return codes
-
-
-def check_bins(n_bins: int) -> None:
-    """Raise unless there can be so many bins."""
-    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 2 <= n_bins <= MOST_BINS:
-        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MOST_BINS}, got {n_bins!r}.")
 
 
 def given_codes(X: NDArray[Any]) -> Codes:
@@ -429,9 +432,7 @@ def _number(order, counts, group_of, is_cut, codes):  # type: ignore[no-untyped-
             codes[order[place]] = min(code, 255)
 
 
-Mask = NDArray[np.bool_]
-Scheme = Literal["mid", "miq", "mid_alpha"]
-Rows = Callable[[int], Ints]
+# mRMR
 
 
 class Paths(NamedTuple):

@@ -1,7 +1,8 @@
 """How many features every two runs share, without ever holding a runs × runs matrix.
 
 Features that many runs select are packed into bits and counted by population count; the long tail of rarely selected
-features goes through an inverted index. :func:`plan` finds the cheapest border between the two.
+features goes through an inverted index. :func:`plan` finds the cheapest border between the two. Where features may
+stand in for similar ones, :func:`stand_in_counts` goes pair by pair over the selected features and their neighbors.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ def plan(indices: NDArray[np.int32], indptr: Ints, n_features: int) -> Plan:
     position = rank[indices]
     common = position < n_common
     rare = position[~common] - np.int32(n_common)
-    rare_ptr = _pointers(np.bincount(run_of[~common], minlength=n_runs))
+    rare_ptr = np.concatenate([[0], np.cumsum(np.bincount(run_of[~common], minlength=n_runs))])
     by_run = sp.csr_array((np.ones(rare.size, bool), rare, rare_ptr), shape=(n_runs, order.size - n_common))
     by_feature = by_run.tocsc()
     return Plan(
@@ -99,10 +100,6 @@ def _pack(runs: NDArray[np.int32], positions: NDArray[np.int32], n_runs: int, n_
     bits = np.left_shift(np.uint64(1), (positions & 63).astype(np.uint64))
     np.bitwise_or.at(packed, (runs, positions >> 6), bits)
     return packed
-
-
-def _pointers(counts: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(counts)])
 
 
 @intrinsic

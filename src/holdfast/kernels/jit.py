@@ -9,7 +9,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite.binding import Linkage
 from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -19,11 +18,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 """LLVM flags that let sums be added in another order, in vectors; infinities and ``nan`` keep their meaning."""
 
-BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+BARE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a step: no way in from Python, which is half the time to compile."""
 
-CONSTANTS = tuple(str(Path(__file__).with_name(name)) for name in ("tolerances.py", "elastic_net_model.py"))
-"""Files whose numbers are compiled into kernels: a change in one of them makes every cache stale."""
+CONSTANTS = (str(Path(__file__).with_name("tolerances.py")),)
+"""Files whose numbers are compiled into kernels of others: a change in one of them makes every cache stale."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -62,8 +61,8 @@ class _SealedLibrary(JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         super()._optimize_final_module()
         for function in self._final_module.functions:
-            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
-                function.linkage = Linkage.internal
+            if function.linkage.name == "linkonce_odr" and not function.is_declaration:
+                function.linkage = "internal"
 
 
 class _SealedCompiler(Compiler):

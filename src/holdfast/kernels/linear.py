@@ -1,4 +1,4 @@
-"""The algebra of a linear model's fits.
+"""The algebra of a linear model's fits, and the cells that recognized models are fitted on.
 
 Every model is f = Zw + b with the penalty ½‖w‖², where the columns of Z are those of X, centered, scaled and divided by
 their shrinkage. With more features than rows it is solved in the dual variables a, w = Zᵀa, on the Gram matrix K = ZZᵀ;
@@ -6,6 +6,9 @@ else in w. Z is never made: its pieces are, where they are needed.
 
 Symmetric matrices hold their lower triangle only, padded to a multiple of four for the 4 × 4 tiles in which products
 are summed. Nothing here calls BLAS, whose last bits depend on the number of threads.
+
+A *cell* is one set of columns on one split (:class:`Cells` holds those of a call): :func:`take_cell` gathers its rows,
+to train on and held out, and scales them with the operations of scikit-learn's scalers.
 """
 
 from typing import NamedTuple
@@ -22,6 +25,14 @@ CHUNK = 256
 
 APART = 64
 """Numbers before and after a vector: more than a compiled loop looks at together."""
+
+NEGLIGIBLE = 1e-12
+"""Square of a row, beside the largest, from which on it is a combination of the rows before it."""
+
+UNSCALED, STANDARD, MIN_MAX = 0, 1, 2
+"""Ways to scale columns."""
+
+Floats = NDArray[np.float64]
 
 
 class Columns(NamedTuple):
@@ -329,8 +340,7 @@ def factorize_dual(L, K, S, n):  # type: ignore[no-untyped-def]
     return factorize(L, n)
 
 
-UNSCALED, STANDARD, MIN_MAX = 0, 1, 2
-"""Ways to scale columns."""
+# Cells
 
 
 class Cells(NamedTuple):
@@ -498,9 +508,6 @@ def _standardize(x, counts, j, shift, unit):  # type: ignore[no-untyped-def]
     return variance > NEARLY_CONSTANT * (n * mean * EPSILON) ** 2 and variance > 1e-280 and variance < 1e280
 
 
-NEGLIGIBLE = 1e-12
-
-
 @summing_step
 def reduce_columns(cell):  # type: ignore[no-untyped-def]
     """Return a cell of at most as many columns as rows; the cell itself if it has no more."""
@@ -551,7 +558,7 @@ def _eliminate(train, others, T, out, rank, pivot, n):  # type: ignore[no-untype
         new[i] /= root
 
 
-Floats = NDArray[np.float64]
+# Predictions and spreads of given models
 
 
 def linear_values(

@@ -3,12 +3,12 @@
 What :func:`holdfast.kernels.ridge.ridge_elimination` does path by path is done here for all paths together: they pass
 the same sizes, so that all arrays are rectangular. A path is a resample under a setting (C, forced features,
 shrinkage). Only rows that a resample drew take part, padded with rows of no cost to the most that any resample drew.
-Three layers:
+Three layers, each above the next:
 
-- this module checks what it is given (:mod:`~holdfast.kernels.elimination`, shared with the compiled form), cuts the
-  resamples into blocks that fit the memory, and puts results together;
-- :mod:`~holdfast.kernels.lockstep` takes a block down the sizes: Gram matrices, cuts, records;
-- :mod:`~holdfast.kernels.lockstep` solves the fits of one size, on :mod:`~holdfast.kernels.libraries` (NumPy or torch).
+- the functions check what they are given (:mod:`~holdfast.kernels.elimination`, shared with the compiled form), cut the
+  resamples into blocks that fit the memory, and put results together;
+- :class:`PathBatch` takes a block down the sizes: Gram matrices, cuts, records;
+- :class:`Fits` solve the fits of one size, on :mod:`~holdfast.kernels.libraries` (NumPy or torch).
 
 Results do not depend on the blocks, nor, but for rounding, on the library and the device: sets are those of the
 compiled form (``tests/test_lockstep.py``).
@@ -25,23 +25,22 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.elimination import (
+from .elimination import (  # relative: there may be no package around this folder
     Paths,
     Scale,
     Scaled,
     check_costs,
     check_labels,
     check_n_forced,
-    check_rows,
     check_shrinkages,
     check_sizes,
     check_solved,
     check_tie_order,
     on_scale_of_data,
-    scale_columns,
+    scale_data,
 )
-from holdfast.kernels.libraries import Array, NumpyLibrary, library, parts, times, total
-from holdfast.kernels.tolerances import (
+from .libraries import Array, NumpyLibrary, library, parts, times, total
+from .tolerances import (
     CONSTANT,
     INVERSE_AFTER_DROP,
     INVERSE_REUSE,
@@ -64,16 +63,10 @@ class Data(NamedTuple):
     split: bool  # whether each resample standardizes its columns
 
 
-def prepare_data(X: ArrayLike, y: ArrayLike, counts: ArrayLike, scale: Scale) -> Data:
-    """Check rows and resamples, and bring columns near 1 if the resamples are to standardize them."""
-    X, y, counts = check_rows(X, y, counts)
-    XT, shift, unit = scale_columns(X.T, scale)
-    return Data(XT.T, y, counts, shift, unit, scale == "split")
-
-
-def with_resamples(scaled: Scaled, y: ArrayLike, counts: ArrayLike) -> Data:
-    """Add labels and resamples to data that were checked and scaled before."""
-    labels, times = check_labels(scaled.shape, y, counts)
+def with_resamples(X: ArrayLike | Scaled, y: ArrayLike, counts: ArrayLike, scale: Scale = "full") -> Data:
+    """Check labels and resamples, and add them to data that were scaled before, or are scaled here."""
+    labels, times = check_labels(X.shape if isinstance(X, Scaled) else np.shape(X), y, counts)
+    scaled = X if isinstance(X, Scaled) else scale_data(X, scale)
     return Data(scaled.XT.T, labels, times, scaled.shift, scaled.unit, scaled.split)
 
 
@@ -619,20 +612,11 @@ def lockstep_elimination(
         If a fit was given up.
     """
     lib = library(xp, device, dtype, memory)
-    data = prepare_data(X, y, counts, scale)
+    data = with_resamples(X, y, counts, scale)
     M, d = len(data.counts), data.X.shape[1]
     settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
-    turns = None if tie_order is None else np.broadcast_to(check_tie_order(tie_order, d, M), (M, d))
-    found = run_lockstep(
-        lib,
-        data,
-        settings,
-        passed,
-        intercept,
-        d if record else 0,
-        None if turns is None else turns.__getitem__,
-        max_iter,
-    )
+    turns = None if tie_order is None else np.broadcast_to(check_tie_order(tie_order, d, M), (M, d)).__getitem__
+    found = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, turns, max_iter)
     check_solved("ridge-logistic", found.unsolved, max_iter)
     coef, b = on_scale_of_data(found.coef, found.intercept, data.shift[found.selected], data.unit[found.selected])
     return [Paths(*arrays) for arrays in zip(found.kept_until, found.weight, found.selected, coef, b, strict=True)]
@@ -691,20 +675,19 @@ def lockstep_finals(
 
     The other parameters are those of :func:`lockstep_elimination`; no feature is forced.
     """
-    lib = library(xp, device, dtype, memory)
-    data, chosen = prepare_data(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
-    C = check_costs(C_finals)
-    sets = chosen[None] if chosen.ndim == 2 else chosen
-    (S, M, k), n, F = sets.shape, len(data.y), len(C)
+    data, chosen = with_resamples(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
+    C, sets = check_costs(C_finals), chosen.reshape(-1, *chosen.shape[-2:])
+    (S, M, k), F = sets.shape, len(C)
     if len(data.counts) != M:
         raise ValueError(f"Expected selected columns of {len(data.counts)} resamples, got {M}.")
-    block = _block_size(memory, S * F * (24 * k * n + 24 * k**2 + 80 * n), S * F)
-    blocks = [_fit_finals(lib, data, sets[:, m : m + block], C, slice(m, m + block), intercept, max_iter)
-              for m in range(0, M, block)]  # fmt: skip
-    coef, b, decision, unsolved = (np.concatenate(arrays, axis=2) for arrays in zip(*blocks, strict=True))
-    check_solved("ridge-logistic", np.where(unsolved, k, 0).reshape(S * F, M), max_iter)
-    coef, b = on_scale_of_data(coef, b, data.shift[sets][:, None], data.unit[sets][:, None])
-    return Finals(*((coef, b, decision) if chosen.ndim == 3 else (coef[0], b[0], decision[0])))
+    columns = np.broadcast_to(sets[:, None], (S, F, M, k)).reshape(-1, k)
+    resamples, costs = np.tile(np.arange(M), S * F), np.tile(np.repeat(C, M), S)
+    models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
+    check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
+    values = np.asarray(X, dtype=np.float64).T
+    decision = np.array([w @ values[own] + b for own, w, b in zip(columns, models.coef, models.intercept, strict=True)])
+    shape = (S, F, M) if chosen.ndim == 3 else (F, M)
+    return Finals(models.coef.reshape(*shape, k), models.intercept.reshape(shape), decision.reshape(*shape, -1))
 
 
 # Settings and blocks
@@ -732,33 +715,6 @@ def _check_settings(C: ArrayLike, shrinkage: ArrayLike, forced: ArrayLike | None
 def _block_size(memory: float, bytes_each: float, problems_each: int) -> int:
     """Resamples at a time: what the memory holds, and no more problems than every library on a device takes at once."""
     return max(1, min(int(memory // bytes_each), 65535 // problems_each))
-
-
-# Final models
-
-
-def _fit_finals(
-    lib: NumpyLibrary, data: Data, sets: NDArray[np.int64], C: NDArray[np.float64], here: slice, intercept: bool,
-    max_iter: int,
-) -> tuple[NDArray[Any], ...]:  # fmt: skip
-    """Settings × constants × resamples: coefficients, intercepts, decision values, and whether a fit was given up."""
-    (S, M, k), F, n = sets.shape, len(C), len(data.y)
-    counts, columns = lib.array(data.counts[here]), lib.array(sets)
-    V = lib.array(np.ascontiguousarray(data.X.T))[columns]  # settings × resamples × columns × rows
-    mean, factor = lib.full((S, M, k), 0.0), lib.full((S, M, k), 1.0)
-    if data.split:
-        for s in range(S):
-            mean[s], factor[s] = moments(lib, V[s].swapaxes(1, 2), counts)
-        V = (V - mean[..., None]) * factor[..., None]
-    shape, repeat = (S, F, M), lib.xp.broadcast_to
-    Z = repeat(V[:, None], (*shape, k, n)).reshape(-1, k, n)
-    y = repeat(lib.array(data.y), (len(Z), n))
-    cost = repeat(lib.array(C)[:, None, None] * counts, (*shape, n)).reshape(-1, n)
-    fits = PrimalFits(lib, y, cost, Z, lib.full((len(Z), k), 0.0), lib.full((len(Z), 1), 0.0), intercept)
-    given_up = fits.solve(max_iter, np.zeros(len(Z), bool))
-    coef = fits.v.reshape(*shape, k) * factor[:, None]
-    b = fits.b.reshape(shape) - (coef * mean[:, None]).sum(3)
-    return lib.host(coef), lib.host(b), lib.host(fits.f.reshape(*shape, n)), given_up.reshape(shape)
 
 
 class Models(NamedTuple):

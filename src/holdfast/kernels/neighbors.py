@@ -1,9 +1,13 @@
-"""Nearest neighbors of held-out rows, for many cells: votes and means that equal scikit-learn's.
+"""Nearest neighbors: of held-out rows, for votes and means that equal scikit-learn's; and of all rows, for Relief.
 
-Distances are sums of squared differences in the order of the columns, as scikit-learn's trees compute them; its brute
-force subtracts squared norms instead, which rounds otherwise. Rows whose squared distances differ by no more than both
-can be off (:func:`_margin`) *tie*. A tie at the k-th place counts where the answer depends on which of the tied rows
-are taken; such a cell is given up, so that scikit-learn may answer. A row that counts c times is c neighbors.
+*Votes and means* are those of many cells. Distances are sums of squared differences in the order of the columns, as
+scikit-learn's trees compute them; its brute force subtracts squared norms instead, which rounds otherwise. Rows whose
+squared distances differ by no more than both can be off (:func:`_margin`) *tie*. A tie at the k-th place counts where
+the answer depends on which of the tied rows are taken; such a cell is given up, so that scikit-learn may answer. A row
+that counts c times is c neighbors.
+
+*Relief* (:func:`weigh_features`) weighs each feature by how much more rows differ in it from their nearest rows of
+other classes than from those of their own; distances are sums of |difference| / range.
 
 ``tests/test_recognized_models.py`` compares with scikit-learn.
 """
@@ -17,6 +21,24 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.kernels.jit import exact_step, frozen, kernel
 from holdfast.kernels.linear import has_all_classes, make_room, take, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint32]
+
+SHARED_ROWS = 5_000
+"""Up to so many rows all distances are kept in memory; beyond, they are computed anew for each resample."""
+
+TILE_ROWS, BLOCK_FEATURES = 128, 32
+"""Rows of a tile of distances, and features that are added to it at a time: both fit into the first cache."""
+
+FINEST = 2.0**-32
+"""Distances are whole numbers of this share of the largest possible, so that equal ones tie in spite of rounding."""
+
+EMPTY, PLACE = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
+"""No neighbor, and the bits of a neighbor that tell its place."""
+
+# Votes and means
 
 
 class Search(NamedTuple):
@@ -265,21 +287,7 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  
         given_up[number] = not fine
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Keys = NDArray[np.uint32]
-
-SHARED_ROWS = 5_000
-"""Up to so many rows all distances are kept in memory; beyond, they are computed anew for each resample."""
-
-TILE_ROWS, BLOCK_FEATURES = 128, 32
-"""Rows of a tile of distances, and features that are added to it at a time: both fit into the first cache."""
-
-FINEST = 2.0**-32
-"""Distances are whole numbers of this share of the largest possible, so that equal ones tie in spite of rounding."""
-
-EMPTY, PLACE = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
-"""No neighbor, and the bits of a neighbor that tell its place."""
+# Relief
 
 
 class Ranges(NamedTuple):

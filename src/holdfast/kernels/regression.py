@@ -1,8 +1,10 @@
-"""Ridge-logistic regression of many cells, two classes each, solved by the steps of :mod:`~holdfast.kernels.ridge`.
+"""Regression on many cells, as recognized models ask for it: logistic, with two classes or more, and least squares.
 
-A cell's columns are centered where there is an intercept, which is never penalized: that changes no prediction, and
-keeps the digits of columns far from 0. Cells with more columns than rows have a kernel of their own, in the dual
-variables: nobody waits for the compilation of what is not used.
+Two classes are solved by the steps of :mod:`~holdfast.kernels.ridge`, more by Newton's method on all weights together
+(:func:`softmax_margins`), numbers by one Cholesky factor and two corrections (:func:`ridge_values`). A cell's columns
+are centered where there is an intercept, which is never penalized: that changes no prediction, and keeps the digits of
+columns far from 0. Cells with more columns than rows have a kernel of their own, in the dual variables: nobody waits
+for the compilation of what is not used.
 """
 
 from typing import NamedTuple

@@ -28,12 +28,9 @@ from holdfast.kernels.elimination import (
     Floats,
     Ints,
     Mask,
-    Outcome,
     Paths,
     Scale,
     Scaled,
-    begin_path,
-    begin_resample,
     check_columns,
     check_costs,
     check_labels,
@@ -41,16 +38,21 @@ from holdfast.kernels.elimination import (
     check_shrinkages,
     check_sizes,
     check_tie_order,
+    on_scale_of_data,
+    scale_data,
+)
+from holdfast.kernels.elimination_path import (
+    Outcome,
+    begin_path,
+    begin_resample,
     collect_paths,
     cut,
     empty_outcome,
     finish,
     lay_out,
     next_gram,
-    on_scale_of_data,
     record,
     room_for,
-    scale_data,
     start_gram,
     weigh,
 )
@@ -211,12 +213,11 @@ def ridge_elimination(
     """
     (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
     layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_order)
-    shared = layout.wide and scale == "full" and columns is None
     outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
     run_paths(
-        layout.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
+        layout.data.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
         np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_order,
-        cost + 0.0 * paths, factor + 0.0 * paths, intercept, scale == "split", shared, max_iter, outcome,
+        cost + 0.0 * paths, factor + 0.0 * paths, intercept, layout.data.split, layout.shared, max_iter, outcome,
     )  # fmt: skip
     return collect_paths("ridge-logistic", layout, outcome, max_iter)
 

@@ -1,14 +1,17 @@
 """Linear support vector machines solved to their optimum, and recursive elimination with them, over many resamples.
 
 The dual is solved in v = y·a, 0 ≤ a ≤ C·count, Σ v = 0; w = Zᵀv (:mod:`~holdfast.kernels.linear` says what Z is). An
-active-set method ends at the exact optimum (:mod:`~holdfast.kernels.svm`): rows whose a is within its bounds
+active-set method ends at the exact optimum (:func:`solve_active_set`): rows whose a is within its bounds
 are *free* and lie on the margin, which a Cholesky factor of their Gram matrix solves for; a row that reaches a bound
 leaves the factor, a row that violates its condition enters it. A few steps of an interior-point method give the first
-start, and a new one should the active set lose its way (:mod:`~holdfast.kernels.svm`). From step to step of an
+start, and a new one should the active set lose its way (:func:`start_inside`). From step to step of an
 elimination v, the states of the rows and the factor's memory are kept; only K changes.
 
+The same method fits the cells of recognized models (:func:`svm_margins`); :func:`squared_hinge_margins` fits cells of
+LinearSVC, whose loss has derivatives, by Newton's method.
+
 ``tests/test_svm.py`` holds the results against libsvm; ``tests/test_ties.py`` and ``tests/test_hybrid_rfe.py`` hold the
-cut, which is that of :mod:`~holdfast.kernels.elimination`.
+cut, which is that of :mod:`~holdfast.kernels.elimination_path`.
 """
 
 from typing import NamedTuple
@@ -16,21 +19,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.elimination import (
-    Paths,
+from holdfast.kernels.elimination import Paths, Scale, check_costs
+from holdfast.kernels.elimination_path import (
     Room,
-    Scale,
-    begin,
-    check_costs,
+    begin_path,
+    begin_resample,
     collect_paths,
     cut,
     empty_outcome,
     finish,
-    first_gram,
     lay_out,
     next_gram,
     record,
     room_for,
+    start_gram,
     weigh,
 )
 from holdfast.kernels.jit import summing_kernel, summing_step
@@ -55,6 +57,7 @@ from holdfast.kernels.linear import (
     take,
     take_cell,
     times,
+    vector,
 )
 from holdfast.kernels.regression import center, predict_linear
 from holdfast.kernels.tolerances import DOUBLE, SHORTEST_STEP, STEEP
@@ -414,9 +417,9 @@ def svm_elimination(
     """
     (cost,) = check_costs(C)
     layout = lay_out(X, y, counts, sizes, columns, None, scale, tie_order)
-    shared = layout.wide and scale == "full" and columns is None
     outcome = empty_outcome(layout)
-    _paths(*layout[:7], float(cost), scale == "split", shared, int(max_iter), *outcome)
+    data, shared, *arrays = layout
+    _paths(data.XT, *arrays, float(cost), data.split, shared, int(max_iter), *outcome)
     return collect_paths("support vector", layout, outcome, max_iter)
 
 
@@ -441,23 +444,24 @@ def _paths(  # type: ignore[no-untyped-def]
     wide = XT.shape[0] > n
     mean, factor = np.zeros(p), np.ones(p)
     room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
-    n_free = n if wide else min(n, p + 8)
+    start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
     step_room, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
         held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
         rows = np.flatnonzero(counts[m])
-        begin(room, Z, counts[m], held, 1.0, split)
+        begin_resample(room, Z, counts[m], rows, split, wide, start, factors)
+        begin_path(room, Z, held, 1.0, factors)
         b = 0.0
         if wide:
-            first_gram(room, Z, rows, held, 1.0)
+            start_gram(room, Z, rows, held, 1.0, start)
         labels, upper, state = y[rows], C * counts[m][rows], np.zeros(rows.size, np.int64)
-        v, f, square = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
+        v, f, squares = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for step in range(sizes.size):
             size = sizes[step]
             fit = Fit(
-                room, Z, room.places[:size], rows, labels, upper, v, f, square, state,
+                room, Z, room.places[:size], rows, labels, upper, v, f, squares, state,
                 free, L, free_rows, step_room, border, margin,
             )  # fmt: skip
             b, solved = _solve(fit, step == 0, max_iter)
@@ -482,12 +486,8 @@ MOST_CHANGES = 10_000
 def _begin(cell, y, C):  # type: ignore[no-untyped-def]
     p, n = cell.train.shape[0], cell.rows.size
     wide = p > n
-    Z, rows, labels, upper = (
-        Columns(cell.train, np.arange(p), np.zeros(p), np.ones(p)),
-        np.arange(n),
-        np.empty(n),
-        np.empty(n),
-    )
+    Z, rows = Columns(cell.train, np.arange(p), np.zeros(p), np.ones(p)), np.arange(n)
+    labels, upper = np.empty(n), np.empty(n)
     room = room_for(Z, n, wide, False)
     for i in range(n):
         labels[i], upper[i] = 2.0 * y[cell.rows[i]] - 1, C * cell.counts[i]
