@@ -465,3 +465,17 @@ def test_the_first_to_enter_are_the_same_if_the_path_stops_there(n_classes):
         for setting, selection, ranking in zip(settings, selections, preferred, strict=True):
             assert selection.order.tolist() == np.argsort(ranking.values)[: setting["n_features"]].tolist()
             assert (np.sort(selection.whole().values)[:6] == np.arange(1, 7)).all()
+
+
+def test_settings_of_a_batch_may_read_the_target_as_classes_or_as_numbers():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)), np.arange(60) % 2
+    X[:, :3] += y[:, None]
+    split = next(iter(hf.Bootstrap(1).splits(y, random_state=0)))
+    settings = [{"model": model, "penalty_strength": 0.02} for model in ("linear", "logistic")]
+    selector = ElasticNetPath(random_state=0)
+    (found,) = selector.refit_many(selector.prepare(X, y, settings), X, y, [split], settings)
+    for setting, selection in zip(settings, found, strict=True):
+        alone = ElasticNetPath(random_state=0, **setting).fit(*split.data(X, y))
+        assert type(selection.model) is type(alone.model_)
+        assert selection.values.tolist() == np.flatnonzero(alone.support_).tolist()

@@ -1,7 +1,7 @@
 """What one fit selects or ranks, ties at a cut, and the interface of selectors that fit many resamples together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -242,31 +242,3 @@ class RefitsMany(Protocol):
         Equal to cloning the selector, setting its parameters and fitting it to the rows of the split, one by one.
         """
         ...
-
-
-@dataclass(frozen=True)
-class BatchTraits:
-    """What a study makes use of in a selector that fits many resamples together, if it has attributes of these names.
-
-    Attributes
-    ----------
-    shared_parameters : tuple of str
-        Parameters of which one fit serves all values.
-    model_parameters : tuple of str
-        Those that concern the model on the selected features alone, not the order of features.
-    whole_order : tuple of str
-        The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features.
-    block_fits : int
-        How many fits, settings times resamples, to hand over at a time, at least.
-    """
-
-    shared_parameters: tuple[str, ...] = ()
-    model_parameters: tuple[str, ...] = ()
-    whole_order: tuple[str, ...] = ()
-    block_fits: int = 1
-
-    @classmethod
-    def of(cls, selector: Any) -> "BatchTraits":
-        """What a selector offers; defaults for what it does not name."""
-        names = (field.name for field in fields(cls))
-        return cls(**{name: getattr(selector, name) for name in names if hasattr(selector, name)})

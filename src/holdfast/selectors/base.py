@@ -577,9 +577,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _tie_seed(self, seed: int | None) -> int | None:
         """The seed by which equally good features take their turns; None if they do by column."""
-        if self.ties not in TIES:
-            raise ValueError(f"Expected ties='auto', 'random' or 'lowest', got {self.ties!r}.")
-        return None if self.ties == "lowest" else seed
+        return None if check_choice("ties", self.ties, TIES) == "lowest" else seed
 
     def _tie_orders(self, seeds: Sequence[int | None], n_features: int) -> NDArray[np.int32]:
         """The turn of each column among equally good ones, for each resample; one row if it is the same for all."""
@@ -833,8 +831,14 @@ def check_whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def learned_on(name: str, rows: str) -> str:
-    """Return the rows that something is learned on, or raise."""
-    if rows not in ("split", "full"):
-        raise ValueError(f"Expected {name}='split' or 'full', got {rows!r}.")
-    return rows
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Return a value that is one of some texts, or raise."""
+    if value not in choices:
+        listed = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        raise ValueError(f"Expected {name}={listed}, got {value!r}.")
+    return value
+
+
+def learns_on_all(name: str, rows: str) -> bool:
+    """Whether something is learned on all rows, "full", not on those of a "split"."""
+    return check_choice(name, rows, ("split", "full")) == "full"

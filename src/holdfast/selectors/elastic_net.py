@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from holdfast.selectors.base import (
     TakesGroups,
     Target,
     Ties,
+    check_choice,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
@@ -145,8 +146,7 @@ class ElasticNetBase(Predicts, Selector):
     model: Model
 
     def _target(self, y: Any) -> Target:
-        if self.model not in ("auto", "logistic", "linear"):
-            raise ValueError(f"Expected model='auto', 'logistic' or 'linear', got {self.model!r}.")
+        check_choice("model", self.model, get_args(Model))
         numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
         return Target.of(y, not numbers)
 
@@ -545,8 +545,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
         for selector in batch.selectors:
-            if selector.rule not in ("min", "1se"):
-                raise ValueError(f"Expected rule='min' or '1se', got {selector.rule!r}.")
+            check_choice("rule", selector.rule, ("min", "1se"))
         return [self._choose(batch, shared, counts, seed) for counts, seed in batch.resamples]
 
     def _choose(self, batch: Batch, order: Ints, counts: Ints, seed: int | None) -> list[Preference]:

@@ -47,8 +47,9 @@ from holdfast.selectors.base import (
     Ranked,
     Selector,
     Ties,
+    check_choice,
     check_whole,
-    learned_on,
+    learns_on_all,
     one_against_rest,
     tied,
     varying,
@@ -193,12 +194,10 @@ class HybridRFE(Predicts, Selector):
         return 1 if self.device == "cpu" else 50_000
 
     def share(self, data: Data) -> "Shared":
-        if self.device not in ("cpu", "cuda", "torch"):
-            raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        if self.device != "cpu":
+        if check_choice("device", self.device, ("cpu", "cuda", "torch")) != "cpu":
             check_device(self.device)
         X, criteria = data.X, share_criteria(data)
-        if not self.standardize or learned_on("scale", self.scale) == "split":
+        if not (self.standardize and learns_on_all("scale", self.scale)):
             return Shared(scale_data(X, "split" if self.standardize else "full"), criteria)
         power = column_units(X)
         scaled = X / power
@@ -207,8 +206,7 @@ class HybridRFE(Predicts, Selector):
         return Shared(scale_data((X - shift) / unit, "full")._replace(shift=shift, unit=unit), criteria)
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
-        if self.complement not in ("hybrid", "independent"):
-            raise ValueError(f"Expected complement='hybrid' or 'independent', got {self.complement!r}.")
+        check_choice("complement", self.complement, ("hybrid", "independent"))
         batch = replace(batch, seeds=[self._tie_seed(seed) for seed in batch.seeds])
         block: Block = (CompiledBlock if self.device == "cpu" else LockstepBlock)(batch, shared)
         cells: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
@@ -781,7 +779,7 @@ class _LinearSVM(Selector):
     scale: Scale
 
     def share(self, data: Data) -> Floats | None:
-        return standardized(data.X) if learned_on("scale", self.scale) == "full" else None
+        return standardized(data.X) if learns_on_all("scale", self.scale) else None
 
 
 class LinearSVMWeights(_LinearSVM):

@@ -30,8 +30,9 @@ from holdfast.selectors.base import (
     Selector,
     Target,
     Ties,
+    check_choice,
     check_whole,
-    learned_on,
+    learns_on_all,
 )
 
 
@@ -322,9 +323,8 @@ class GolubVariance(_Moments):
     def _formula(self, moments: moments_of.Moments) -> Floats:
         if not self.lambda_v >= 0:
             raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
-        if self.units not in ("data", "largest"):
-            raise ValueError(f"Expected units='data' or 'largest', got {self.units!r}.")
-        return moments_of.golub_variance(moments, self.lambda_v, relative=self.units == "largest")
+        relative = check_choice("units", self.units, ("data", "largest")) == "largest"
+        return moments_of.golub_variance(moments, self.lambda_v, relative=relative)
 
 
 class InformationGain(Filter):
@@ -461,7 +461,7 @@ class SymmetricalUncertaintyFilter(Filter):
         self.n_bins, self.bins = n_bins, bins
 
     def share(self, data: Data) -> NDArray[np.uint8] | None:
-        return equal_width_codes(data.X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
+        return equal_width_codes(data.X, self.n_bins) if learns_on_all("bins", self.bins) else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
         weights = np.empty((len(batch), batch.n_features))
@@ -555,7 +555,7 @@ class ReliefF(Filter):
         return np.abs(weights) > ROUNDING
 
     def share(self, data: Data) -> Ranges | None:
-        return shared_ranges(data.X) if learned_on("ranges", self.ranges) == "full" else None
+        return shared_ranges(data.X) if learns_on_all("ranges", self.ranges) else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
         check_whole("n_neighbors", self.n_neighbors, 1)

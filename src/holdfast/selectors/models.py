@@ -137,7 +137,8 @@ class Predicts:
         ndarray
             One class or number per row.
         """
-        return self.model_.predict(self._rows(X))
+        rows = self._rows(X)  # raises if there is no model yet
+        return self.model_.predict(rows)
 
     @available_if(lambda selector: selector._predicts())
     def decision_function(self, X: Any) -> Floats:
@@ -153,7 +154,8 @@ class Predicts:
         ndarray
             One value per row; for more than two classes, one column per class.
         """
-        return self.model_.decision_function(self._rows(X))
+        rows = self._rows(X)  # raises if there is no model yet
+        return self.model_.decision_function(rows)
 
     @available_if(lambda selector: selector._predicts())
     def predict_proba(self, X: Any) -> Floats:
@@ -169,7 +171,8 @@ class Predicts:
         ndarray
             One column per class.
         """
-        return self.model_.predict_proba(self._rows(X))
+        rows = self._rows(X)  # raises if there is no model yet
+        return self.model_.predict_proba(rows)
 
 
 def predict_rules(

@@ -32,7 +32,7 @@ from holdfast.selectors.base import (
     Selector,
     Target,
     Ties,
-    learned_on,
+    learns_on_all,
     plain_target,
     whole_counts,
 )
@@ -136,7 +136,7 @@ class MRMR(Selector):
     def share(self, data: Data) -> Codes | None:
         if self.n_bins is None:
             return given_codes(data.X)
-        return equal_width_codes(data.X, self.n_bins) if learned_on("bins", self.bins) == "full" else None
+        return equal_width_codes(data.X, self.n_bins) if learns_on_all("bins", self.bins) else None
 
     def _sample(self, shared: Codes | None, X: Floats, target: Target, counts: Ints) -> tuple[Sample, Ints]:
         """Codes and classes of the rows that count."""

@@ -21,8 +21,7 @@ from holdfast.selectors.base import (
     Selector,
     Setting,
     SharedBySetting,
-    TakesGroups,
-    learned_on,
+    learns_on_all,
 )
 from holdfast.selectors.filters import Variance
 from holdfast.selectors.models import LinearRule, Predicts
@@ -31,7 +30,7 @@ from holdfast.selectors.wrapping import Wrapper
 SEEN = "the prefilter looked at all rows, held-out ones too"
 
 
-class Prefiltered(TakesGroups, Predicts, Wrapper):
+class Prefiltered(Predicts, Wrapper):
     """Let a filter cut the features to its best, inside every split, and a selector choose among those.
 
     As a Pipeline of both does, but all settings of the selector are fitted together on the features that are left.
@@ -110,7 +109,7 @@ class Prefiltered(TakesGroups, Predicts, Wrapper):
                 )
         if "n_features" not in filter_.get_params(deep=False):
             raise ValueError(f"Expected a filter with a number of features, such as AnovaF(1000), got {self.filter!r}.")
-        if learned_on("on", self.on) == "full" and not isinstance(filter_, Variance):
+        if learns_on_all("on", self.on) and not isinstance(filter_, Variance):
             raise ValueError(
                 f"Expected on='split', got 'full' with {self.filter!r}, which would see the target of held-out rows; "
                 "filter by Variance, or in every split."

@@ -38,6 +38,7 @@ from holdfast.selectors.base import (
     Setting,
     TakesGroups,
     Target,
+    check_choice,
     check_whole,
     tied,
 )
@@ -55,8 +56,7 @@ class InnerSplit(NamedTuple):
 
 def check_copies(copies: str, groups: Ints | None) -> None:
     """Raise unless copies of rows can be dealt in this way."""
-    if copies not in get_args(Copies):
-        raise ValueError(f"Expected copies='together' or 'apart', got {copies!r}.")
+    check_choice("copies", copies, get_args(Copies))
     if copies == "apart" and groups is not None:
         raise ValueError(
             "Expected copies='together' where rows have groups, as a row and its copies are of one group, got 'apart'."
@@ -130,7 +130,7 @@ Resampling = Literal["pairs", "subsamples", "bootstrap"]
 INNER = 0  # what a random stream is for
 
 
-class Wrapper(Selector):
+class Wrapper(TakesGroups):
     """A selector around a ``base``: a selector of holdfast, or any scikit-learn estimator."""
 
     base: Any
@@ -176,7 +176,7 @@ class Inner(NamedTuple):
         return np.unique(self.unit_of[rows]).size
 
 
-class ResamplingWrapper(TakesGroups, Wrapper):
+class ResamplingWrapper(Wrapper):
     """A selector that fits its base to many resamples of the rows.
 
     Copies of a row, such as those in a bootstrap sample, are drawn together or not at all, and so are rows of one
@@ -525,7 +525,7 @@ MOST_LINKED = 20_000
 """Features that may be clustered together: their similarities, as a matrix with its copies, take 8 GB."""
 
 
-class GroupedSelector(TakesGroups, Wrapper):
+class GroupedSelector(Wrapper):
     """Cluster correlated features into groups, and let a selector choose among a representative of each group.
 
     Correlated features stand in for each other, so that a selector picks now this one, now that one: a stability that

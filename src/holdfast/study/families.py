@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline
 
 from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
-from holdfast.selection import BatchTraits, RefitsMany, Selection
+from holdfast.selection import RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
 from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe
@@ -95,6 +95,34 @@ class FittedSplit(NamedTuple):
 
     fits: dict[int, Fit]  # by candidate
     orders: dict[int, Order]  # by ordering
+
+
+@dataclass(frozen=True)
+class BatchTraits:
+    """What a study makes use of in a selector that fits many resamples together, if it has attributes of these names.
+
+    Attributes
+    ----------
+    shared_parameters : tuple of str
+        Parameters of which one fit serves all values.
+    model_parameters : tuple of str
+        Those that concern the model on the selected features alone, not the order of features.
+    whole_order : tuple of str
+        The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features.
+    block_fits : int
+        How many fits, settings times resamples, to hand over at a time, at least.
+    """
+
+    shared_parameters: tuple[str, ...] = ()
+    model_parameters: tuple[str, ...] = ()
+    whole_order: tuple[str, ...] = ()
+    block_fits: int = 1
+
+    @classmethod
+    def of(cls, selector: Any) -> "BatchTraits":
+        """What a selector offers; defaults for what it does not name."""
+        names = (field.name for field in fields(cls))
+        return cls(**{name: getattr(selector, name) for name in names if hasattr(selector, name)})
 
 
 @dataclass(frozen=True)
