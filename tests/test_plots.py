@@ -504,7 +504,8 @@ def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
     spec = chart.to_dict(validate=True)
     assert chart.title.text[0]
     assert spec["description"].startswith(chart.title.text[0])
-    assert plots.save(chart, tmp_path / "a.png", scale=1).read_bytes().startswith(b"\x89PNG")
+    if names == "plain":
+        assert plots.save(chart, tmp_path / "a.png", scale=1).read_bytes().startswith(b"\x89PNG")
     svg = plots.save(chart, tmp_path / "a.svg", theme="dark").read_text(encoding="utf-8")
     ElementTree.fromstring(svg)
     assert len(svg) > 2000
