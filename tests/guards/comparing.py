@@ -14,7 +14,7 @@ VOLATILE = {"seconds", "score_seconds", "version", "versions", "started", "ended
 def settle(value, folder=None):
     """A value as JSON reads it back, without times, versions and the names of temporary folders."""
     text = to_json(value).replace(f"holdfast {hf.__version__}", "holdfast VERSION")
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "DATE", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "DATE", text).replace("DATE to DATE", "DATE")
     return _without_volatile(json.loads(text if folder is None else text.replace(str(folder), "FOLDER")))
 
 
