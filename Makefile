@@ -19,10 +19,10 @@ test: .venv/dev
 # Everything that is checked of a change: `make test`, the rest, and the page in a browser where there is one.
 test-all: test test-rest test-smoke
 
-# What takes long: tests with the mark slow, and those of the papers' experiments.
+# What takes long: tests with the mark slow, more random examples, and those of the papers' experiments.
 test-rest: .venv/dev
 	$(BIN)/python -m holdfast.kernels
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow $(ARGS)
+	HYPOTHESIS_PROFILE=more $(BIN)/python -m pytest -n 2 --dist worksteal -m "(slow or hypothesis) and not browser and not server and not fuzz" $(ARGS)
 	$(BIN)/python -m pytest -n 2 $(ALL) reproductions/tests $(ARGS)
 
 test-app: .venv/dev

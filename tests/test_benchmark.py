@@ -548,6 +548,7 @@ def test_six_selectors_on_five_files_to_the_tables_of_a_paper(folder):
     assert "nogueira" in call("report", store, "--format", "json", "--json").stdout
 
 
+@pytest.mark.slow
 def test_a_command_that_was_stopped_goes_on(folder):
     program = (
         "import os, signal, sys; import holdfast.study.store.store as s; old = s.Store.begin_session\n"

@@ -158,6 +158,7 @@ def test_a_long_nested_choice_says_so_before(folder, printed_by, monkeypatch):
     assert re.search(r"The study is run 4 times: about .* on one core", told)
 
 
+@pytest.mark.slow
 def test_a_nested_choice_stops_cleanly(folder):
     arguments = ["nested", *DATA, "-s", "forest:n_estimators=200,sizes=2", "--estimator", "knn", "-n", "500"]
     process = subprocess.Popen(

@@ -244,11 +244,12 @@ def test_no_path_of_another_package_is_taken(path):
         find_class(path, "a selector", PUBLIC_CLASSES)
 
 
-def test_modules_that_lie_in_the_current_folder_are_not_imported(mark):
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_modules_that_lie_in_the_current_folder_are_not_imported(mark, jobs):
     for name in ("sklearn", "joblib", "numpy", "rich", "harm"):
         Path(f"{name}.py").write_text(HARM.format(mark=str(mark)))
     path = os.pathsep.join(filter(None, (str(SOURCE.parent), os.environ.get("PYTHONPATH"))))
-    arguments = ["study", "patients.csv", "--target", "ill", "-s", "anova:k=2", "-n", "4", "-j", "2", "--quiet"]
+    arguments = ["study", "patients.csv", "--target", "ill", "-s", "anova:k=2", "-n", "4", "-j", jobs, "--quiet"]
     for more, code in (([], 0), (["-s", "harm.Selector"], 2)):
         done = subprocess.run(
             [sys.executable, "-m", "holdfast", *arguments, *more],

@@ -267,7 +267,9 @@ def test_other_designs_and_unfinished_studies_are_weighed_too(client, stores, st
 # Two candidates side by side
 
 
-@pytest.mark.parametrize("study", ["weighed", "folds", "nested", "subsamples", "hostile"])
+@pytest.mark.parametrize(
+    "study", ["weighed", "folds", pytest.param("nested", marks=pytest.mark.slow), "subsamples", "hostile"]
+)
 def test_differences_and_their_tests_are_those_of_the_library(client, stores, study):
     result = hf.load_study(stores / f"{study}.db")
     first, second = result.candidates[:2]
