@@ -417,8 +417,10 @@ def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory
     X, y = draw(300, 30)
     plain = elastic_net_paths(X, y, np.ones((1, 300)), family="logistic")
 
+    default_start = elastic_net.start
+
     def start(data, intercept):
-        point, work, model, step = elastic_net.start(data, intercept)
+        point, work, model, step = default_start(data, intercept)
         room = np.zeros(model.W.size + 2 + model.scaled.size)
         neighbors = {"W": room[: model.W.size], "scaled": room[model.W.size + 2 :]}
         return point, work, model._replace(**neighbors), step

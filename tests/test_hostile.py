@@ -399,8 +399,7 @@ def test_no_text_commands_the_terminal(text):
 
 
 def test_texts_are_printed_as_they_are_without_markup(capsys):
-    rows = table("name", HOSTILE)
-    rows.add_row(f"{HOSTILE}\n2", "[bold]x[/bold] [0.1, 0.2]")
+    rows = table("name", HOSTILE, rows=[[f"{HOSTILE}\n2", "[bold]x[/bold] [0.1, 0.2]"]])
     out = console()
     out.print(rows)
     out.print("[link=http://x]name[/link]", style="bold")

@@ -1,5 +1,6 @@
 """Where fits run does not matter: in this process, in others, in threads, on a cluster; nor does losing workers."""
 
+import operator
 import os
 import signal
 import subprocess
@@ -368,3 +369,9 @@ class Threads(Slow):
 
     def beside(self, values):
         warnings.warn(f"{blas_threads()} threads", UserWarning, stacklevel=1)
+
+
+def test_a_process_that_was_ended_is_replaced_at_once():
+    for _ in range(2):
+        assert engines.call_in_subprocess(operator.contains, {1, 2}, 2, None)
+        engines.end_children()

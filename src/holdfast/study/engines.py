@@ -144,9 +144,12 @@ _children: "weakref.WeakSet[Child]" = weakref.WeakSet()
 
 
 def end_children() -> None:
-    """Kill all subprocesses, whatever they are doing."""
-    for child in list(_children):
+    """Kill all subprocesses, whatever they are doing, and wait until they are gone: a dying one still seems alive."""
+    children = list(_children)
+    for child in children:
         child.process.kill()
+    for child in children:
+        child.process.wait()
 
 
 def call_in_subprocess(function: Any, context: Any, task: Any, limit: float | None) -> Any:
