@@ -32,7 +32,9 @@ def compiled(folder):
     return {".".join(path.name.split("-")[0].split(".")[:2]) for path in folder.rglob("*.nbc")}
 
 
-@pytest.mark.parametrize("selector", ["AnovaF", pytest.param("MRMR", marks=heavy)])
+@pytest.mark.parametrize(
+    "selector", [pytest.param("AnovaF", marks=pytest.mark.slow), pytest.param("MRMR", marks=heavy)]
+)
 def test_compiling_is_told_once_and_never_again(tmp_path, monkeypatch, selector):
     first = said(tmp_path, monkeypatch, selector, "KNeighborsClassifier(3)")
     assert len(compiled(tmp_path)) > 1

@@ -12,7 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+LONG_PAGES = ("pictures.md", "serve.md", "several.md", "tradeoff.md")
+"""Pages whose examples take seconds; ``make test-all`` runs them."""
+by_page = pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page.name in LONG_PAGES else page for page in PAGES],
+    ids=lambda page: page.name,
+)
 
 
 def blocks(page, language):

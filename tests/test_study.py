@@ -557,7 +557,7 @@ def batched(cls=Batched, n=9, perturbation=None, **parts):
 
 
 @pytest.mark.parametrize("fails", [None, 0, 5])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_batched_selector_equals_clone_and_fit(fails, n_jobs, caplog):
     CALLS.clear()
     alone, many = batched(OneByOne).run(X, Y), batched(fails=fails).run(X, Y, n_jobs=n_jobs)

@@ -70,6 +70,7 @@ def flipped_places(raw, n):
     return list(zip(places.tolist(), rng.integers(1, 256, n).tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_is_without_meaning_or_named_and_resuming_repairs_it(finished, whole, tmp_path):
     raw, path, found = finished.read_bytes(), tmp_path / "s.db", {"equal": 0, "named": 0, "repaired": 0}
     for place, bits in flipped_places(raw, 200):

@@ -90,6 +90,7 @@ def finish(client, study, done=None):
 # From a table to a study
 
 
+@pytest.mark.slow
 def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patients):
     key = upload(client, patients, "Patienten (Größe).csv")
     answers = {
