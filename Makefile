@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes; without byte code each of them would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Also what `make test` leaves out, as it takes long.
 ALL := -m "not browser and not server and not fuzz"
