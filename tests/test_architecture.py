@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -209,6 +210,7 @@ def test_every_public_object_has_a_page_in_the_reference():
         assert f"   {name.removeprefix('holdfast.')}\n" in REFERENCE, f"{name} is missing from docs/api.md"
     for name in re.findall(r"^   ([\w.]+)$", REFERENCE, re.MULTILINE):
         assert REFERENCE.count(f"   {name}\n") == 1, f"{name} stands twice in docs/api.md"
+        assert pkgutil.resolve_name(f"holdfast.{name}") is not None, f"{name} is in docs/api.md, but nowhere else"
 
 
 def test_the_check_of_docstrings_covers_inherited_methods():
