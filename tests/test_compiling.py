@@ -42,6 +42,7 @@ def test_compiling_is_told_once_and_never_again(tmp_path, monkeypatch, selector)
     assert LINE not in said(tmp_path, monkeypatch, selector, "KNeighborsClassifier(3)")
 
 
+@pytest.mark.slow
 def test_a_filter_compiles_nothing_but_the_effects_of_features(tmp_path, monkeypatch):
     said(tmp_path, monkeypatch)
     assert compiled(tmp_path) == {"effects._class_effects"}

@@ -133,7 +133,7 @@ def test_sechidis(data):
 
 
 @given(runs=subset_runs())
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples // 4)  # each is enumerated several times
 def test_without_stand_ins_they_are_their_plain_relatives(runs):
     s = np.eye(runs.n_features)
     plain = {

@@ -220,7 +220,7 @@ def test_a_deadline_is_told_from_a_death_beyond_doubt():
 @pytest.mark.parametrize(
     ("selector", "told", "how"),
     [
-        (Dying, DEAD, {"n_jobs": 2}),
+        pytest.param(Dying, DEAD, {"n_jobs": 2}, marks=pytest.mark.slow),
         (Exiting, EXITED, {"time_limit": 600}),
         pytest.param(Exiting, EXITED, {"n_jobs": 2, "time_limit": 600}, marks=pytest.mark.slow),
         pytest.param(Dying, DEAD, {"time_limit": 600}, marks=heavy),

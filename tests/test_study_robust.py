@@ -108,6 +108,7 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
         pytest.param(2, 60, False, signal.SIGTERM, marks=heavy),
     ],
 )
+@pytest.mark.slow
 @linux
 def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_terminal, stop, tmp_path):
     store = tmp_path / "s.db"

@@ -380,6 +380,7 @@ def test_a_study_that_has_ended_leads_to_what_can_be_added(grown, tmp_path):
         assert 'href="/studies/breast_cancer-study/extend"' in client.get("/studies/breast_cancer-study").text
 
 
+@pytest.mark.slow
 def test_a_finished_study_says_why_nothing_could_be_added_to_it(grown, tmp_path):
     shutil.copytree(grown, tmp_path / "studies")
     address, store = "/api/v1/studies/breast_cancer-study", tmp_path / "studies" / "breast_cancer-study.db"

@@ -289,6 +289,7 @@ def test_a_removed_study_is_moved_and_can_be_moved_back(client, folder):
     assert again["results"]["summary"] == before["results"]["summary"]
 
 
+@pytest.mark.slow
 def test_buttons_are_there_where_they_can_be_used(client, folder):
     site = client.app.app.state.site
     site.launcher.submit("long-study", [*LONG, str(folder / "long-study.db"), "breast_cancer"])
