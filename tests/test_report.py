@@ -24,13 +24,13 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.plots import plot_selection_map
-from holdfast.plots.text import format_number
 from holdfast.report import Summary, render, summarize, write_report
 from holdfast.report import pictures as pictures_module
 from holdfast.report.pictures import draw_charts
 from holdfast.report.render import csv_text
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.serialization import to_json
+from holdfast.text import format_number
 
 GOLDEN = Path(__file__).parent / "report_summary.json"
 DOCUMENTED_SCHEMA = Path(__file__).parents[1] / "docs" / "summary.schema.json"

@@ -31,6 +31,7 @@ from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_p_value
 from holdfast.tradeoff.choice import check_rule, choose
 from holdfast.tradeoff.fronts import pareto, pareto_front
 
@@ -349,7 +350,7 @@ def make_verdict(what: str, test: FriedmanTest, pairs: RankComparisons) -> Bench
     if k == 2:
         p_value, name = float(pairs.pairs["p_corrected"].iloc[0]), "Wilcoxon's signed-rank test"
         smallest = pairs.smallest_p
-    among = f"{'between' if k == 2 else 'among'} {k} candidates over {n} data sets ({name}, {format_p(p_value)})"
+    among = f"{'between' if k == 2 else 'among'} {k} candidates over {n} data sets ({name}, {format_p_value(p_value)})"
     shown = p_value <= alpha
     if shown:
         headline = f"There are differences in {what} {among}."
@@ -361,18 +362,11 @@ def make_verdict(what: str, test: FriedmanTest, pairs: RankComparisons) -> Bench
     return BenchmarkVerdict(what=what, shown=shown, headline=headline, sentences=tuple(filter(None, sentences)))
 
 
-def format_p(p_value: float) -> str:
-    """Format a p-value: p = 0.21, p < 0.001."""
-    if math.isnan(p_value):
-        return "p undefined"
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
-
-
 def _describe_power(n: int, smallest: float, alpha: float) -> str:
     if smallest > alpha:
         return (
             f"With {n} data sets none could have been shown: even if all of them ranked the candidates alike, p would "
-            f"be {smallest:.2g}."
+            f"be {format_p_value(smallest, name='')}."
         )
     few = f"{n} data sets are few: only large and consistent differences can be shown. " if n < FEW else ""
     return f"{few}That no difference was shown does not mean that there is none."

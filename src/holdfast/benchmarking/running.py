@@ -20,6 +20,7 @@ from holdfast.measures import Measure, find_measure
 from holdfast.serialization import from_plain, to_json
 from holdfast.study import StoreError, Study, StudyInterrupted, load_study
 from holdfast.study.progress import Line, Progress, Report
+from holdfast.text import shorten
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -245,7 +246,7 @@ def benchmark(
     if not isinstance(study, Study):
         raise ValueError(f"Expected a study, hf.Study(…), to run on each data set, got {study!r}.")
     if not isinstance(datasets, Mapping) or not datasets:
-        raise ValueError(f"Expected data sets by name, such as {{'alon': (X, y)}}, got {_shorten(datasets)}.")
+        raise ValueError(f"Expected data sets by name, such as {{'alon': (X, y)}}, got {shorten(repr(datasets), 60)}.")
     check_level(level)
     data = {_check_name(name): _read_data(str(name), given) for name, given in datasets.items()}
     files = store_names(data)
@@ -355,14 +356,8 @@ def _read_data(name: str, given: Any) -> tuple[Any, Any, Any, Any]:
         return given.X, given.y, getattr(given, "groups", None), task
     if isinstance(given, (tuple, list)) and len(given) in (2, 3):
         return (*given, None, None) if len(given) == 2 else (*given, None)
-    raise ValueError(
-        f"Expected (X, y), (X, y, groups), a Table or a Dataset for the data set {name!r}, got {_shorten(given)}."
-    )
-
-
-def _shorten(thing: Any) -> str:
-    text = f"an object of type {type(thing).__name__}" if hasattr(thing, "shape") else repr(thing)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    text = f"an object of type {type(given).__name__}" if hasattr(given, "shape") else shorten(repr(given), 60)
+    raise ValueError(f"Expected (X, y), (X, y, groups), a Table or a Dataset for the data set {name!r}, got {text}.")
 
 
 def _describe(error: Exception) -> str:

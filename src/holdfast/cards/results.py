@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.cards import SHOWN_ROWS, Bar, Card, Svg, draw_bars, draw_intervals, make_bar
+from holdfast.text import format_number, format_percent
 
 __all__ = ["Card", "draw_mean_ranks", "draw_probabilities", "make_features_card", "make_preferences_card"]
 
@@ -52,7 +53,7 @@ def make_preferences_card(runs: Any) -> Card:
 def draw_mean_ranks(candidates: Sequence[str], mean_ranks: Sequence[float]) -> Svg | None:
     """Draw mean ranks below each other, the best first; None without any."""
     ranked = sorted(zip(mean_ranks, candidates, strict=True), key=lambda pair: pair[0])
-    return draw_intervals([Bar(name, rank, text=f"mean rank {rank:.2f}") for rank, name in ranked])
+    return draw_intervals([Bar(name, rank, text=f"mean rank {format_number(rank)}") for rank, name in ranked])
 
 
 def draw_probabilities(pairs: Iterable[Mapping[Any, Any]]) -> Svg | None:
@@ -61,5 +62,5 @@ def draw_probabilities(pairs: Iterable[Mapping[Any, Any]]) -> Svg | None:
     for pair in pairs:
         names, better = (pair["first"], pair["second"]), (pair["first_better"], pair["second_better"])
         first, second = names if better[0] >= better[1] else names[::-1]
-        bars.append(Bar(f"{first} > {second}", max(better), text=f"{max(better):.0%}"))
+        bars.append(Bar(f"{first} > {second}", max(better), text=format_percent(max(better), 0)))
     return draw_bars(bars, mark=0.5)

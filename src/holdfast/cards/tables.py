@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.serialization import to_plain
-from holdfast.text import clean_text
+from holdfast.text import clean_text, format_count, format_number, shorten
 
 MOST_COLUMNS, MOST_LETTERS = 10, 80
 
@@ -34,7 +34,7 @@ def write_table(frame: pd.DataFrame, most: int) -> str:
 
 def _count_rest(frame: pd.DataFrame, rows: int, columns: int) -> str:
     hidden = [(len(frame) - rows, "row"), (frame.shape[1] - columns, "column")]
-    more = " and ".join(f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in hidden if count)
+    more = " and ".join(format_count(count, f"more {noun}") for count, noun in hidden if count)
     return f'<div class="holdfast-note">{more}: see to_frame()</div>' if more else ""
 
 
@@ -65,24 +65,17 @@ def format_cell(value: Any) -> str:
     ['0.123', '1e-05', '20,000', '–', 'a, b', 'yes']
     """
     if isinstance(value, tuple) or (isinstance(value, Iterable) and not isinstance(value, str)):
-        return _cut(", ".join(format_cell(item) for item in value))
+        text = ", ".join(format_cell(item) for item in value)
+        return text and shorten(text, MOST_LETTERS)
     plain = to_plain(value)
     if plain is None or plain == "":
         return "–" if plain is None else ""
     if isinstance(plain, bool):
         return "yes" if plain else "no"
-    if isinstance(plain, (int, float)):
-        return _format_number(plain)
-    return _cut(str(plain))
-
-
-def _format_number(number: float) -> str:
-    if isinstance(number, int):
-        return f"{number:,}".replace("-", "−")
-    small = 0 < abs(number) < 0.0005
-    text = f"{number:.1g}" if small else f"{number:,.3f}" if abs(number) < 1e6 else f"{number:.4g}"
-    return text if small else text.replace("-", "−")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1].rstrip() + "…"
+    if isinstance(plain, int):
+        return format_number(plain, 0)
+    if isinstance(plain, float):
+        if 0 < abs(plain) < 0.0005:
+            return f"{plain:.1g}"
+        return f"{plain:.4g}".replace("-", "−") if abs(plain) >= 1e6 else format_number(plain, 3)
+    return shorten(str(plain), MOST_LETTERS)

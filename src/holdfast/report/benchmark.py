@@ -12,7 +12,7 @@ import pandas as pd
 
 from holdfast import __version__
 from holdfast.benchmarking import BenchmarkResult, BenchmarkTradeoff
-from holdfast.benchmarking.result import What, format_p
+from holdfast.benchmarking.result import What
 from holdfast.cards.results import Card, draw_mean_ranks
 from holdfast.inference.ranks import FEW, POOL, RankComparisons, bayesian_signed_rank, compare_ranks, friedman
 from holdfast.io.files import as_path
@@ -22,7 +22,6 @@ from holdfast.plots import embed
 from holdfast.plots.critical_difference import critical_difference_data, draw_critical_difference
 from holdfast.plots.embed import figure
 from holdfast.plots.rank_tradeoff import draw_rank_tradeoff, rank_tradeoff_data
-from holdfast.plots.text import clean_text, format_count, format_percent
 from holdfast.plots.theme import unchecked
 from holdfast.references import REFERENCES
 from holdfast.report.labels import make_labels
@@ -32,7 +31,15 @@ from holdfast.report.render import FORMATS, Format, make_environment, write_rend
 from holdfast.serialization import to_json
 from holdfast.study.exports import describe_resamples
 from holdfast.study.tables import StudyTables
-from holdfast.text import escape_latex
+from holdfast.text import (
+    clean_text,
+    escape_latex,
+    format_count,
+    format_interval,
+    format_number,
+    format_p_value,
+    format_percent,
+)
 from holdfast.tradeoff.rules import RULES
 
 if TYPE_CHECKING:
@@ -676,17 +683,12 @@ def _values_table(
 
 
 def _format_cell(value: float, low: float, high: float, best: bool) -> str:
-    if math.isnan(value):
-        return "--"
     number = rf"\textbf{{{_format_number(value)}}}" if best else _format_number(value)
-    return number if math.isnan(low) else rf"{number} {{\footnotesize[{_format_number(low)}, {_format_number(high)}]}}"
+    return number if math.isnan(low) else rf"{number} {{\footnotesize {escape_latex(format_interval(low, high))}}}"
 
 
 def _format_number(value: float) -> str:
-    if math.isnan(value):
-        return "--"
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "$-$")
+    return escape_latex(format_number(value))
 
 
 def _ranks_table(summary: BenchmarkSummary) -> str:
@@ -719,15 +721,12 @@ def describe_test(question: Question) -> str:
     """Return Friedman's test in words and numbers."""
     if question.reason is not None:
         return f"no test, because {question.reason}"
+    f_statistic = "infinite" if math.isnan(question.f_statistic) else format_number(question.f_statistic)
     return (
-        f"Friedman's chi-square {question.chi_square:.2f} ({question.degrees} df), Iman and Davenport's F "
-        f"{_format_f(question)} ({question.f_degrees[0]}, {question.f_degrees[1]} df), {format_p(question.p_value)} "
-        f"by permutation, Nemenyi's critical difference {question.critical_difference:.2f}"
+        f"Friedman's chi-square {format_number(question.chi_square)} ({question.degrees} df), Iman and Davenport's F "
+        f"{f_statistic} ({question.f_degrees[0]}, {question.f_degrees[1]} df), {format_p_value(question.p_value)} "
+        f"by permutation, Nemenyi's critical difference {format_number(question.critical_difference)}"
     )
-
-
-def _format_f(question: Question) -> str:
-    return "infinite" if math.isnan(question.f_statistic) else f"{question.f_statistic:.2f}"
 
 
 def _table(

@@ -13,7 +13,6 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import REQUIRED, Measure, find_measure
 from holdfast.plots.sources import higher_is_better
-from holdfast.plots.text import clean_text
 from holdfast.replication import Replicability, find_known
 from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
@@ -25,6 +24,7 @@ from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import CommonMeasure, mean_score_interval, score_range
 from holdfast.study.tables import StudyTables
+from holdfast.text import clean_text
 from holdfast.tradeoff.choice import (
     Choice,
     check_rule,

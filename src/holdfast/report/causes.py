@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.planning import Pilot, runs_needed
-from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
 from holdfast.preferences import Preferences
 from holdfast.report.records import Cause, Feature, Features, Findings, Labels, Stability
 from holdfast.study.tables import StudyTables
+from holdfast.text import describe_interval, format_count, format_number, format_percent, join_names, shorten
 from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
 from holdfast.tradeoff.selected import ALIKE, Information
 
@@ -58,8 +58,8 @@ def _no_signal(information: Information, labels: Labels) -> Cause | None:
         kind="no signal",
         title="The features may carry no information about the target",
         evidence=(
-            f"The {labels.score(information.metric)} is {information.score:.3f}; guessing without any feature "
-            f"({information.strategy}) gives {information.baseline:.3f} on the same rows."
+            f"The {labels.score(information.metric)} is {format_number(information.score, 3)}; guessing without any "
+            f"feature ({information.strategy}) gives {format_number(information.baseline, 3)} on the same rows."
         ),
     )
 
@@ -95,9 +95,9 @@ def take_turns(features: Features) -> Cause | None:
         return None
     example = min(taking_turns, key=lambda feature: abs(feature.frequency - 0.5))
     evidence = (
-        f"{len(taking_turns)} features take turns and account for {_percent(share)} of the variation: "
-        f"{shorten(example.feature, 30)} was selected in {_percent(example.frequency)} of the resamples, it or one of "
-        f"its stand-ins ({join_names(example.stand_ins)}) in {_percent(example.with_stand_ins)}."
+        f"{len(taking_turns)} features take turns and account for {format_percent(share, 0)} of the variation: "
+        f"{shorten(example.feature, 30)} was selected in {format_percent(example.frequency, 0)} of the resamples, "
+        f"it or one of its stand-ins ({join_names(example.stand_ins)}) in {format_percent(example.with_stand_ins, 0)}."
     )
     if features.correlation_checked:
         return Cause(kind="stand-ins", title="Features stand in for each other", evidence=evidence)
@@ -140,7 +140,7 @@ def near_the_cut(features: Features) -> Cause | None:
         evidence=(
             f"{format_count(len(core), 'feature')} in at least 90 % of the resamples {fill} {sum(core):.1f} of the "
             f"{sum(frequencies):.1f} places of an average selection; {sum(changing)} features in 10 to 90 % of the "
-            f"resamples fill {places:.1f} and account for {_percent(share)} of the variation."
+            f"resamples fill {places:.1f} and account for {format_percent(share, 0)} of the variation."
         ),
     )
 
@@ -204,12 +204,10 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
     )
 
 
-def _say_change(change: Change, level: float) -> str:
-    return (
-        f"{format_number(change.after)} instead of {format_number(change.before)}, difference "
-        f"{format_number(change.difference)} ({format_percent(level)} interval {format_number(change.low)} to "
-        f"{format_number(change.high)})"
-    )
+def _say_change(change: Change, level: float, decimals: int = 2) -> str:
+    after, before, difference = (format_number(n, decimals) for n in (change.after, change.before, change.difference))
+    interval = describe_interval(change.low, change.high, level, decimals)
+    return f"{after} instead of {before}, difference {difference} ({interval})"
 
 
 def _say_gain(change: Change) -> str:
@@ -220,15 +218,8 @@ def _say_score(effect: Effect, findings: Findings) -> str:
     """Return what a change does to the score, in words; empty if it was not measured."""
     if effect.score is None:
         return ""
-    change, level, metric = (
-        effect.score,
-        format_percent(findings.level),
-        findings.labels.score(findings.tradeoff.metric),
-    )
-    return (
-        f"the {metric} is {change.after:.3f} instead of {change.before:.3f}, difference "
-        f"{change.difference:.3f} ({level} interval {change.low:.3f} to {change.high:.3f})"
-    ).replace("-", "−")
+    metric = findings.labels.score(findings.tradeoff.metric)
+    return f"the {metric} is {_say_change(effect.score, findings.level, 3)}"
 
 
 def few_resamples(stability: Stability, level: float, needed: int | None) -> Cause | None:
@@ -270,7 +261,3 @@ def _variance_share(features: Features, part: Sequence[Feature]) -> float:
     names = {feature.feature for feature in part}
     rows = zip(features.table.feature, features.table.variance_share, strict=True)
     return sum(share for name, share in rows if name in names)
-
-
-def _percent(share: float) -> str:
-    return format_percent(round(share, 2))

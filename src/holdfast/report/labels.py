@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.declared import About
-from holdfast.plots.text import shorten
 from holdfast.report.records import Labels
 from holdfast.study.tables import StudyTables
+from holdfast.text import shorten
 
 SIZES = ("size", "n_features", "n_features_to_select", "k")
 """Parameters that are a number of features."""

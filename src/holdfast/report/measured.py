@@ -10,7 +10,6 @@ import numpy as np
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
-from holdfast.plots.text import format_estimate, join_names
 from holdfast.preferences import Preferences
 from holdfast.report.causes import (
     ENOUGH,
@@ -32,6 +31,7 @@ from holdfast.report.verdict import (
     warn_of_untested,
 )
 from holdfast.study.stabilities import common_size, take_best
+from holdfast.text import format_estimate, join_names
 from holdfast.tradeoff.selected import OFTEN, Information, check_columns, find_frequencies
 
 SELECTIONS_ONLY = "these are selections only, without the data"

@@ -9,7 +9,6 @@ from holdfast import __version__
 from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
-from holdfast.plots.text import format_count, format_percent, join_names, shorten
 from holdfast.references import REFERENCES
 from holdfast.report.labels import class_words
 from holdfast.report.records import Fact, Failure, Findings, FitWarning, Labels, Method, Reference
@@ -17,6 +16,7 @@ from holdfast.serialization import to_plain
 from holdfast.study.exports import describe_resamples
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_count, format_p_value, format_percent, join_first, join_names, shorten
 from holdfast.tradeoff import RULES
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
@@ -153,7 +153,7 @@ def _on_prediction(findings: Findings) -> list[str]:
         sentences.append(
             f"Features count as carrying information if the {labels.score(information.metric)} is above that of "
             f"guessing on the same held-out rows (here {information.strategy}) by a one-sided corrected resampled "
-            f"t-test at {format_percent(information.level)}{adjusted} (p {_format_p_value(information.p_value)})."
+            f"t-test at {format_percent(information.level)}{adjusted} ({format_p_value(information.p_value)})."
         )
     return sentences
 
@@ -171,10 +171,6 @@ def _score(findings: Findings, metric: str | None) -> str:
     """Return the score in words, with its short name if it has one."""
     about, label = findings.result.records.scores.get(str(metric)), findings.labels.score(metric)
     return label if about is None or about.methods in (metric, label) else f"{about.methods} ({label})"
-
-
-def _format_p_value(p_value: float) -> str:
-    return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}" if p_value < 0.1 else f"= {p_value:.2f}"
 
 
 def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -231,9 +227,8 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
         read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read; "
         shape = f"{shorten(record.source, 80)}{form}: {'' if whole else read}{shape}"
     facts = [("Data", shape)]
-    counts = ", ".join(f"{shorten(label, 40)} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
-    more = ", …" if len(record.classes) > MOST_CLASSES else ""
-    classes = f"{len(record.classes)} classes: {counts}{more}" if record.classes else "numbers"
+    counts = join_first((f"{shorten(label, 40)} ({count:,})" for label, count in record.classes), MOST_CLASSES)
+    classes = f"{len(record.classes)} classes: {counts}" if record.classes else "numbers"
     facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
     if record.n_groups is not None:
         named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "

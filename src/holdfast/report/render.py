@@ -11,18 +11,18 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
-from holdfast.plots.text import clean_lines, clean_text, format_number, format_percent, shorten
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
 from holdfast.serialization import to_json
+from holdfast.text import clean_lines, clean_text, format_number, format_p_value, format_percent, format_score, shorten
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -294,7 +294,8 @@ def make_environment(format: str, *packages: str) -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": _format_decimals, "three": lambda value: _format_decimals(value, 3), "percent": format_percent,
+        "number": format_number, "three": partial(format_number, decimals=3), "percent": format_percent,
+        "p_value": format_p_value, "score": format_score,
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
         "upper_first": lambda text: text[:1].upper() + text[1:],
@@ -305,12 +306,6 @@ def make_environment(format: str, *packages: str) -> "Environment":
         "unfenced": lambda text: FENCE.sub("''", clean_lines(text)),
     }  # fmt: skip
     return environment
-
-
-def _format_decimals(value: float, digits: int = 2) -> str:
-    if math.isnan(value):
-        return "–"
-    return format_number(value) if digits == 2 else f"{value:.{digits}f}".replace("-", "−")
 
 
 def _web_address(link: str) -> str:

@@ -21,6 +21,7 @@ from holdfast.report.records import (
     Verdict,
     VersionedSummary,
 )
+from holdfast.text import format_number
 from holdfast.tradeoff.selected import Information
 
 if TYPE_CHECKING:
@@ -201,7 +202,8 @@ def describe_guessing(test: Information, labels: Labels, who: str) -> str:
         if test.guesses
         else "was not shown to be better"
     )
+    baseline, score = format_number(test.baseline, 3), format_number(test.score, 3)
     return (
-        f"Guessing without any feature ({test.strategy}) reaches {labels.score(test.metric)} {test.baseline:.3f} on "
-        f"the same rows; {who} reaches {test.score:.3f}, which {better}."
+        f"Guessing without any feature ({test.strategy}) reaches {labels.score(test.metric)} {baseline} on the same "
+        f"rows; {who} reaches {score}, which {better}."
     )

@@ -4,10 +4,18 @@ import math
 from dataclasses import replace
 
 from holdfast.measures import MEASURES
-from holdfast.plots.text import format_count, format_number, format_percent, join_names, shorten
 from holdfast.report.records import Features, Findings, Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.choice import REDRAWS, format_share
+from holdfast.text import (
+    describe_interval,
+    format_count,
+    format_number,
+    format_percent,
+    format_share,
+    join_names,
+    shorten,
+)
+from holdfast.tradeoff.choice import REDRAWS
 from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information
 
 NOT_TESTED = "whether it carries information was not tested"
@@ -108,7 +116,7 @@ def say_how_stable(stability: Stability, level: float) -> str:
     scale = "on a scale where 0 is agreement by chance and 1 is complete agreement"
     if stability.measure is None or stability.measure.split("(")[0] != "nogueira":
         scale = f"by {_describe_measure(str(stability.measure))}"
-    interval = f"{format_percent(level)} interval {format_number(stability.low)} to {format_number(stability.high)}"
+    interval = describe_interval(stability.low, stability.high, level)
     if math.isnan(stability.low):
         interval = "no interval"
     count = format_count(stability.n_runs, "resample")
@@ -202,9 +210,9 @@ def warn_of_unseen(stability: Stability) -> list[str]:
     share = stability.unseen_share
     with_many = 1 - (1 - share) ** ((stability.n_runs - 1) / (MANY - 1))
     return [
-        f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to {100 * share:.0f} % "
-        f"of further resamples select entirely different features; with {MANY} resamples that would be "
-        f"{100 * with_many:.1f} %."
+        f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to "
+        f"{format_percent(share, 0)} of further resamples select entirely different features; with {MANY} resamples "
+        f"that would be {format_percent(with_many, 1)}."
     ]
 
 
