@@ -28,6 +28,7 @@ from holdfast.checks import (
     subsets_of_sets,
 )
 from holdfast.result_base import ResultMixin
+from holdfast.text import pluralize
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -481,7 +482,7 @@ class Preferences(ResultMixin):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        text = f"Preferences: {self.n_runs} {self.kind}{'' if self.n_runs == 1 else 's'} of {self.n_features} features"
+        text = f"Preferences: {self.n_runs} {pluralize(self.n_runs, self.kind)} of {self.n_features} features"
         if self.kind != "subset":
             return text
         low, high = self.sizes.min(), self.sizes.max()

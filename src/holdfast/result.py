@@ -18,7 +18,7 @@ from holdfast.replication import study_replicability
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_estimate, format_number
+from holdfast.text import format_estimate, format_number, pluralize
 from holdfast.tradeoff.choice import check_rule
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class StudyResult(ResultMixin, StudyTables):
         state = "" if self.complete else f", {self.n_outcomes:,} fits so far"
         failed = f", {len(self.failures)} failed" if len(self.failures) else ""
         n = len(self.candidates)
-        candidates = f"{n} candidate{'' if n == 1 else 's'}"
+        candidates = f"{n} {pluralize(n, 'candidate')}"
         splits = f"{self.n_splits} splits ({self.perturbation_name})"
         return f"Study of {candidates} on {splits}{state}{failed}"
 

@@ -17,6 +17,7 @@ from holdfast.io.suspects import describe_suspects, find_suspects
 from holdfast.io.table import Table
 from holdfast.resampling import Samples
 from holdfast.study.families import as_numbers
+from holdfast.text import join_first
 
 PredictionTask = Literal["classification", "regression"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
@@ -223,7 +224,7 @@ def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple
     """Separate the covariates from the features to choose from."""
     for name in keep:
         if name not in names:
-            shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+            shown = join_first(names)
             raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {shown}.")
     if not keep:
         return table, None

@@ -3,7 +3,6 @@
 Functions of ``self`` are methods of :class:`~holdfast.study.tables.StudyTables`.
 """
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -17,7 +16,7 @@ from holdfast.io.selections import protect_formula, read_exported
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Kind
 from holdfast.resampling import PERTURBATIONS
-from holdfast.text import escape_latex
+from holdfast.text import escape_latex, format_interval, format_number, format_score
 
 if TYPE_CHECKING:
     from holdfast.study.tables import StudyTables
@@ -198,29 +197,11 @@ def to_latex(
 
 
 def _format_row(name: str, row: "pd.Series[Any]", metrics: list[str]) -> list[str]:
-    interval = "--" if math.isnan(row["low"]) else f"[{_format_number(row['low'])}, {_format_number(row['high'])}]"
-    scores = [_format_score(row[metric], row[f"{metric}_se"]) for metric in metrics]
-    return [
-        escape_latex(name),
-        _format_number(row["stability"]),
-        f"{{{interval}}}",
-        *scores,
-        _format_number(row["size"], 1),
-    ]
-
-
-def _format_score(value: float, error: float) -> str:
-    if math.isnan(value):
-        return "--"
-    return _format_number(value) + ("" if math.isnan(error) else f" $\\pm$ {_format_number(error)}")
-
-
-def _format_number(value: float, digits: int = 3) -> str:
-    """A number; minus is a minus sign, and what is undefined a dash."""
-    if math.isnan(value):
-        return "--"
-    text = f"{value:.{digits}f}"
-    return f"${text}$" if text.startswith("-") else text
+    cells = [
+        name, format_number(row["stability"], 3), format_interval(row["low"], row["high"], 3),
+        *(format_score(row[metric], row[f"{metric}_se"]) for metric in metrics), format_number(row["size"], 1),
+    ]  # fmt: skip
+    return [escape_latex(cell) for cell in cells]
 
 
 def _caption(

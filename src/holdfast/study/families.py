@@ -28,6 +28,7 @@ from holdfast.selection import RefitsMany, Selection
 from holdfast.study.candidates import Candidates, Keep
 from holdfast.study.memory import without_collecting
 from holdfast.study.plan import describe
+from holdfast.text import format_count
 
 if TYPE_CHECKING:
     from holdfast.study.data import StudyData
@@ -387,7 +388,7 @@ def _describe_texts(X: Any) -> str:
     if not columns:
         return ""
     first, others = columns[0], len(columns) - 1
-    more = f" and text in {others} other column{'' if others == 1 else 's'}" if others else ""
+    more = f" and text in {format_count(others, 'other column')}" if others else ""
     return (
         f"Expected numbers in X, got {X[first].iloc[0]!r} in row 0 of column {first!r}{more}; leave such columns out, "
         "or encode them, as pandas.get_dummies or hf.read_table(frame, target, categorical='one-hot') would."

@@ -13,6 +13,8 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from holdfast.text import shorten
+
 PACKAGES = ("holdfast", "numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
 
 
@@ -140,10 +142,5 @@ def list_differences(stored: Mapping[str, Any], new: Mapping[str, Any], inside: 
         if isinstance(before, Mapping) and isinstance(now, Mapping) and set(before) == set(now):
             changes += list_differences(before, now, f"{name}.")
         elif before != now:
-            changes.append(f"{name} was {_shorten(before)} and is now {_shorten(now)}")
+            changes.append(f"{name} was {shorten(repr(before), 60)} and is now {shorten(repr(now), 60)}")
     return changes
-
-
-def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

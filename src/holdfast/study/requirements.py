@@ -12,6 +12,7 @@ from sklearn.base import OneToOneFeatureMixin, clone
 from holdfast.models import MODELS
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family
+from holdfast.text import join_first
 
 MOST_SHOWN = 60
 MODEL = "the model"
@@ -36,7 +37,7 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
     """Raise if a score is asked for that nothing can give: no model, and no selector that predicts."""
     if scoring is None or estimator is not None or any(map(can_predict, families)):
         return
-    names = ", ".join(family.name for family in families[:5]) + (", …" if len(families) > 5 else "")
+    names = join_first(family.name for family in families)
     raise ValueError(
         f"A score needs a model: {names} {'selects' if len(families) == 1 else 'select'} features and "
         f"{'does' if len(families) == 1 else 'do'} not predict; give estimator= (--estimator), or leave scoring= "
@@ -83,7 +84,7 @@ def _check_classes(data: StudyData, families: Sequence[Family], estimator: Any) 
     refusing = {name: variants[0] for name, variants in parts.items() if all(map(_two_classes_only, variants))}
     if not refusing:
         return
-    labels = ", ".join(str(label) for label in data.classes[:5]) + (", …" if data.classes.size > 5 else "")
+    labels = join_first(map(str, data.classes))
     remedies = []
     if set(refusing) - {MODEL}:
         remedies.append(f"selectors for more classes are {', '.join(_multiclass_selectors())}")

@@ -25,6 +25,7 @@ from holdfast.study.running import StudyRun, TargetPrecision, report_interruptio
 from holdfast.study.store import estimate_bytes, open_to_write, repair
 from holdfast.study.tables import StudyTables, make_result
 from holdfast.study.work import FastModels, Task, run_block
+from holdfast.text import join_first
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -285,7 +286,7 @@ def _warn_of_failures(result: StudyTables) -> None:
     failures = result.failures
     commonest = failures["error"].value_counts().index[0].removesuffix(".")
     names = list(failures["candidate"].unique())
-    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    shown = join_first(names, 3)
     warnings.warn(
         f"{len(failures)} of {result.n_outcomes} fits failed, of {shown}; most often: {commonest}. "
         "The table .failures holds their tracebacks.",
