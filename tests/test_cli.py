@@ -179,7 +179,7 @@ def test_a_table_shows_every_measure(folder, monkeypatch):
     nogueira, davis, hamming = hf.stability(RUNS, ["nogueira", "davis", "hamming"], alpha=0.5)
     assert lines[1] == f"Two runs share {nogueira.mean_overlap:.1f} of 2.3 features on average."
     assert lines[2] == f"Intervals describe {nogueira.scope}."
-    assert cells(lines[3]) == ["measure", "stability", "90% interval", "strength", "note"]
+    assert cells(lines[3]) == ["measure", "stability", "90 % interval", "strength", "note"]
 
     def shown(estimate):
         low, high = estimate.ci(0.9)
@@ -336,13 +336,13 @@ def test_a_table_shows_selections_letters_and_pairs(rivals):
     lines = answer("compare", "shaky.csv", "steady.csv", "calm.csv", "--paired", "--level", "0.9").stdout.splitlines()
     found = hf.compare_many({name: SELECTIONS[name] for name in ("shaky", "steady", "calm")}, paired=True, level=0.9)
     shown = [cells(line) for line in lines]
-    assert shown[0] == ["selection", "nogueira", "90% interval", "letters"]
+    assert shown[0] == ["selection", "nogueira", "90 % interval", "letters"]
     assert shown[1:4] == [
         [row.selection, f"{row.stability:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", row.letters]
         for row in found.to_frame().itertuples()
     ]
     assert [row[-1] for row in shown[1:4]] == ["a", "a", "b"]
-    assert shown[4:6] == [[""], ["pair", "difference", "90% interval", "p", "p (Holm)", "runs compared"]]
+    assert shown[4:6] == [[""], ["pair", "difference", "90 % interval", "p", "p (Holm)", "runs compared"]]
     assert shown[6:] == [
         [
             f"{row.first_name} - {row.second_name}", f"{row.difference:.3f}", f"[{row.low:.3f}, {row.high:.3f}]",

@@ -13,7 +13,8 @@ from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.decisions import USUAL
 from holdfast.cli.parsing import parse_measure, parse_rule
 from holdfast.cli.running import planned, read, settle, stopped_cleanly
-from holdfast.cli.terminal import console, counted, notes, number, print_json, table
+from holdfast.cli.terminal import console, notes, print_json, table
+from holdfast.text import format_count, format_number
 
 if TYPE_CHECKING:
     from holdfast.benchmarking import BenchmarkResult
@@ -167,15 +168,17 @@ def _write(summary: "BenchmarkSummary", report: Path | None, latex: Path | None,
 def _print(summary: "BenchmarkSummary") -> None:
     """Print mean ranks, and what was shown."""
     out = console()
-    out.print(f"{counted(len(summary.candidates), 'candidate')} on {counted(len(summary.datasets), 'data set')}")
+    out.print(
+        f"{format_count(len(summary.candidates), 'candidate')} on {format_count(len(summary.datasets), 'data set')}"
+    )
     scored = summary.metric is not None
     ranks = ["rank of stability", *([f"rank of {summary.metric}", "on the front", "chosen"] if scored else [])]
     stability = dict(zip(summary.stability.candidates, summary.stability.mean_ranks, strict=True))
     score = dict(zip(summary.score.candidates, summary.score.mean_ranks, strict=True))
 
     def cells(row: Any) -> list[str]:
-        by_score = [number(score.get(row.candidate, float("nan")), ".2f"), str(row.on_front), str(row.chosen)]
-        return [row.candidate, number(stability.get(row.candidate, float("nan")), ".2f"), *by_score[: 3 * scored]]
+        by_score = [format_number(score.get(row.candidate, float("nan"))), str(row.on_front), str(row.chosen)]
+        return [row.candidate, format_number(stability.get(row.candidate, float("nan"))), *by_score[: 3 * scored]]
 
     out.print(table("candidate", *ranks, rows=map(cells, summary.candidates)))
     for question in (summary.stability, summary.score) if scored else (summary.stability,):

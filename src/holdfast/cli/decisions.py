@@ -10,7 +10,8 @@ from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.parsing import parse_measure, parse_named, parse_rule
 from holdfast.cli.running import plan_for, run_study, settle, stopped_cleanly
-from holdfast.cli.terminal import console, counted, interval_text, notes, number, print_json, say, table
+from holdfast.cli.terminal import console, interval, notes, number, print_json, say, table
+from holdfast.text import format_count, format_number, format_percent
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
@@ -113,15 +114,15 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
 
 
 def _print_choice(pareto: "Pareto", choice: "Choice") -> None:
-    out, ends = console(), f"{100 * pareto.level:g}% interval"
-    count, total = len(pareto.front), counted(len(pareto.frame), "candidate")
+    out, ends = console(), f"{format_percent(pareto.level)} interval"
+    count, total = len(pareto.front), format_count(len(pareto.frame), "candidate")
     out.print(f"The front: {count} of {total} {'is a best compromise' if count == 1 else 'are best compromises'}.")
     chosen_in = choice.probabilities["probability"]
     rows = (
         [
-            name, number(row["score"]), interval_text(row["score_low"], row["score_high"]), number(row["stability"]),
-            interval_text(row["low"], row["high"]), number(row["size"], ".1f"), number(row["probability"], ".2f"),
-            number(chosen_in.get(name, math.nan), ".2f"),
+            name, number(row["score"]), interval(row["score_low"], row["score_high"]), number(row["stability"]),
+            interval(row["low"], row["high"]), format_number(row["size"], 1), format_number(row["probability"]),
+            format_number(chosen_in.get(name, math.nan)),
         ]
         for name, row in pareto.front.iterrows()
     )  # fmt: skip
@@ -214,7 +215,7 @@ def _print_nested(found: "NestedChoice", level: float) -> None:
     out.print(f"The choice ({choice.rule}): {choice.reason}")
     out.print(
         f"On rows that took no part in the choice, its {choice.metric} is {number(choice.score)} "
-        f"{interval_text(low, high)} ({100 * level:g}% interval); on the resamples that it was chosen on it was "
+        f"{interval(low, high)} ({format_percent(level)} interval); on the resamples that it was chosen on it was "
         f"{number(found.promised)}."
     )
     rows = (
@@ -224,7 +225,7 @@ def _print_nested(found: "NestedChoice", level: float) -> None:
     out.print(table("outer fold", "chosen without it", choice.metric, "promised", "rows", rows=rows))
     out.print(
         f"The selections of the {len(found.folds)} folds agree: {found.stability.measure} = "
-        f"{number(found.stability.value)} {interval_text(*found.stability.ci(level))}."
+        f"{number(found.stability.value)} {interval(*found.stability.ci(level))}."
     )
 
 
@@ -353,11 +354,11 @@ def _print_replicability(found: "Replicability") -> None:
         out.print(found.rows_sentence)
     known = found.reason is None
     if known:
-        share = f"{100 * found.level:g}% interval"
+        share = f"{format_percent(found.level)} interval"
         out.print(
             f"Agreement of this selection with that of a new study of {found.n_rows:,} rows: {number(found.agreement)} "
-            f"{interval_text(*found.interval)} ({share}), extrapolated; of two studies of {found.n_rows // 2:,} rows: "
-            f"{number(found.half_agreement)} {interval_text(*found.half_interval)}. 0 is chance, 1 the same features."
+            f"{interval(*found.interval)} ({share}), extrapolated; of two studies of {found.n_rows // 2:,} rows: "
+            f"{number(found.half_agreement)} {interval(*found.half_interval)}. 0 is chance, 1 the same features."
         )
     for name, value in found.other_measures.items():
         out.print(f"By {name}, two studies of {found.n_rows // 2:,} rows agree by {number(value)}.")
@@ -368,7 +369,7 @@ def _print_replicability(found: "Replicability") -> None:
     if found.n_empty:
         out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
     rows = (
-        [row["feature"], number(row["probability"], ".2f"), f"{row['frequency']:.0%}"]
+        [row["feature"], format_number(row["probability"]), format_percent(row["frequency"], 0)]
         for row in found.frame.head(MOST_FEATURES).to_dict(orient="records")
     )
     out.print(table("feature", "probability in a new study", "share of halves of these data", rows=rows))

@@ -11,7 +11,8 @@ from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.running import DEFAULTS, checked_options, read
 from holdfast.cli.studies import study
-from holdfast.cli.terminal import console, counted, notes, number, print_json, table, write
+from holdfast.cli.terminal import console, notes, print_json, table, write
+from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent, join_first
 
 if TYPE_CHECKING:
     from holdfast.io import Table
@@ -182,7 +183,7 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
     """Return whether a list holds as a whole, in a sentence or two."""
     verdicts = [str(row["verdict"]) for row in rows]
     often = [verdict for verdict in verdicts if verdict.startswith(("holds", "selected often"))]
-    size, holds = counted(len(rows), "feature"), not often or often[0] == "holds"
+    size, holds = format_count(len(rows), "feature"), not often or often[0] == "holds"
     verb = ("holds" if len(often) == 1 else "hold") if holds else f"{'is' if len(often) == 1 else 'are'} {often[0]}"
     head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {verb}."
     if len(often) == len(rows):
@@ -196,7 +197,7 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
         for name, verdict in zip(table["feature"], table["verdict"], strict=True)
         if verdict.startswith(("holds", "selected often")) and str(name) not in listed
     ]
-    more = f" Selected as often, but not on the list: {', '.join(absent[:6])}{', …' if len(absent) > 6 else '.'}"
+    more = f" Selected as often, but not on the list: {join_first(absent, 6)}."
     return head + (f" The others: {'; '.join(counts)}." if counts else "") + (more if absent else "")
 
 
@@ -248,14 +249,14 @@ def effect_text(row: Mapping[str, Any], found: "SelectedFeatures") -> str:
     from holdfast.tradeoff.selected import toward_direction
 
     effect, low, high = toward_direction(row, found.effect)
-    return "–" if effect != effect else f"{number(effect, '.2f')} [{number(low, '.2f')}, {number(high, '.2f')}]"
+    return UNDEFINED if effect != effect else f"{format_number(effect)} {format_interval(low, high)}"
 
 
 def _print_features(found: "SelectedFeatures") -> None:
     out, rows = console(), found.frame.head(MOST_PRINTED).to_dict(orient="records")
     cut = "" if found.top is None else f" (the best {found.top} of each count)"
-    size = f"{counted(len(found.frame), 'feature')} of {found.n_features:,}"
-    out.print(f"{found.candidate}: {size} were ever selected in {counted(found.n_runs, 'resample')}{cut}.")
+    size = f"{format_count(len(found.frame), 'feature')} of {found.n_features:,}"
+    out.print(f"{found.candidate}: {size} were ever selected in {format_count(found.n_runs, 'resample')}{cut}.")
     uses = ("in models",) if found.has_model_use else ()
     cells = (
         [*_cells(row, found), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
@@ -264,7 +265,7 @@ def _print_features(found: "SelectedFeatures") -> None:
     )  # fmt: skip
     out.print(table(*_headers(found), *uses, "stand-ins", "verdict", rows=cells))
     if len(found.frame) > MOST_PRINTED:
-        least = f"at most {100 * found.frame['frequency'].iloc[MOST_PRINTED]:.0f} % of the resamples"
+        least = f"at most {format_percent(found.frame['frequency'].iloc[MOST_PRINTED], 0)} of the resamples"
         out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
     out.print(f"No effects: {found.missing}." if found.missing else found.scope)
     if uses:
@@ -274,7 +275,7 @@ def _print_features(found: "SelectedFeatures") -> None:
 
 
 def _headers(found: "SelectedFeatures") -> list[str]:
-    ends = f"{100 * found.level:g}% interval"
+    ends = f"{format_percent(found.level)} interval"
     return ["feature", "frequency", ends, "direction", f"{found.effect or 'effect'} [interval]"]
 
 
@@ -282,7 +283,7 @@ def _cells(row: Mapping[str, Any], found: "SelectedFeatures") -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
     known = row["low"] == row["low"]
     interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else "–"
-    frequency = f"{100 * row['frequency']:.0f} %" if row["frequency"] == row["frequency"] else "–"
+    frequency = format_percent(row["frequency"], 0)
     return [str(row["feature"]), frequency, interval, row["direction"] or "–", effect_text(row, found)]
 
 
@@ -297,6 +298,6 @@ def _print_check(
         hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
         return f"{row['verdict']}{hint}"
 
-    out.print(f"Checked against {found.candidate}, {counted(found.n_runs, 'resample')}.")
+    out.print(f"Checked against {found.candidate}, {format_count(found.n_runs, 'resample')}.")
     out.print(table(*_headers(found), "verdict", rows=([*_cells(row, found), verdict(row)] for row in rows)))
     out.print(sentence)

@@ -9,8 +9,9 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.parsing import parse_measure
 from holdfast.cli.running import HALVINGS, Planned, Settled, file_options, run_study, settle, stored_command
-from holdfast.cli.terminal import console, counted, interval_text, notes, number, print_data, print_json, table
+from holdfast.cli.terminal import console, interval, notes, number, print_data, print_json, table
 from holdfast.serialization import to_plain
+from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
 
 if TYPE_CHECKING:
     from holdfast.study import StudyResult
@@ -163,7 +164,8 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     from holdfast.study.progress import format_duration
 
     console().print(
-        f"{cost['fits']:,} fits: {counted(cost['candidates'], 'candidate')} on {counted(cost['splits'], 'split')}.\n"
+        f"{format_count(cost['fits'], 'fit')}: {format_count(cost['candidates'], 'candidate')} on "
+        f"{format_count(cost['splits'], 'split')}.\n"
         f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
     if halved:
@@ -215,21 +217,22 @@ def print_summary(result: "StudyResult", summary: Any, level: float, *, with_not
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
-        f"{counted(len(summary), 'candidate')} on {counted(result.n_splits, 'split')} "
+        f"{format_count(len(summary), 'candidate')} on {format_count(result.n_splits, 'split')} "
         f"({result.perturbation_name}), "
-        f"{counted(len(result.feature_names), 'feature')}{unfinished}"
+        f"{format_count(len(result.feature_names), 'feature')}{unfinished}"
     )
     print_data(result.data, with_notes=with_notes)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
 
     def cells(name: Any, row: Any) -> list[str]:
-        scores = [f"{number(row[metric])} ± {number(row[f'{metric}_se'])}" for metric in metrics]
+        scores = [format_score(row[metric], row[f"{metric}_se"]) for metric in metrics]
+        seconds = UNDEFINED if row["seconds"] != row["seconds"] else f"{row['seconds']:.3g}"
         return [
-            name, number(row["stability"]), interval_text(row["low"], row["high"]), *scores,
-            number(row["size"], ".1f"), number(row["seconds"], ".3g"), row["runs"], row["failures"] or "",
+            name, number(row["stability"]), interval(row["low"], row["high"]), *scores,
+            format_number(row["size"], 1), seconds, row["runs"], row["failures"] or "",
         ]  # fmt: skip
 
-    headers = ["stability", f"{100 * level:g}% interval", *metrics, "size", "seconds", "runs", "failed"]
+    headers = ["stability", f"{format_percent(level)} interval", *metrics, "size", "seconds", "runs", "failed"]
     out.print(table("candidate", *headers, rows=(cells(name, row) for name, row in summary.iterrows())))
     for k in summary["top"].dropna().unique():
         out.print(f"Of rankings and weights, the best {k:.0f} features of each run count as selected.")

@@ -6,11 +6,13 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from holdfast.serialization import to_json
+from holdfast.text import format_count, format_interval, format_number, format_p_value, format_percent, join_first
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -128,19 +130,8 @@ def print_json(form: str, record: Mapping[str, Any]) -> None:
     write_json(to_json({"schema": f"holdfast.{form}/1", **record}))
 
 
-def counted(n: int, what: str) -> str:
-    """A number of things, in words."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def number(value: float, form: str = ".3f") -> str:
-    """A number, or a dash where there is none."""
-    return "–" if value != value else f"{value:{form}}"
-
-
-def interval_text(low: float, high: float) -> str:
-    """An interval, or a dash where there is none."""
-    return "–" if low != low else f"[{low:.3f}, {high:.3f}]"
+number = partial(format_number, decimals=3)
+interval = partial(format_interval, decimals=3)
 
 
 def print_estimates(
@@ -149,11 +140,13 @@ def print_estimates(
     """Print stabilities as a table, with what they describe."""
 
     def row(estimate: "StabilityEstimate") -> list[str]:
-        value = "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
+        value = number(estimate.value) if estimate.value == estimate.value else "undefined"
         note = estimate.note or ("" if estimate.validated else "interval not validated")
-        return [estimate.measure, value, interval_text(*estimate.ci(level)), estimate.strength or "", note]
+        return [estimate.measure, value, interval(*estimate.ci(level)), estimate.strength or "", note]
 
-    shown = table("measure", "stability", f"{100 * level:g}% interval", "strength", "note", rows=map(row, estimates))
+    shown = table(
+        "measure", "stability", f"{format_percent(level)} interval", "strength", "note", rows=map(row, estimates)
+    )
     out = out or console()
     out.print(str(preferences))
     first = estimates[0]
@@ -183,11 +176,12 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
     """Print what the data of a study are, and with notes what was done to them."""
     out = console()
     source = "" if record.source is None else f"{record.source}: "
-    counts = ", ".join(f"{label} ({count:,})" for label, count in record.classes[:MOST_CLASSES])
-    classes = f"{counts}{', …' if len(record.classes) > MOST_CLASSES else ''}" if record.classes else "numbers"
-    target = f"{record.target or 'target'}: {classes}"
-    groups = "" if record.n_groups is None else f"; {counted(record.n_groups, 'group')} by {record.groups or 'groups'}"
-    out.print(f"Data: {source}{counted(record.rows, 'row')}, {counted(record.features, 'feature')}; {target}{groups}")
+    classes = join_first((f"{label} ({count:,})" for label, count in record.classes), MOST_CLASSES)
+    target = f"{record.target or 'target'}: {classes or 'numbers'}"
+    by = f" by {record.groups or 'groups'}"
+    groups = "" if record.n_groups is None else f"; {format_count(record.n_groups, 'group')}{by}"
+    size = f"{format_count(record.rows, 'row')}, {format_count(record.features, 'feature')}"
+    out.print(f"Data: {source}{size}; {target}{groups}")
     for note in record.notes if with_notes else ():
         out.print(f"  {note}")
     for warning in record.warnings:
@@ -196,17 +190,17 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
 
 def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:
     """Print stabilities with their letters, and all pairs."""
-    out, ends = console(), f"{100 * comparisons.level:g}% interval"
+    out, ends = console(), f"{format_percent(comparisons.level)} interval"
     rows: Iterable[list[str]] = (
-        [row["selection"], number(row["stability"]), interval_text(row["low"], row["high"]), row["letters"]]
+        [row["selection"], number(row["stability"]), interval(row["low"], row["high"]), row["letters"]]
         for row in comparisons.to_frame().to_dict(orient="records")
     )
     out.print(table("selection", measure_name, ends, "letters", rows=rows))
     out.print("")
     rows = (
         [f"{row['first_name']} - {row['second_name']}", number(row["difference"]),
-         interval_text(row["low"], row["high"]), number(row["p_value"], ".2g"), number(row["p_holm"], ".2g"),
-         row["design"]]
+         interval(row["low"], row["high"]), format_p_value(row["p_value"], name=""),
+         format_p_value(row["p_holm"], name=""), row["design"]]
         for row in comparisons.pairs.to_dict(orient="records")
     )  # fmt: skip
     out.print(table("pair", "difference", ends, "p", "p (Holm)", "runs compared", rows=rows))

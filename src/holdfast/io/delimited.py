@@ -32,10 +32,10 @@ from holdfast.io.questions import (
     ask_decimal,
     ask_decimal_mark,
     ask_separator,
-    join_first,
     quote_names,
     quoted,
 )
+from holdfast.text import join_first
 
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""

@@ -14,7 +14,8 @@ from holdfast.declared import did_you_mean
 from holdfast.io import files
 from holdfast.io.dialect import Evidence, as_decimal_column, number_texts
 from holdfast.io.files import Loaded, missing_package
-from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask_sheet, pluralize, quote_names
+from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask_sheet, quote_names
+from holdfast.text import format_count
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 PANDAS_GAPS = {
@@ -168,7 +169,7 @@ def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[st
 
 def _note_texts(rows: Rows, where: str) -> list[str]:
     texts = [str(cell) for cells in rows for cell in cells if cell != ""]
-    return [f"Left out {pluralize(len(texts), 'cell')} {where}: {quote_names(texts)}."] if texts else []
+    return [f"Left out {format_count(len(texts), 'cell')} {where}: {quote_names(texts)}."] if texts else []
 
 
 def _as_name(cell: Any) -> str:
@@ -181,7 +182,7 @@ def _check_names(names: list[str], where: str) -> None:
         place = next(place for place in blank if place)
         raise ValueError(
             f"Expected a name above every column in {where}, got none above column {place + 1}, after "
-            f"{names[place - 1]!r} ({pluralize(len(blank), 'such column')}); name them, and take merged cells apart."
+            f"{names[place - 1]!r} ({format_count(len(blank), 'such column')}); name them, and take merged cells apart."
         )
 
 

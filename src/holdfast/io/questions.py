@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from holdfast.text import clean_text
+from holdfast.text import clean_text, join_first
+from holdfast.text import shorten as shorten_text
 
 LONGEST = 60
 """Characters of a name or an entry in a question."""
@@ -168,8 +169,8 @@ ReadingError.__module__ = "holdfast.io"  # the name by which it is imported, and
 
 def shorten(text: Any, limit: int = LONGEST) -> str:
     """Return a text as it can be shown on one line: without control characters, and cut if it is long."""
-    words = clean_text(" ".join(str(text)[: 4 * limit].split()))
-    return words if len(words) <= limit else f"{words[: limit - 1]}…"
+    words = " ".join(str(text)[: 4 * limit].split())
+    return words and shorten_text(words, limit)
 
 
 def quoted(name: Any) -> str:
@@ -179,9 +180,7 @@ def quoted(name: Any) -> str:
 
 def listed(names: Iterable[Any], limit: int = 5) -> str:
     """Return the first names in quotes, and how many there are if some are left out."""
-    texts = list(names)
-    more = f", … ({len(texts)} in all)" if len(texts) > limit else ""
-    return ", ".join(map(quoted, texts[:limit])) + more
+    return join_first(map(quoted, names), limit)
 
 
 def plain_note(note: str) -> str:
@@ -418,23 +417,11 @@ def check_options(options: TableOptions) -> None:
 # Lists in messages
 
 
-def join_first(items: Sequence[str], limit: int = 5) -> str:
-    """Return the first items, separated by commas, and how many there are if some are left out."""
-    more = f", … ({len(items)} in all)" if len(items) > limit else ""
-    return ", ".join(items[:limit]) + more
-
-
 def quote_names(names: Iterable[Any]) -> str:
     """Return the first names in quotes."""
-    return join_first([repr(name) for name in names])
+    return join_first(map(repr, names))
 
 
 def join_counts(counts: "pd.Series[int]") -> str:
     """Return the first names with their counts."""
-    return join_first([f"{name!r} ({count})" for name, count in counts.items()])
-
-
-def pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural unless it is one."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count} {noun if count == 1 else plural}"
+    return join_first(f"{name!r} ({count:,})" for name, count in counts.items())

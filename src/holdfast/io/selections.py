@@ -32,10 +32,10 @@ from holdfast.io.questions import (
     ask_n_features,
     ask_runs_orientation,
     listed,
-    pluralize,
     quote_names,
 )
 from holdfast.preferences import Kind, Preferences
+from holdfast.text import format_count
 
 REQUIRED = ("candidate", "run", "feature", "value")
 TABLES = (".csv", ".tsv", ".parquet")
@@ -518,7 +518,7 @@ def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None
             "features.",
             ask_runs_orientation(why),
         )
-    runs, features = pluralize(len(frame), "run"), pluralize(frame.shape[1], "feature")
+    runs, features = format_count(len(frame), "run"), format_count(frame.shape[1], "feature")
     return f"Read as {runs} of {features}{TRANSPOSE_HINT}."
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.io.questions import join_first, pluralize, quote_names
+from holdfast.io.questions import quote_names
+from holdfast.text import format_count, join_first
 
 FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing special
 ENOUGH_ROWS = 20  # from so many rows on, a single row that differs makes a column nearly constant
@@ -317,7 +318,7 @@ def _note_nearly_constant(values: NDArray[np.float64], names: "pd.Index[Any]") -
         return []
     rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
     shown = quote_names(names[places])
-    return [f"Kept {pluralize(len(places), 'column')} in which {rows} from all others: {shown}."]
+    return [f"Kept {format_count(len(places), 'column')} in which {rows} from all others: {shown}."]
 
 
 def _note_copies(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[str]:
@@ -334,4 +335,4 @@ def _note_copies(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[st
     if not copies:
         return []
     verb = "repeats" if len(copies) == 1 else "repeat"
-    return [f"Kept {pluralize(len(copies), 'column')} that {verb} another: {join_first(copies)}."]
+    return [f"Kept {format_count(len(copies), 'column')} that {verb} another: {join_first(copies)}."]

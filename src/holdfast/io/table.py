@@ -38,14 +38,13 @@ from holdfast.io.questions import (
     ask_task,
     check_options,
     join_counts,
-    join_first,
     listed,
-    pluralize,
     quote_names,
     quoted,
 )
 from holdfast.io.record import DataRecord
 from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
+from holdfast.text import format_count, join_first
 
 NAMED = 5
 """Columns that a message names; of more, it says which may be meant."""
@@ -201,7 +200,7 @@ def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> 
     if options.categorical == "error" and others:
         texts = join_first([_first_text(features[name]) for name in others])
         raise ReadingError(
-            f"Expected numbers in {options.where}, got text in {pluralize(len(others), 'column')}: {texts}; pass "
+            f"Expected numbers in {options.where}, got text in {format_count(len(others), 'column')}: {texts}; pass "
             "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
             ask_categorical(others),
         )
@@ -240,7 +239,7 @@ def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
         name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
         raise ValueError(
             f"Expected finite numbers in {options.where}, got {features[name].iloc[rows[0]]} in {name!r} at row "
-            f"{rows[0]} ({pluralize(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+            f"{rows[0]} ({format_count(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
         )
 
 
@@ -287,7 +286,7 @@ def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataF
         )
     if options.missing == "error":
         raise ReadingError(
-            f"Expected no missing values in {options.where}, got some in {pluralize(len(counts), 'column')}: "
+            f"Expected no missing values in {options.where}, got some in {format_count(len(counts), 'column')}: "
             f"{join_counts(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
             "missing='impute-median' or 'drop', or leave columns out with ignore=.",
             ask_missing(list(counts.index), lacking),
@@ -307,7 +306,7 @@ def _impute(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFr
     notes = []
     for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
         if len(columns):
-            gaps = pluralize(counts[columns].sum(), "missing value")
+            gaps = format_count(counts[columns].sum(), "missing value")
             notes.append(f"Filled {gaps} with the {what} of the column: {join_counts(counts[columns])}.")
     return features.fillna(values), notes
 
@@ -350,7 +349,7 @@ def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.
     constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
     if constant.empty:
         return X, []
-    shown = f"{pluralize(len(constant), 'column')} with a single value: {quote_names(constant)}"
+    shown = f"{format_count(len(constant), 'column')} with a single value: {quote_names(constant)}"
     if options.drop_constant:
         return without_columns(X, constant), [f"Left out {shown}."]
     return X, [f"Kept {shown}."]
@@ -419,7 +418,7 @@ def _check_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
     if len(classes) < 2:
         raise ReadingError(
             f"Expected at least two classes in {options.target_name}, got only {classes[0].item()!r} in "
-            f"{pluralize(len(labels), 'row')}; add samples of another class, or name another target.",
+            f"{format_count(len(labels), 'row')}; add samples of another class, or name another target.",
             _ask_another(options, f"has a single class, {quoted(classes[0].item())}."),
         )
     if len(classes) > max(2, len(labels) / 2):
@@ -443,13 +442,13 @@ def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[n
     if wrong:
         raise ReadingError(
             f"Expected finite numbers in {options.target_name} for regression, got {wrong[0]!r} "
-            f"({pluralize(len(wrong), 'such entry')}); fix them, or pass task='classification'.",
+            f"({format_count(len(wrong), 'such entry')}); fix them, or pass task='classification'.",
             ask_task(options.target, f"has entries that are no numbers: {quoted(wrong[0])}.", ("classification",)),
         )
     if len(set(entries)) < 2:
         raise ReadingError(
             f"Expected different numbers in {options.target_name}, got only {entries[0]:g} in "
-            f"{pluralize(len(entries), 'row')}; name another target.",
+            f"{format_count(len(entries), 'row')}; name another target.",
             _ask_another(options, f"has a single value, {entries[0]:g}."),
         )
     return np.array(entries)
@@ -487,7 +486,7 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     extra = [name for name in names if name not in set(samples)]
     if extra:
         notes.append(
-            f"Left out {pluralize(len(extra), 'row')} of {called} whose samples are not in the table: "
+            f"Left out {format_count(len(extra), 'row')} of {called} whose samples are not in the table: "
             f"{quote_names(extra)}."
         )
     left = [name for name in more if name not in options.accept]
@@ -644,13 +643,13 @@ class Table:
         return iter((self.X, self.y))
 
     def __repr__(self) -> str:
-        size = " of ".join(map(pluralize, self.X.shape, ("sample", "feature")))
+        size = " of ".join(map(format_count, self.X.shape, ("sample", "feature")))
         values = "numbers"
         if self.task == "classification":
             shown = join_first([f"{label}: {count}" for label, count in self.record.classes])
             values = f"{len(self.record.classes)} classes ({shown})"
         counts = ((self.record.n_groups, "group"), (len(self.notes), "note"), (len(self.warnings), "warning"))
-        more = [f", {pluralize(count, noun)}" for count, noun in counts if count]
+        more = [f", {format_count(count, noun)}" for count, noun in counts if count]
         return f"Table: {size}, {self.target!r} of {values}{''.join(more)}"
 
 
