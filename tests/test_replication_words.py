@@ -78,7 +78,7 @@ def test_names_on_the_card_are_whole_and_its_intervals_have_a_level():
     card = hf.replicability(SELECTOR, *draw(60, 0.8, 7), n_halvings=10)._repr_html_()
     assert "…" not in card
     assert "from 10 halvings and extrapolated to this size" in card
-    assert "95% intervals for new data sets" in card
+    assert "95 % intervals for new data sets" in card
 
 
 def test_the_report_says_which_features_it_is_about_and_its_markdown_table_is_one(tmp_path):

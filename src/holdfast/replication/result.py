@@ -16,6 +16,7 @@ from holdfast.inference.intervals import Interval, check_level
 from holdfast.replication.agreements import ERROR_AT_FULL_SIZE, MOST, NO_AGREEMENT, FrequencyProfile, score_interval
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
+from holdfast.text import format_number, format_percent
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -239,15 +240,17 @@ class Replicability(ResultMixin):
         if self.agreement != self.agreement:
             return f"{UNKNOWN}: {self.reason}."
         one = self.n_selected == 1
-        span = _format_span(*self.expected_interval, ".2f" if one else ",.0f")
+        ends = (format_number(end, 2 if one else 0) for end in self.expected_interval)
+        span = " to ".join(dict.fromkeys(ends))  # one number if both are the same
         new_study = "a new study of this size would"
         if not self.beyond_chance:
             more = "your feature more often" if one else f"more of your {self.n_selected:,} features"
             found = f"probability {span}" if one else f"{span} of them"
             return f"It was not shown that {new_study} select {more} than by chance ({found})."
         if one:
-            return f"{new_study.capitalize()} select your feature with a probability of {self.expected:.2f} ({span})."
-        number = "fewer than 1" if round(self.expected) == 0 else f"{self.expected:,.0f}"
+            number = format_number(self.expected)
+            return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
+        number = "fewer than 1" if round(self.expected) == 0 else format_number(self.expected, 0)
         return f"{new_study.capitalize()} be expected to select {number} of your {self.n_selected:,} features ({span})."
 
     @property
@@ -368,7 +371,7 @@ class Replicability(ResultMixin):
         ]
         note = (
             f"Agreement of independent studies, from {self.n_pairs} halvings and extrapolated to this size; 0 as by "
-            f"chance, 1 the same features. {self.level:.0%} intervals for new data sets."
+            f"chance, 1 the same features. {format_percent(self.level)} intervals for new data sets."
         )
         if self.reason:
             note = f"{self.n_pairs} halvings of the rows."
@@ -388,9 +391,3 @@ class Replicability(ResultMixin):
             *self.cautions,
         ]
         return "\n".join(lines)
-
-
-def _format_span(low: float, high: float, form: str) -> str:
-    """An interval in words; one number if its ends are the same."""
-    ends = f"{low:{form}}", f"{high:{form}}"
-    return " to ".join(dict.fromkeys(ends))

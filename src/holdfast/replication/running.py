@@ -29,6 +29,7 @@ from holdfast.study.progress import Report
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_count, format_number
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate, features_that_count
 
@@ -88,8 +89,11 @@ def warn_of_classes(result: StudyTables) -> list[str]:
     if not few:
         return []
     label, count = min(few.items(), key=lambda item: item[1])
-    rows = f"{count} row{'' if count == 1 else 's'}"
-    return [f"A half has only {rows} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+    return [_few_in_half(format_count(count, "row"), label)]
+
+
+def _few_in_half(count: str, label: Any) -> str:
+    return f"A half has only {count} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."
 
 
 def warn_of_dependent_rows(data: StudyData) -> list[str]:
@@ -107,8 +111,7 @@ def warn_of_dependent_rows(data: StudyData) -> list[str]:
     label, count = min(counts.items(), key=lambda item: item[1])
     if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # few rows are told anyway
         return []
-    groups = f"{count} group{'' if count == 1 else 's'}"
-    return [f"A half has only {groups} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
+    return [_few_in_half(format_count(count, "group"), label)]
 
 
 def warn_of_groups(result: StudyTables) -> list[str]:
@@ -196,8 +199,9 @@ def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...
     if not (shuffled > NOTEWORTHY and shuffled >= half_agreement / 2):
         return ()
     return (
-        f"With a shuffled target halves agree by {shuffled:.2f}, too (with the true one by {half_agreement:.2f}): the "
-        "selector prefers certain features whatever the target is, so being found again is no sign that they matter.",
+        f"With a shuffled target halves agree by {format_number(shuffled)}, too (with the true one by "
+        f"{format_number(half_agreement)}): the selector prefers certain features whatever the target is, so being "
+        "found again is no sign that they matter.",
     )
 
 

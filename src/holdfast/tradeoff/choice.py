@@ -21,6 +21,7 @@ from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.study.stabilities import common_size, take_best
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_share, join_words
 from holdfast.tradeoff.points import LEAST_UNITS, Floats, Points, Redraws, draw_half, make_points, redraw
 from holdfast.tradeoff.rules import RULES, Decision, Rule
 
@@ -136,20 +137,12 @@ def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
     names = [name_settings(family, members) for family, members in groups.items()]
     if len(names) > most:
         names = [*names[: most - 1], f"one of {len(names) - most + 1} other selectors"]
-    return join_with_or(names)
+    return join_words(names, ", or " if any(" of " in name for name in names) else " or ")
 
 
 def name_settings(family: str, members: Sequence[str]) -> str:
     """Name one candidate, or count the settings of a family."""
     return members[0] if len(members) == 1 else f"one of {len(members)} settings of {family}"
-
-
-def join_with_or(names: Sequence[str]) -> str:
-    """Join names by or."""
-    if len(names) < 2:
-        return "".join(names)
-    comma = "," if len(names) > 2 or any(" of " in name for name in names) else ""
-    return f"{', '.join(names[:-1])}{comma} or {names[-1]}"
 
 
 def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
@@ -180,15 +173,6 @@ def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
     which = "them" if len(set(listed["family"])) > 1 else "these settings"
     start = names[0].upper() if names.startswith("one of") else names[0]
     return f"{start}{names[1:]}: these data cannot tell {which} apart. {sure}"
-
-
-def format_share(share: float) -> str:
-    """A share of redraws in percent, never more certain than the redraws are."""
-    if 0 < share < 0.005:
-        return "less than 1 %"
-    if 0.995 <= share < 1:
-        return "more than 99 %"
-    return f"{100 * share:.0f} %"
 
 
 OWN = ("self", "result")

@@ -20,6 +20,7 @@ from holdfast.study import Candidates, Study
 from holdfast.study.data import prepare_data
 from holdfast.study.plan import fingerprint
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_count, format_percent, shorten
 from holdfast.tradeoff.selected import Frequencies, count_frequencies, read_subsets
 
 if TYPE_CHECKING:
@@ -199,19 +200,18 @@ class FinalFeatures(ResultMixin):
             A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
         from holdfast.plots.frequencies import WIDTH, draw_frequencies
-        from holdfast.plots.text import shorten
         from holdfast.plots.theme import finish_chart
 
         data, counts = self.frame.head(30), self.frame["count"].to_numpy(dtype=np.int64)
         chart = draw_frequencies(data, counts, n_runs=self.n_runs, level=self.level)
-        notes = [f"{shorten(self.candidate)}; lines: {100 * self.level:.4g} % intervals of the frequency"]
+        notes = [f"{shorten(self.candidate)}; lines: {format_percent(self.level)} intervals of the frequency"]
         return finish_chart(chart, self._title, notes, width=WIDTH + 120)
 
     @property
     def _title(self) -> str:
         n, agreed = len(self.selected), len(self.consensus)
-        fit = f"{n} feature{'' if n == 1 else 's'} selected on {self.selected_on}; " if self.selected_on else ""
-        return f"{fit}{agreed} selected in at least {self.threshold:.0%} of {self.n_runs} resamples"
+        fit = f"{format_count(n, 'feature')} selected on {self.selected_on}; " if self.selected_on else ""
+        return f"{fit}{agreed} selected in at least {format_percent(self.threshold, 0)} of {self.n_runs} resamples"
 
     def _card(self) -> Card:
         return make_features_card(self, self._title)
@@ -378,10 +378,7 @@ class FeatureErrors(NamedTuple):
 
     def __repr__(self) -> str:
         n_false, n_missed = len(self.false_positives), len(self.false_negatives)
-        return (
-            f"{n_false} false feature{'' if n_false == 1 else 's'}, "
-            f"{n_missed} relevant one{'' if n_missed == 1 else 's'} missed"
-        )
+        return f"{format_count(n_false, 'false feature')}, {format_count(n_missed, 'relevant one')} missed"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -485,7 +482,7 @@ class Recovery(ResultMixin):
         mean = float(shares.mean())
         return Card(
             title=f"Recovery of {len(self.relevant)} relevant features by {self.candidate}", frame=self.runs, rows=4,
-            verdict=f"A resample finds {mean:.0%} of them; {self._verdict}",
+            verdict=f"A resample finds {format_percent(mean, 0)} of them; {self._verdict}",
             picture=draw_dots(shares.tolist(), mean=mean), note="Dots: share of the relevant features, per resample.",
         )  # fmt: skip
 

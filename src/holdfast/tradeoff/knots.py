@@ -12,6 +12,7 @@ from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.intervals import jackknife_variance
 from holdfast.study.orders import UnansweredError
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_number
 from holdfast.tradeoff.drawn_rules import Places, best_in_draws
 from holdfast.tradeoff.points import Floats, Points, Redraws
 from holdfast.tradeoff.rules import Decision, best_of, rule, scored_and_measured
@@ -405,8 +406,9 @@ def _reason(points: Points, at_knot: pd.DataFrame, chosen: str, groups: Sequence
     others = f", the best of the {len(at_knot)} candidates at a knot" if len(at_knot) > 1 else ""
     return (
         f"{chosen} is at a knot of the profile of {group.family}: up to {sizes[place]} features resamples agree on "
-        f"what enters ({agreed[place]:.2f} of what is possible), further ones enter almost at random "
-        f"({agreed[after]:.2f} up to {sizes[after]}). Its {points.metric} is {at_knot['score'][chosen]:.3f}{others}."
+        f"what enters ({format_number(agreed[place])} of what is possible), further ones enter almost at random "
+        f"({format_number(agreed[after])} up to {sizes[after]}). Its {points.metric} is "
+        f"{format_number(at_knot['score'][chosen], 3)}{others}."
     )
 
 
@@ -417,7 +419,9 @@ def _why_not(points: Points, at_knot: pd.DataFrame, groups: Sequence[SizedGroup]
         known = f"not at a knot of {group.family}: {', '.join(map(str, knots))}" if knots else group.why_none(tolerance)
         why |= dict.fromkeys(group.candidates.values(), known)
     scores = at_knot["score"].items()
-    return why | {str(name): f"at a knot, but {points.metric} is not higher ({score:.3f})" for name, score in scores}
+    return why | {
+        str(name): f"at a knot, but {points.metric} is not higher ({format_number(score, 3)})" for name, score in scores
+    }
 
 
 def _no_knot(groups: Sequence[SizedGroup], tolerance: float) -> UnansweredError:

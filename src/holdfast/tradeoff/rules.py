@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,10 +15,13 @@ from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.comparison import holm
 from holdfast.study.orders import UnansweredError
+from holdfast.text import format_count, format_number, format_p_value, format_percent
 from holdfast.tradeoff import drawn_rules
 from holdfast.tradeoff.drawn_rules import DIGITS
 from holdfast.tradeoff.fronts import pareto_front
 from holdfast.tradeoff.points import Difference, Points, Test, differ, usual_test
+
+_number = partial(format_number, decimals=3)
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,7 @@ def not_worse(
     )
     why = _why(equal, chosen) | {
         name: f"{points.metric} {_number(frame['score'][name])} is significantly below the "
-        f"{_number(frame['score'][best])} of {best} (p = {p_values[name]:.2g})"
+        f"{_number(frame['score'][best])} of {best} ({format_p_value(p_values[name])})"
         for name in worse
     }
     return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
@@ -273,9 +277,9 @@ def at_least(points: Points, stability: float) -> Decision:
         )
     chosen = best_of(stable, "score", "stability")
     reason = (
-        f"{chosen} predicts best ({points.metric} {_number(frame['score'][chosen])}) of the {_count(stable)} whose "
-        f"stability is at least {stability:g} with {100 * points.level:g} % confidence (here from "
-        f"{_number(frame['low'][chosen])})."
+        f"{chosen} predicts best ({points.metric} {_number(frame['score'][chosen])}) of the "
+        f"{format_count(len(stable), 'candidate')} whose stability is at least {stability:g} with "
+        f"{format_percent(points.level)} confidence (here from {_number(frame['low'][chosen])})."
     )
     why = {
         name: f"{points.metric} is not higher ({_number(frame['score'][name])})"
@@ -313,9 +317,9 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
     first, then = ("score", "stability") if weight >= 0.5 else ("stability", "score")
     chosen = best_of(frame.loc[scaled.index].assign(total=total), "total", first, then)
     reason = (
-        f"{chosen} is best if {points.metric} counts {100 * weight:g} % and stability {100 - 100 * weight:g} %, each "
-        f"measured from its lowest to its highest value on the front: {points.metric} "
-        f"{_number(frame['score'][chosen])}, stability {_number(frame['stability'][chosen])}."
+        f"{chosen} is best if {points.metric} counts {format_percent(weight)} and stability "
+        f"{format_percent(1 - weight)}, each measured from its lowest to its highest value on the front: "
+        f"{points.metric} {_number(frame['score'][chosen])}, stability {_number(frame['stability'][chosen])}."
     )
     return Decision(chosen, reason, _off_front(frame, scaled, "less in sum"), {"weight": weight})
 
@@ -392,14 +396,6 @@ def _most_stable(points: Points, kept: pd.DataFrame, chosen: str, best: str, whi
         return f"{chosen} predicts best, and no other candidate is {which} ({best_score})."
     stability = _number(kept["stability"][chosen])
     return (
-        f"Of {_count(kept)} {which} ({best_score}), {chosen} changes its selection least from one resample to the next "
-        f"(stability {stability})."
+        f"Of {format_count(len(kept), 'candidate')} {which} ({best_score}), {chosen} changes its selection least from "
+        f"one resample to the next (stability {stability})."
     )
-
-
-def _count(frame: pd.DataFrame) -> str:
-    return f"{len(frame)} candidate{'' if len(frame) == 1 else 's'}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}"

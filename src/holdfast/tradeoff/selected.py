@@ -25,6 +25,7 @@ from holdfast.result_base import ResultMixin
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import common_size, corrected_error, take_best
 from holdfast.study.tables import StudyTables
+from holdfast.text import format_number, format_share
 from holdfast.tradeoff.choice import choose
 
 if TYPE_CHECKING:
@@ -204,9 +205,8 @@ class Information(ResultMixin):
         if self.untested:
             return f"Whether the features carry information was not tested: {self.untested}"
         shown = "was shown" if self.shown else "was not shown"
-        return (
-            f"That it predicts better than guessing {shown}: {self.metric} {self.score:.3f} against {self.baseline:.3f}"
-        )
+        score, baseline = format_number(self.score, 3), format_number(self.baseline, 3)
+        return f"That it predicts better than guessing {shown}: {self.metric} {score} against {baseline}"
 
     def _card(self) -> Card:
         values = {"candidate": self.score, "guessing": self.baseline}
@@ -525,7 +525,7 @@ def _find_coefficients(
 
 
 def _describe(result: StudyTables, up: bool, share: float, shown: bool) -> str:
-    percent = "more than 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+    percent = format_share(share)
     if not shown:
         return "one sign in all of its models, too few to tell" if share == 1 else f"points both ways: {percent}"
     return f"{_describe_sign(result, up)} in {percent} of its models"
