@@ -25,7 +25,7 @@ from holdfast.cli import app
 from holdfast.inference import compare_ranks
 from holdfast.io.table import make_table
 from holdfast.plots import critical_difference_data, plot_critical_difference, plot_rank_tradeoff, rank_tradeoff_data
-from holdfast.plots.critical_difference import LONGEST
+from holdfast.plots.ranks import LONGEST
 from holdfast.report import BenchmarkSummary, benchmark_latex, render_benchmark
 from holdfast.report.benchmark import draw_benchmark
 from holdfast.study import StoreError, StudyInterrupted

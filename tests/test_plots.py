@@ -24,11 +24,10 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
+from holdfast.plots.distributions import draw_spread
+from holdfast.plots.features import MOST_RECOVERED, draw_recovery
 from holdfast.plots.pareto import area_steps, draw_pareto
-from holdfast.plots.recovery import MOST as MOST_RECOVERED
-from holdfast.plots.recovery import draw_recovery
 from holdfast.plots.selection_map import draw_selection_map
-from holdfast.plots.spread import draw_spread
 from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
 from results import made, noisy, subsets
 
@@ -581,7 +580,7 @@ DRAWN = {
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_plot_has_a_half_that_draws_data_alone(name):
-    module = importlib.import_module(f"holdfast.plots.{'settings' if name == 'setting' else name}")
+    module = importlib.import_module(getattr(plots, f"plot_{name}").__module__)
     parameters = inspect.signature(getattr(module, f"draw_{name}")).parameters
     assert set(parameters) == {"data"} | DRAWN[name]
     assert callable(getattr(plots, f"plot_{name}"))

@@ -1,17 +1,13 @@
 """Comparison matrix: which selections differ significantly in stability."""
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
 from holdfast.plots.text import display_names, format_count, format_number, format_percent, join_names, shorten
-from holdfast.plots.theme import altair, finish_chart, inline_data
-
-if TYPE_CHECKING:
-    import altair as alt
+from holdfast.plots.theme import alt, finish_chart, inline_data
 
 MOST_TEXTS = 14
 
@@ -45,9 +41,9 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
     0  10 best   5 best       0.186  0.082  0.289   0.001         True
     1   5 best  10 best      -0.186 -0.289 -0.082   0.001         True
     """
-    pairs = comparisons.pairs[["first_name", "second_name", "difference", "low", "high", "p_holm"]]
-    pairs.columns = pd.Index(["first", "second", "difference", "low", "high", "p_holm"])
-    pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
+    numbers = ["difference", "low", "high", "p_holm"]
+    pairs = comparisons.pairs[["first_name", "second_name", *numbers]].astype(dict.fromkeys(numbers, float))
+    pairs = pairs.rename(columns={"first_name": "first", "second_name": "second"})
     reversed_pairs = pairs.assign(
         first=pairs["second"], second=pairs["first"], difference=-pairs["difference"], low=-pairs["high"],
         high=-pairs["low"],
@@ -107,7 +103,6 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
     level : float
         Level of the intervals and tests, for the text.
     """
-    alt = altair()
     labels = dict(zip(names, display_names(names), strict=True))
     order = list(labels.values())
     side = len(names) * (52 if len(names) <= MOST_TEXTS else 22)
@@ -123,34 +118,26 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
             "second:N", sort=order, title=None, scale=alt.Scale(domain=order),
             axis=alt.Axis(orient="top", labelAngle=-45, domain=False),
         ),
-        tooltip=_tooltip(level),
+        tooltip=[
+            alt.Tooltip("first:N", title="row"),
+            alt.Tooltip("second:N", title="column"),
+            alt.Tooltip("difference:Q", title="difference in stability", format="+.3f"),
+            alt.Tooltip("low:Q", title=f"{format_percent(level)} interval from", format="+.3f"),
+            alt.Tooltip("high:Q", title="to", format="+.3f"),
+            alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2g"),
+        ],
     )  # fmt: skip
-    scale = alt.Scale(domain=[-reach, reach], domainMid=0, interpolate="rgb")
-    cells = base.mark_rect(style="gap", strokeWidth=2, opacity=0.75).encode(
-        color=alt.Color("difference:Q", scale=scale, title=["difference in", "stability"], legend=_legend())
-    )
+    color = alt.Color(
+        "difference:Q", title=["difference in", "stability"], legend=alt.Legend(format="+.2f", gradientLength=140),
+        scale=alt.Scale(domain=[-reach, reach], domainMid=0, interpolate="rgb"),
+    )  # fmt: skip
+    cells = base.mark_rect(style="gap", strokeWidth=2, opacity=0.75).encode(color=color)
     chart = alt.layer(cells, base.mark_text().encode(text="text:N")).properties(width=side, height=side)
     note = (
         f"row minus column; * significant at {format_percent(1 - level)} after Holm's correction; "
         "blue: the row is larger, orange: smaller"
     )
     return finish_chart(chart, say_who_differs(data, names), [note], width=max(side + 140, 420))
-
-
-def _tooltip(level: float) -> "list[alt.Tooltip]":
-    alt = altair()
-    return [
-        alt.Tooltip("first:N", title="row"),
-        alt.Tooltip("second:N", title="column"),
-        alt.Tooltip("difference:Q", title="difference in stability", format="+.3f"),
-        alt.Tooltip("low:Q", title=f"{format_percent(level)} interval from", format="+.3f"),
-        alt.Tooltip("high:Q", title="to", format="+.3f"),
-        alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2g"),
-    ]
-
-
-def _legend() -> "alt.Legend":
-    return altair().Legend(format="+.2f", gradientLength=140)
 
 
 def _texts(data: pd.DataFrame, *, full: bool) -> list[str]:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.io.files import as_path
 from holdfast.plots.text import clean_text, drawable_spec
-from holdfast.plots.theme import FONT, THEMES, altair, import_optional, themed
+from holdfast.plots.theme import FONT, THEMES, alt, import_optional, themed
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -35,54 +35,20 @@ if TYPE_CHECKING:
 
 PageTheme: TypeAlias = Literal["light", "dark", "auto"]
 
+FOLDER = Path(__file__).parent
 STYLE = (
-    ":root { color-scheme: light dark; }\n"
-    f"body {{ margin: 0; background: {THEMES['light']['background']}; font-family: {FONT}; }}\n"
-    "figure.holdfast { margin: 0; overflow-x: auto; }\n"
-    "#vg-tooltip-element { position: fixed; visibility: hidden; z-index: 1000; padding: 8px 10px; max-width: 30em;"
-    " border: 1px solid #8884; border-radius: 6px; background: #fff; color: #1f2933; font-size: 12px;"
-    " box-shadow: 0 2px 8px #0003; overflow-wrap: anywhere; }\n"
-    "#vg-tooltip-element.visible { visibility: visible; }\n"
-    "#vg-tooltip-element td.key { color: #66727e; padding-right: 8px; text-align: right; vertical-align: top; }\n"
-    f"@media (prefers-color-scheme: dark) {{ body {{ background: {THEMES['dark']['background']}; }}"
-    " #vg-tooltip-element { background: #262d35; color: #e8ebee; }"
-    " #vg-tooltip-element td.key { color: #9aa5b1; } }\n"
+    FOLDER.joinpath("charts.css")
+    .read_text(encoding="utf-8")
+    .replace("LIGHT", THEMES["light"]["background"])
+    .replace("DARK", THEMES["dark"]["background"])
+    .replace("FONT", FONT)
 )
 """Style of a page with charts; a report adds its own (see :func:`head`)."""
 
 NARROW_BELOW = 620
 """Pixels of a chart's place below which its narrow form is drawn."""
 
-LOADER = """
-(() => {
-  const read = id => JSON.parse(document.getElementById(id).textContent);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const find = (inside = document) => [...inside.querySelectorAll("[data-holdfast-chart]")];
-  const shape = place => place.clientWidth < NARROW_BELOW ? "narrow" : "wide";
-  const embed = (target, place, theme, wanted) => {
-    const spec = read(place.dataset.holdfastChart), narrow = spec.usermeta && spec.usermeta.narrow;
-    return vegaEmbed(target, wanted === "narrow" && narrow ? {...narrow, datasets: spec.datasets} : spec, {
-      mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: place.dataset.renderer,
-      config: theme === "own" ? {} : read("holdfast-themes")[theme], tooltip: {disableDefaultStyle: true},
-    });
-  };
-  const draw = place => {
-    const theme = place.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : place.dataset.theme;
-    const wanted = place.dataset.shape = shape(place);
-    embed(place, place, theme, wanted)
-      .then(({view}) => {
-        place.dataset.drawn = "yes";
-        place.holdfastView = view;
-        place.dispatchEvent(new CustomEvent("holdfast-drawn", {bubbles: true}));
-      })
-      .catch(error => { place.textContent = "This chart could not be drawn: " + error; });
-  };
-  dark.addEventListener("change", () => find().forEach(draw));
-  window.addEventListener("resize", () => find().filter(place => place.dataset.shape !== shape(place)).forEach(draw));
-  find().forEach(draw);
-  window.holdfastPage = {embed, read, draw: inside => find(inside).forEach(draw)};
-})();
-""".replace("NARROW_BELOW", str(NARROW_BELOW))
+LOADER = FOLDER.joinpath("charts.js").read_text(encoding="utf-8").replace("NARROW_BELOW", str(NARROW_BELOW))
 """Draws all charts of a page, in their narrow form where there is no room; other scripts find what it uses."""
 
 CANVAS_FROM = 200_000
@@ -147,7 +113,6 @@ def _spec(chart: "AnyChart", own_theme: bool) -> dict[str, Any]:
 
 def has_own_theme(chart: "AnyChart") -> bool:
     """Return whether a chart has a configuration other than the themes of holdfast."""
-    alt = altair()
     return chart.config is not alt.Undefined and alt.Config.to_dict(chart.config) not in THEMES.values()
 
 
@@ -175,16 +140,14 @@ def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast"
     """Return a whole page with one chart, or several below each other."""
     charts = charts if isinstance(charts, Mapping) else {title: charts}
     body = "".join(figure(chart, f"chart-{place}", theme=theme) for place, chart in enumerate(charts.values()))
-    style = STYLE if theme == "auto" else STYLE.split("@media")[0] + f"body {{ background: {_background(theme)}; }}\n"
+    style = STYLE
+    if theme != "auto":
+        style = STYLE.split("@media")[0] + f"body {{ background: {THEMES[theme]['background']}; }}\n"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{head(style)}'
         f"<title>{html.escape(title)}</title></head><body>{body}{scripts()}</body></html>\n"
     )
-
-
-def _background(theme: str) -> str:
-    return str(THEMES[theme]["background"])
 
 
 _bundle: list[str] = []
@@ -220,7 +183,7 @@ def _make_bundle() -> str:
 @cache
 def vegalite_version() -> str | None:
     """Return the version of Vega-Lite that Altair writes, if it is installed; else None, for the newest."""
-    written = ".".join(altair().SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    written = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     return written if written in import_optional("vl_convert").get_vegalite_versions() else None
 
 
@@ -314,25 +277,16 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
         return path
     if theme == "auto":
         raise ValueError(f"Expected theme 'light' or 'dark' for {ending}, got 'auto', which only a page can follow.")
-    spec = drawable_spec(_with_theme(chart, theme).to_dict())
-    path.write_bytes(_converted(spec, ending, scale))
-    return path
-
-
-def _with_theme(chart: Any, theme: Any) -> Any:
-    return chart if theme is None else themed(chart, theme)
-
-
-def _converted(spec: dict[str, Any], ending: str, scale: float) -> bytes:
+    shown: Any = chart
+    spec = drawable_spec((shown if theme is None else themed(shown, theme)).to_dict())
     if ending == ".json":
-        return json.dumps(spec, indent=1, ensure_ascii=True).encode()
-    convert = import_optional("vl_convert")
-    options: dict[str, Any] = {"vl_version": vegalite_version(), "allowed_base_urls": []}
-    if ending == ".png":
-        return convert.vegalite_to_png(spec, scale=scale, **options)
-    if ending == ".pdf":
-        return convert.vegalite_to_pdf(spec, **options)
-    return str(convert.vegalite_to_svg(spec, **options)).encode()
+        path.write_text(json.dumps(spec, indent=1, ensure_ascii=True), encoding="utf-8", newline="")
+        return path
+    convert = getattr(import_optional("vl_convert"), f"vegalite_to_{ending[1:]}")
+    options = {"scale": scale} if ending == ".png" else {}
+    drawn = convert(spec, vl_version=vegalite_version(), allowed_base_urls=[], **options)
+    path.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
+    return path
 
 
 def chart_title(chart: "AnyChart") -> str:

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -21,12 +21,9 @@ from holdfast.plots.text import (
     join_names,
     shorten,
 )
-from holdfast.plots.theme import OKABE_ITO, altair, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, text_chart
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
-
-if TYPE_CHECKING:
-    import altair as alt
 
 Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyTables
 
@@ -34,8 +31,10 @@ WIDTH, NARROW = 420, 310
 SINGLE = "the selection"
 MANY = 16
 """Number of selections above which their rows stand closer."""
-BANDS = [("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow")]
-BANDS.append(("excellent", 0.75, 1.0, "green"))
+BANDS = [
+    ("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow"),
+    ("excellent", 0.75, 1.0, "green"),
+]  # fmt: skip
 COLUMNS = ["name", "measure", "stability", "low", "high", "n_runs", "strength", "reason", "letters"]
 
 
@@ -77,44 +76,38 @@ def forest_data(
     0  10 best       0.87  0.67  0.92  between intermediate to good and excellent
     1   5 best       0.69  0.52  0.81  between intermediate to good and excellent
     """
-    rows = [
-        _row(name, estimate, interval, reason)
-        for name, estimate, interval, reason in _estimates(estimates, level, measure, parameters)
-    ]
-    data = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    data = pd.DataFrame(_rows(estimates, level, measure, parameters), columns=COLUMNS[:-1])
     data["letters"] = [estimates.letters[name] if isinstance(estimates, Comparisons) else "" for name in data["name"]]
     upwards = all(higher_is_better(name) for name in data["measure"].dropna())
     return data.sort_values("stability", ascending=not upwards, kind="stable", na_position="last", ignore_index=True)
 
 
-def _estimates(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[Any]:
-    """Return name, estimate, interval and reason of each selection."""
+def _rows(estimates: Estimates, level: float, measure: Any, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the row of each selection, without letters."""
     if isinstance(estimates, StudyTables):
         common = estimates.common_measure(measure=measure)
-        return [_candidate_estimate(estimates, name, level, common, parameters) for name in estimates.candidates]
+        return [_candidate_row(estimates, name, level, common, parameters) for name in estimates.candidates]
     if measure is not None or parameters:
         raise ValueError("Only a study can be measured here: these estimates have their measure already.")
     if isinstance(estimates, StabilityEstimate):
         estimates = {SINGLE: estimates}
     named = estimates.estimates if isinstance(estimates, Comparisons) else estimates
-    return [(str(name), estimate, estimate.ci(level), None) for name, estimate in named.items()]
+    return [_row(str(name), estimate, estimate.ci(level)) for name, estimate in named.items()]
 
 
-def _candidate_estimate(
+def _candidate_row(
     result: StudyTables, name: str, level: float, common: CommonMeasure, parameters: dict[str, Any]
-) -> Any:
+) -> tuple[Any, ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), **parameters)
     except ValueError as error:
-        return name, None, Interval(math.nan, math.nan), str(error)
-    return name, estimate, result.interval(name, estimate, level), None
+        return (name, None, math.nan, math.nan, math.nan, 0, None, str(error))
+    return _row(name, estimate, result.interval(name, estimate, level))
 
 
-def _row(name: str, estimate: StabilityEstimate | None, interval: Interval, reason: str | None) -> tuple[Any, ...]:
-    if estimate is None:
-        return (name, None, math.nan, *interval, 0, None, reason)
+def _row(name: str, estimate: StabilityEstimate, interval: Interval) -> tuple[Any, ...]:
     return (name, estimate.measure, estimate.value, *interval, estimate.n_runs, estimate.strength, estimate.note)
 
 
@@ -183,12 +176,12 @@ def draw_forest(
     if data["stability"].isna().all():
         names = join_names(list(data["name"]))
         return text_chart(f"The stability of {names} is undefined", str(data["reason"].iloc[0]))
-    alt = altair()
     measures = data["measure"].dropna().unique()
     title = axis or "stability" + (f" ({measures[0]})" if len(measures) == 1 else "")
     width = NARROW if narrow else WIDTH
-    least, most = _reach(data)
-    x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, most], nice=False, zero=False))
+    ends = finite_values(data[["stability", "low", "high"]])
+    least = min(0.0, *ends)
+    x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, max(1.0, *ends)], nice=False, zero=False))
     layers = [*_bands(data, least, width), *_marks(_with_texts(data), x, narrow)]
     chart = alt.layer(*layers).properties(
         width=width, height={"step": 44 if narrow else 30 if len(data) <= MANY else 20}
@@ -210,13 +203,8 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _reach(data: pd.DataFrame) -> tuple[float, float]:
-    ends = finite_values(data[["stability", "low", "high"]])
-    return min(0.0, *ends), max(1.0, *ends)
-
-
 def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
-    alt, order = altair(), data["name"].tolist()  # explicit, because layers leave out what has no interval
+    order = data["name"].tolist()  # explicit, because layers leave out what has no interval
     axis = None if narrow else alt.Axis(ticks=False, domain=False, labelPadding=10)
     base = alt.Chart(inline_data(data)).encode(
         y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
@@ -234,27 +222,18 @@ def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
         base.mark_rule(strokeWidth=2, **down).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(size=90, filled=True, opacity=1, **down).encode(x=x),
     ]
-    return [*intervals, *(_texts_above(base) if narrow else [_text_beside(base)])]
-
-
-def _text_beside(base: "alt.Chart") -> "alt.Chart":
-    alt = altair()
-    return base.mark_text(align="left").encode(x=alt.XValue(WIDTH + 12), text=alt.Text("text:N"))
-
-
-def _texts_above(base: "alt.Chart") -> "list[alt.Chart]":
-    """Return names above their intervals, at the left, and numbers, at the right."""
-    alt = altair()
+    if not narrow:
+        beside = base.mark_text(align="left").encode(x=alt.XValue(WIDTH + 12), text=alt.Text("text:N"))
+        return [*intervals, beside]
     name = base.mark_text(align="left", yOffset=-9, limit=NARROW - 80).encode(x=alt.XValue(2), text=alt.Text("name:N"))
     number = base.mark_text(align="right", yOffset=-9, limit=76)
-    return [name, number.encode(x=alt.XValue(NARROW - 2), text=alt.Text("short:N"))]
+    return [*intervals, name, number.encode(x=alt.XValue(NARROW - 2), text=alt.Text("short:N"))]
 
 
 def _bands(data: pd.DataFrame, least: float, width: int) -> "list[alt.Chart]":
     """Return the bands with their names; none if the words do not apply to all."""
     if data["strength"][data["stability"].notna()].isna().any():
         return []
-    alt = altair()
     rows = [(name, max(start, least), end, OKABE_ITO[color]) for name, start, end, color in BANDS]
     frame = pd.DataFrame(rows, columns=["band", "start", "end", "color"])
     base = alt.Chart(inline_data(frame.assign(middle=(frame["start"] + frame["end"]) / 2)))

@@ -16,9 +16,9 @@ import uuid
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from holdfast.plots.embed import CANVAS_FROM, bundle, has_own_theme, json_block, make_images
+from holdfast.plots.embed import CANVAS_FROM, FOLDER, bundle, has_own_theme, json_block, make_images
 from holdfast.plots.text import clean_text, drawable_spec
-from holdfast.plots.theme import THEMES, altair
+from holdfast.plots.theme import THEMES, alt
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -36,58 +36,6 @@ START = """
 })();
 """
 """Draws a chart, or puts it on the list of those that wait for Vega."""
-
-BEFORE_VEGA = """
-(() => {
-  const charts = window.holdfastCharts = window.holdfastCharts || {waiting: []};
-  if (charts.draw) return;
-  const names = ["vegaEmbed", "vega", "vegaLite"];
-  const others = names.map(name => Object.getOwnPropertyDescriptor(window, name));
-  (() => {
-"""
-AFTER_VEGA = """
-  })();
-  const embed = window.vegaEmbed;
-  names.forEach((name, place) => {  // what other packages put there stays theirs
-    delete window[name];
-    if (others[place]) Object.defineProperty(window, name, others[place]);
-  });
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const isDark = place => {  // as the text of the page is light
-    const color = getComputedStyle(place).color.match(/^rgba?\\((\\d+), (\\d+), (\\d+)/);
-    return color ? 0.3 * color[1] + 0.6 * color[2] + 0.1 * color[3] > 128 : system.matches;
-  };
-  const drawIn = place => {
-    const block = place.querySelector("script[type='application/json']");
-    const wanted = place.dataset.theme;
-    const theme = wanted === "auto" ? (isDark(place) ? "dark" : "light") : wanted;
-    if (!block || place.dataset.asked === theme) return;
-    place.dataset.asked = theme;
-    const drawn = document.createElement("div");
-    const options = {
-      mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: place.dataset.renderer,
-      config: theme === "own" ? {} : THEMES[theme], tooltip: {theme: theme === "dark" ? "dark" : "light"},
-    };
-    embed(drawn, JSON.parse(block.textContent), options).then(() => {
-      place.querySelectorAll(":scope > img, :scope > div").forEach(before => before.remove());
-      place.append(drawn);
-      place.dataset.drawn = theme;
-    }).catch(error => console.warn("holdfast: this chart stays an image:", error));
-  };
-  charts.draw = (key, tries = 50) => {
-    const places = document.querySelectorAll(`[data-holdfast-chart="${key}"]`);
-    places.forEach(drawIn);
-    if (!places.length && tries) setTimeout(() => charts.draw(key, tries - 1), 100);
-  };
-  charts.waiting.splice(0).forEach(key => charts.draw(key));
-  const again = () => setTimeout(() => document.querySelectorAll("[data-holdfast-chart]").forEach(drawIn), 300);
-  system.addEventListener("change", again);
-  const changes = new MutationObserver(again);
-  const attributeFilter = ["class", "style", "theme", "data-theme", "data-jp-theme-light", "data-vscode-theme-kind"];
-  [document.documentElement, document.body].forEach(node => changes.observe(node, {attributes: true, attributeFilter}));
-})();
-"""
-"""Around Vega: it is loaded once, leaves no names behind, and draws in the colors of the page, as they change."""
 
 
 class Cell(NamedTuple):
@@ -139,7 +87,7 @@ class _ShowsOffline:
     """What is added to Altair's charts: a view in notebooks, which charts that are made of them keep."""
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
-        if altair().renderers.active not in REPLACED:
+        if alt.renderers.active not in REPLACED:
             return super()._repr_mimebundle_(*args, **options)  # type: ignore[misc]
         return view_chart(self)  # type: ignore[arg-type]
 
@@ -169,7 +117,7 @@ def show_offline(chart: Chart) -> Chart:
 @cache
 def _register() -> None:
     """Make the renderer known to Altair, once: Altair looks through all installed packages for those there are."""
-    altair().renderers.register(RENDERER, view_spec)
+    alt.renderers.register(RENDERER, view_spec)
 
 
 @cache
@@ -232,4 +180,5 @@ def describe(spec: dict[str, Any]) -> str:
 def vega_script() -> str:
     """Return the script that brings Vega into a page and draws all charts that wait for it."""
     themes = json.dumps(THEMES).replace("<", "\\u003c")
-    return BEFORE_VEGA + bundle() + AFTER_VEGA.replace("THEMES", themes)
+    before, after = FOLDER.joinpath("notebook.js").read_text(encoding="utf-8").split("// VEGA")
+    return before + bundle() + after.replace("THEMES", themes)

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,8 @@ from scipy.special import ndtri
 from holdfast.inference.intervals import check_level
 from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
 from holdfast.plots.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
-from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
 from holdfast.tradeoff.fronts import hypervolume, lowest_point, pareto_front, round_axes
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 Reference = tuple[float, float]
 
@@ -71,6 +67,7 @@ def area_steps(data: pd.DataFrame, reference: Reference) -> pd.DataFrame:
 
     Between two corners the ``score`` is that of the right one: the best with at least such a stability.
     """
+    empty = pd.DataFrame({"stability": [], "score": [], "family": [], "area": [], "floor": []})
     tables: list[pd.DataFrame] = []
     front = data[data["on_own_front"] & (data["score"] > reference[0]) & (data["stability"] > reference[1])]
     for family, own in front.groupby("family", sort=False):
@@ -78,15 +75,13 @@ def area_steps(data: pd.DataFrame, reference: Reference) -> pd.DataFrame:
         first = pd.DataFrame({"stability": [reference[1]], "score": [corners["score"].iloc[0]]})
         table = pd.concat([first, corners], ignore_index=True)
         tables.append(table.assign(family=family, area=own["area"].iloc[0], floor=reference[0]))
-    if not tables:
-        return pd.DataFrame({"stability": [], "score": [], "family": [], "area": [], "floor": []})
     tables.sort(key=lambda table: -float(table["area"].iloc[0]))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True) if tables else empty
 
 
 def draw_areas(base: "alt.Chart", data: pd.DataFrame, reference: Reference, color: Any) -> "list[alt.Chart]":
     """Return each family's dominated area, shaded, with its edge."""
-    alt, steps = altair(), area_steps(data, reference)
+    steps = area_steps(data, reference)
     layers = []
     for family in steps["family"].unique():
         own = base.properties(data=inline_data(steps[steps["family"] == family]))
@@ -99,13 +94,11 @@ def draw_areas(base: "alt.Chart", data: pd.DataFrame, reference: Reference, colo
 def areas_finding(data: pd.DataFrame) -> str:
     """Return which front dominates most, in words."""
     areas = family_areas(data)
-    best = max(areas, key=lambda family: areas[family])
-    if len(areas) < 2:
-        return f"{shorten(best)} dominates an area of {areas[best]:.3f}"
-    second = max((family for family in areas if family != best), key=lambda family: areas[family])
-    return (
-        f"{shorten(best)} dominates the largest area, {areas[best]:.3f}; next is {shorten(second)}, {areas[second]:.3f}"
-    )
+    (best, area), *others = sorted(areas.items(), key=lambda item: -item[1])
+    if not others:
+        return f"{shorten(best)} dominates an area of {area:.3f}"
+    second, next_area = others[0]
+    return f"{shorten(best)} dominates the largest area, {area:.3f}; next is {shorten(second)}, {next_area:.3f}"
 
 
 def areas_note(data: pd.DataFrame, reference: Reference, score: str) -> str:
@@ -167,6 +160,11 @@ def pareto_data(
         All columns above; ``picked`` and ``key`` only if they were given. With a front of every family also
         ``on_own_front``, and ``area``, which that front dominates.
 
+    Raises
+    ------
+    ValueError
+        If ``fronts`` is something else.
+
     See Also
     --------
     plot_pareto : Draws them.
@@ -187,7 +185,9 @@ def pareto_data(
     1  anova          True  0.21
     """
     check_level(level)
-    each = _shows_each(candidates, fronts)
+    if fronts is not None and fronts not in get_args(Fronts):
+        raise ValueError(f"Expected fronts='joint' or 'each', got {fronts!r}.")
+    each = is_of_fronts(candidates) if fronts is None else fronts == "each"
     columns = _columns(candidates)
     more = {name: default for name, default in OF_A_PAGE.items() if name in columns}
     data = typed_table(columns, NEEDED, {**OPTIONAL, **more})
@@ -202,13 +202,6 @@ def pareto_data(
         data = add_areas(data, reference)
     top = ["chosen", "on_own_front" if each else "on_front"]
     return data.sort_values(top, kind="stable", ignore_index=True)
-
-
-def _shows_each(candidates: Any, fronts: Fronts | None) -> bool:
-    """Return whether every family has a front of its own."""
-    if fronts is not None and fronts not in get_args(Fronts):
-        raise ValueError(f"Expected fronts='joint' or 'each', got {fronts!r}.")
-    return is_of_fronts(candidates) if fronts is None else fronts == "each"
 
 
 def _front_of(candidates: Any) -> Any:
@@ -300,7 +293,7 @@ def draw_pareto(
     if known.empty:
         count = format_count(len(data), "candidate")
         return text_chart(f"No candidate has both a {score} and a stability", f"{count} in all")
-    alt, (width, height) = altair(), NARROW if narrow else (WIDTH, HEIGHT)
+    (width, height) = NARROW if narrow else (WIDTH, HEIGHT)
     each, reference = "area" in known, reference or lowest_point(known)
     base = alt.Chart(inline_data(known)).encode(
         x=alt.X(
@@ -309,11 +302,13 @@ def draw_pareto(
         ),
         y=alt.Y("score:Q", title=score, scale=_scale(known, "score", "score_low", "score_high")),
     )  # fmt: skip
-    pick = alt.selection_point(fields=["family"], bind="legend")
-    fronts = draw_areas(base, known, reference, _color(known, narrow)) if each else _front(base)
-    intervals = [] if each else _intervals(base, known, narrow)  # they would hide the areas
-    under = [*_links(base, known, narrow), *fronts, *intervals]
-    layers = [*under, *_points(base, known, score, pick, narrow)]
+    color = _by_family(alt.Color, known, narrow)
+    if each:  # intervals would hide the areas
+        under = draw_areas(base, known, reference, color)
+    else:
+        line = base.transform_filter("datum.on_front").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
+        under = [line.encode(order=alt.Order("stability:Q")), *_intervals(base, color)]
+    layers = [*_links(base, known, color), *under, *_points(base, known, score, color, narrow)]
     chart = alt.layer(*layers).properties(width=width, height=height)
     room = width + (50 if narrow else 120)
     areas = areas_note(known, reference, score) if each else ""
@@ -351,38 +346,29 @@ def _domain(data: pd.DataFrame, *columns: str) -> tuple[float, float]:
 
 
 def _scale(data: pd.DataFrame, *columns: str) -> Any:
-    return altair().Scale(domain=list(_domain(data, *columns)), nice=False, zero=False)
+    return alt.Scale(domain=list(_domain(data, *columns)), nice=False, zero=False)
 
 
-def _links(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Chart]":
+def _links(base: "alt.Chart", data: pd.DataFrame, color: Any) -> "list[alt.Chart]":
     """Return thin lines between points of one group of a family."""
     if not (data["group"] != "").any():
         return []
     line = base.transform_filter("datum.group !== ''").mark_line(strokeWidth=1, opacity=0.5, strokeDash=[3, 3])
-    alt = altair()
     groups = [alt.Detail("family:N"), alt.Detail("group:N")]
-    return [line.encode(detail=groups, order=alt.Order("stability:Q"), color=_color(data, narrow))]
+    return [line.encode(detail=groups, order=alt.Order("stability:Q"), color=color)]
 
 
-def _front(base: "alt.Chart") -> "list[alt.Chart]":
-    line = base.transform_filter("datum.on_front").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
-    alt = altair()
-    return [line.encode(order=alt.Order("stability:Q"))]
-
-
-def _intervals(base: "alt.Chart", data: pd.DataFrame, narrow: bool) -> "list[alt.Chart]":
-    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55)
-    rule = rule.encode(color=_color(data, narrow))
-    alt = altair()
+def _intervals(base: "alt.Chart", color: Any) -> "list[alt.Chart]":
+    rule = base.transform_filter("datum.vivid === 1").mark_rule(strokeWidth=1, opacity=0.55).encode(color=color)
     across = rule.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")).transform_filter("isValid(datum.low)")
     upright = rule.encode(y=alt.Y("score_low:Q"), y2=alt.Y2("score_high:Q"))
     return [across, upright.transform_filter("isValid(datum.score_low)")]
 
 
-def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow: bool) -> "list[alt.Chart]":
-    alt = altair()
+def _points(base: "alt.Chart", data: pd.DataFrame, score: str, color: Any, narrow: bool) -> "list[alt.Chart]":
+    pick = alt.selection_point(fields=["family"], bind="legend")
     points = base.mark_point(filled=True, size=70).encode(
-        color=_color(data, narrow),
+        color=color,
         shape=_by_family(alt.Shape, data, narrow),  # colors repeat after eight, and may be printed in gray
         opacity=alt.condition(pick, alt.Opacity("vivid:Q", scale=None, legend=None), alt.value(0.06)),
         tooltip=[
@@ -394,20 +380,15 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, pick: Any, narrow
             alt.Tooltip("on_front:N", title="on the front"),
         ],
     )
-    marks = [points.add_params(pick), *_picked(base, data)]
+    marks = [points.add_params(pick)]
+    if "picked" in data and data["picked"].any():  # the candidate that a page shows
+        picked = base.transform_filter("datum.picked")
+        marks.append(picked.mark_point(style="ring", size=520, strokeWidth=1.5, strokeDash=[3, 3], filled=False))
     if not data["chosen"].any():
         return marks
     chosen = base.transform_filter("datum.chosen")
     ring = chosen.mark_point(style="ring", size=340, strokeWidth=2, filled=False)
     return [*marks, ring, _label(chosen, data, *(NARROW if narrow else (WIDTH, HEIGHT)))]
-
-
-def _picked(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
-    """Return a dashed ring around the candidate that a page shows."""
-    if "picked" not in data or not data["picked"].any():
-        return []
-    picked = base.transform_filter("datum.picked")
-    return [picked.mark_point(style="ring", size=520, strokeWidth=1.5, strokeDash=[3, 3], filled=False)]
 
 
 def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> "alt.Chart":
@@ -425,10 +406,8 @@ def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> 
 
     side, dy = min(itertools.product((-1, 1), (-14, 20, -28, 34)), key=cost)
     room = round((width - x[place] if side > 0 else x[place]) + 20)
-    text = chosen.mark_text(
-        align="left" if side > 0 else "right", dx=14 * side, dy=dy, fontWeight=600, limit=max(room, 60)
-    )
-    alt = altair()
+    align: Any = "left" if side > 0 else "right"
+    text = chosen.mark_text(align=align, dx=14 * side, dy=dy, fontWeight=600, limit=max(room, 60))
     return text.encode(text=alt.Text("label:N"))
 
 
@@ -438,12 +417,8 @@ def _pixels(data: pd.DataFrame, size: int, *columns: str) -> NDArray[np.float64]
     return (data[columns[0]].to_numpy(dtype=np.float64) - low) / (high - low) * size
 
 
-def _color(data: pd.DataFrame, narrow: bool) -> Any:
-    return _by_family(altair().Color, data, narrow)
-
-
 def _by_family(channel: Any, data: pd.DataFrame, narrow: bool) -> Any:
-    alt, families = altair(), list(dict.fromkeys(sorted(data["family"])))
+    families = list(dict.fromkeys(sorted(data["family"])))
     below: dict[str, Any] = {"orient": "bottom", "columns": 2, "labelLimit": 115} if narrow else {"labelLimit": 160}
     legend = None if len(families) < 2 else alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, **below)
     return channel("family:N", title=_family_title(data), scale=alt.Scale(domain=families), legend=legend)

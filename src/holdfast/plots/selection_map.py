@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,12 @@ from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.plots.sources import BLOCKS, Source, designed_subsets
 from holdfast.plots.text import display_names, format_count
-from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart, to_records
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, to_records
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.similarity import Correlation, aligned
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from holdfast.plots.theme import AnyChart
 
 
@@ -64,6 +62,8 @@ class SelectionMap(ResultMixin):
     Selection map of 20 rows and 13 columns, 200 cells
     """
 
+    _table_field: ClassVar[str] = "cells"
+
     cells: pd.DataFrame
     columns: pd.DataFrame
     rows: pd.DataFrame
@@ -72,16 +72,6 @@ class SelectionMap(ResultMixin):
     n_features: int
     n_always: int
     n_sometimes: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per cell (see :attr:`cells`).
-
-        Returns
-        -------
-        DataFrame
-            ``row``, ``column`` and ``share``.
-        """
-        return self.cells
 
     def plot(self) -> "AnyChart":
         """Draw the map (see :func:`plot_selection_map`).
@@ -143,7 +133,7 @@ def selection_map_data(
     Raises
     ------
     ValueError
-        If ``show`` or ``order`` is something else.
+        If ``show`` or ``order`` is something else, or there is not a block for each resample.
 
     See Also
     --------
@@ -167,9 +157,11 @@ def selection_map_data(
     designed = designed_subsets(source, candidate)
     if show not in ("selected", "all"):
         raise ValueError(f"Expected show='selected' or 'all', got {show!r}.")
-    if blocks is not None:
-        designed = _with_blocks(designed, blocks)
     runs = designed.runs
+    if blocks is not None:
+        if len(blocks) != runs.n_runs:
+            raise ValueError(f"Expected a block for each of {runs.n_runs} resamples, got {len(blocks)}.")
+        designed = replace(designed, design="given", blocks=list(blocks))
     features, groups = _ordered_features(runs, order, show, X)
     column_of = _bins(len(features), MOST_COLUMNS)
     rows, row_of = _rows(designed)
@@ -183,12 +175,6 @@ def selection_map_data(
         n_always=int((runs.counts == runs.n_runs).sum()),
         n_sometimes=int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()),
     )
-
-
-def _with_blocks(designed: DesignedRuns, blocks: Sequence[Any]) -> DesignedRuns:
-    if len(blocks) != designed.runs.n_runs:
-        raise ValueError(f"Expected a block for each of {designed.runs.n_runs} resamples, got {len(blocks)}.")
-    return replace(designed, design="given", blocks=list(blocks))
 
 
 def _bins(count: int, most: int) -> Places:
@@ -353,10 +339,14 @@ def draw_selection_map(data: SelectionMap, *, narrow: bool = False) -> "alt.VCon
     if data.cells.empty:
         count = format_count(data.n_runs, "resample")
         return text_chart(f"No feature was selected in any of {count}", f"{data.n_features:,} features to choose from")
-    alt = altair()
     width = NARROW if narrow else min(WIDTH, max(380, 18 * len(data.columns)))
     across = alt.Scale(domain=[-0.5, len(data.columns) - 0.5], nice=False, zero=False)
-    columns, percents = _column_marks(data), alt.Axis(format="%", values=[0, 0.5, 1])
+    columns = data.columns.assign(
+        feature=display_names(data.columns["feature"]),
+        left=data.columns["column"] - 0.46,
+        right=data.columns["column"] + 0.46,
+    )
+    percents = alt.Axis(format="%", values=[0, 0.5, 1])
     top = (
         alt.Chart(inline_data(columns))
         .mark_rect()
@@ -369,75 +359,61 @@ def draw_selection_map(data: SelectionMap, *, narrow: bool = False) -> "alt.VCon
         )
     )
     height = min(300, max(60, 9 * len(data.rows)))
-    layers = [*_group_marks(data), *_cell_marks(data, columns, across, height), *_block_marks(data.rows)]
+    layers = [*_group_marks(data), _cell_marks(data, columns, across, height), *_block_marks(data.rows)]
     if NAME_HEIGHT * len(columns) <= width:
-        layers.append(_names(columns, across, height))
+        text = alt.Chart(inline_data(columns)).mark_text(angle=270, align="right", dx=-6, limit=170, fontSize=11)
+        x = alt.X("column:Q", scale=across, axis=None)
+        layers.append(text.encode(x=x, y=alt.YValue(height), text=alt.Text("feature:N")))
     body = alt.layer(*layers).properties(width=width, height=height)
     chart = alt.vconcat(top.properties(width=width, height=44), body, spacing=4)
     return finish_chart(chart, _finding(data), [_note(data)], width=width + 50 if narrow else max(width + 60, 560))
 
 
-def _column_marks(data: SelectionMap) -> pd.DataFrame:
-    columns = data.columns
-    return columns.assign(
-        feature=display_names(columns["feature"]), left=columns["column"] - 0.46, right=columns["column"] + 0.46
-    )
-
-
-def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: int) -> "list[alt.Chart]":
+def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: int) -> "alt.Chart":
     """Return cells as lists of numbers, which look up their features: names are written once, not once per cell."""
-    alt = altair()
     rows = data.rows.assign(top=data.rows["first"] - 0.46, bottom=data.rows["last"] + 0.46)
     whole = bool((data.cells["share"] == 1).all())
-    lists = ["column"] if whole else ["column", "share"]
+    lists: list[Any] = ["column"] if whole else ["column", "share"]
     fields = ["feature", "frequency", "left", "right"]
     features = alt.LookupData(data=inline_data(columns[["column", *fields]]), key="column", fields=fields)
     chart = alt.Chart(_row_lists(rows, data.cells[["row", *lists]])).transform_flatten(lists)
     chart = chart.transform_lookup(lookup="column", from_=features)
-    share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=_shares(data.cells))
+    shares = alt.Scale(type="sqrt", domain=[0, max(data.cells["share"].max(), 1e-6)], range=[0.04, 1])
+    share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=shares)
     down = alt.Scale(domain=[0.5, rows["last"].max() + 0.5], reverse=True, nice=False, zero=False)
     named = data.rows["block"].ne("").any() and data.rows["block"].nunique() <= MOST_BLOCK_NAMES
     ticks = np.unique(np.linspace(1, rows["last"].max(), min(11, height // TICK_HEIGHT)).round()).tolist()
     axis = None if named else alt.Axis(values=ticks, format="d", grid=False, domain=False)
-    return [
-        chart.mark_rect().encode(
-            x=alt.X("left:Q", scale=across, axis=None),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("top:Q", scale=down, title="resample", axis=axis),
-            y2=alt.Y2("bottom:Q"),
-            **({} if whole else {"opacity": share}),
-            tooltip=[
-                alt.Tooltip("resample:N", title="resample"),
-                alt.Tooltip("feature:N", title="feature"),
-                alt.Tooltip("frequency:Q", title="selected in", format=".0%"),
-            ],
-        )
-    ]
+    return chart.mark_rect().encode(
+        x=alt.X("left:Q", scale=across, axis=None),
+        x2=alt.X2("right:Q"),
+        y=alt.Y("top:Q", scale=down, title="resample", axis=axis),
+        y2=alt.Y2("bottom:Q"),
+        **({} if whole else {"opacity": share}),
+        tooltip=[
+            alt.Tooltip("resample:N", title="resample"),
+            alt.Tooltip("feature:N", title="feature"),
+            alt.Tooltip("frequency:Q", title="selected in", format=".0%"),
+        ],
+    )
 
 
 def _row_lists(rows: pd.DataFrame, cells: pd.DataFrame) -> Any:
     """Return each row with lists of its cells, a tenth of the bytes of a record for each cell."""
     cells = cells.sort_values("row", kind="stable")
     filled, starts = np.unique(cells["row"], return_index=True)
-    lists = {
-        str(name): np.split(cells[name].to_numpy().round(4), starts[1:]) for name in cells.columns if name != "row"
-    }
-    by_row = {
-        row: {name: parts[place].tolist() for name, parts in lists.items()} for place, row in enumerate(filled.tolist())
-    }
-    values = [{**record, **by_row[record["row"]]} for record in to_records(rows) if record["row"] in by_row]
-    return altair().InlineData(values=values)
-
-
-def _shares(cells: pd.DataFrame) -> Any:
-    return altair().Scale(type="sqrt", domain=[0, max(cells["share"].max(), 1e-6)], range=[0.04, 1])
+    lists = {str(name): np.split(cells[name].to_numpy().round(4), starts[1:]) for name in cells.columns.drop("row")}
+    values = [
+        record | {name: parts[filled.searchsorted(record["row"])].tolist() for name, parts in lists.items()}
+        for record in to_records(rows[rows["row"].isin(filled)])
+    ]
+    return alt.InlineData(values=values)
 
 
 def _block_marks(rows: pd.DataFrame) -> "list[alt.Chart]":
     """Return lines between blocks, and their names."""
     if not rows["block"].ne("").any():
         return []
-    alt = altair()
     blocks = rows.groupby("block", sort=False).agg(first=("first", "min"), last=("last", "max")).reset_index()
     blocks = blocks.assign(block=display_names(blocks["block"]), middle=(blocks["first"] + blocks["last"]) / 2)
     base = alt.Chart(inline_data(blocks.assign(start=blocks["first"] - 0.5)))
@@ -455,7 +431,6 @@ def _group_marks(data: SelectionMap) -> "list[alt.Chart]":
     groups = data.columns[data.columns["group"] >= 0]
     if groups.empty:
         return []
-    alt = altair()
     spans = groups.groupby("group").agg(left=("column", "min"), right=("column", "max")).reset_index()
     spans = spans.assign(
         left=spans["left"] - 0.46, right=spans["right"] + 0.46, top=0.5, bottom=data.rows["last"].max() + 0.5
@@ -463,12 +438,6 @@ def _group_marks(data: SelectionMap) -> "list[alt.Chart]":
     base = alt.Chart(inline_data(spans)).mark_rect(style="quiet", opacity=0.22, tooltip=None)
     down = {"y": alt.Y("top:Q", title="resample"), "y2": alt.Y2("bottom:Q")}
     return [base.encode(x=alt.X("left:Q", axis=None), x2=alt.X2("right:Q"), **down)]
-
-
-def _names(columns: pd.DataFrame, across: Any, height: int) -> "alt.Chart":
-    alt = altair()
-    text = alt.Chart(inline_data(columns)).mark_text(angle=270, align="right", dx=-6, limit=170, fontSize=11)
-    return text.encode(x=alt.X("column:Q", scale=across, axis=None), y=alt.YValue(height), text=alt.Text("feature:N"))
 
 
 def _finding(data: SelectionMap) -> str:

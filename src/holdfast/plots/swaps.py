@@ -1,6 +1,6 @@
 """Features that stand in for each other: resamples select one or the other, seldom both."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,9 @@ from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
 from holdfast.plots.sources import Source, designed_subsets, largest_row
 from holdfast.plots.text import display_names, format_count, shorten
-from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
-
-if TYPE_CHECKING:
-    import altair as alt
 
 COLUMNS = ["first", "second", "group", "one_of_them", "both", "neither", "turns", "p_value", "clear", "correlation"]
 
@@ -59,19 +56,12 @@ def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X
     runs = designed_subsets(source, candidate).runs
     pairs = feature_swaps(runs, most=most)
     varying = min(_n_varying(runs), SWAP_CANDIDATES)
-    table = pd.DataFrame(
-        {
-            "first": pairs["first"],
-            "second": pairs["second"],
-            "group": _groups(pairs),
-            "one_of_them": pairs["only_first"] + pairs["only_second"],
-            "both": pairs["both"],
-            "neither": pairs["neither"],
-            "turns": -pairs["correlation"],
-            "p_value": pairs["p_value"],
-            "clear": pairs["p_value"] * (varying * (varying - 1) // 2) <= 0.05,
-            "correlation": _correlations(pairs, runs, X),
-        }
+    table = pairs.assign(
+        group=_groups(pairs),
+        one_of_them=pairs["only_first"] + pairs["only_second"],
+        turns=-pairs["correlation"],
+        clear=pairs["p_value"] * (varying * (varying - 1) // 2) <= 0.05,
+        correlation=_correlations(pairs, runs, X),
     )
     return table.sort_values("group", kind="stable", ignore_index=True)[COLUMNS]
 
@@ -146,14 +136,24 @@ def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: i
         Number of resamples, of features that some but not all of them selected, and of all features, for the text.
     """
     if data.empty:
-        return text_chart("No two features stand in for each other", _why_none(n_runs, n_varying, n_features))
-    alt = altair()
+        varied = f"{format_count(n_varying, 'feature')} of {n_features:,} varied from resample to resample"
+        why = "a single resample cannot show it" if n_runs == 1 else varied
+        return text_chart("No two features stand in for each other", why)
     order = list(dict.fromkeys(name for pair in zip(data["first"], data["second"], strict=True) for name in pair))
     names = dict(zip(order, display_names(order), strict=True))
+    known = [alt.Tooltip("correlation:Q", title="correlation of the features", format=".2f")]
     base = alt.Chart(inline_data(_below(data, names))).encode(
         x=_axis(alt.X, "across", list(names.values())[:-1]),
         y=_axis(alt.Y, "down", list(names.values())[1:]),
-        tooltip=_tooltip(data, n_runs),
+        tooltip=[
+            alt.Tooltip("across:N", title="feature"),
+            alt.Tooltip("down:N", title="and"),
+            alt.Tooltip("one_of_them:Q", title=f"exactly one (of {n_runs} resamples)"),
+            alt.Tooltip("both:Q", title="both"),
+            alt.Tooltip("neither:Q", title="neither"),
+            alt.Tooltip("p_value:Q", title="p (one pair)", format=".2g"),
+            *(known if data["correlation"].notna().any() else []),
+        ],
     )
     color = alt.Color(
         "turns:Q", title=["how strictly they", "take turns"], scale=alt.Scale(domain=[0, 1], interpolate="rgb"),
@@ -178,24 +178,9 @@ def _below(data: pd.DataFrame, names: dict[Any, str]) -> pd.DataFrame:
 
 
 def _axis(channel: Any, field: str, order: list[str]) -> Any:
-    alt = altair()
     angle = {"labelAngle": -45, "labelLimit": 200} if field == "across" else {}
     axis = alt.Axis(domain=False, ticks=False, grid=True, bandPosition=0, **angle)
     return channel(f"{field}:N", title=None, sort=order, scale=alt.Scale(domain=order), axis=axis)
-
-
-def _tooltip(data: pd.DataFrame, n_runs: int) -> "list[alt.Tooltip]":
-    alt = altair()
-    known = [alt.Tooltip("correlation:Q", title="correlation of the features", format=".2f")]
-    return [
-        alt.Tooltip("across:N", title="feature"),
-        alt.Tooltip("down:N", title="and"),
-        alt.Tooltip("one_of_them:Q", title=f"exactly one (of {n_runs} resamples)"),
-        alt.Tooltip("both:Q", title="both"),
-        alt.Tooltip("neither:Q", title="neither"),
-        alt.Tooltip("p_value:Q", title="p (one pair)", format=".2g"),
-        *(known if data["correlation"].notna().any() else []),
-    ]
 
 
 def _finding(data: pd.DataFrame, n_runs: int) -> str:
@@ -204,12 +189,6 @@ def _finding(data: pd.DataFrame, n_runs: int) -> str:
     if not data["clear"].any():
         return f"No two features clearly stand in for each other; {pair} come nearest to it"
     return f"{pair} stand in for each other: {best['one_of_them']} of {n_runs} resamples selected exactly one of them"
-
-
-def _why_none(n_runs: int, n_varying: int, n_features: int) -> str:
-    if n_runs == 1:
-        return "a single resample cannot show it"
-    return f"{format_count(n_varying, 'feature')} of {n_features:,} varied from resample to resample"
 
 
 def _n_varying(runs: Preferences) -> int:

@@ -16,10 +16,11 @@ import pandas as pd
 from holdfast.plots.text import plain_cell, wrap_lines
 
 if TYPE_CHECKING:
-    import altair as alt
+    import altair
+    from altair import Chart, ConcatChart, HConcatChart, LayerChart, VConcatChart
 
-    AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.ConcatChart
-    ChartType = TypeVar("ChartType", alt.Chart, alt.LayerChart, alt.VConcatChart, alt.HConcatChart, alt.ConcatChart)
+    AnyChart: TypeAlias = Chart | LayerChart | VConcatChart | HConcatChart | ConcatChart
+    ChartType = TypeVar("ChartType", Chart, LayerChart, VConcatChart, HConcatChart, ConcatChart)
 
 Theme: TypeAlias = Literal["light", "dark"]
 
@@ -43,9 +44,18 @@ def import_optional(package: str) -> ModuleType:
         raise ImportError(f"Plotting needs {PACKAGES[package]}: pip install 'holdfast[app]'") from None
 
 
-def altair() -> ModuleType:
-    """Return the module altair, imported when the first chart is drawn."""
-    return import_optional("altair")
+class _Altair(type):
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(import_optional("altair"), name)
+
+
+class alt(metaclass=_Altair):  # noqa: N801  it stands for a module
+    """The module altair, imported when the first chart is drawn; checkers of types know its charts."""
+
+    if TYPE_CHECKING:
+        Chart: TypeAlias = altair.Chart
+        LayerChart: TypeAlias = altair.LayerChart
+        VConcatChart: TypeAlias = altair.VConcatChart
 
 
 def _config(*, ground: str, ink: str, quiet: str, line: str, colors: str, middle: str) -> dict[str, Any]:
@@ -130,7 +140,6 @@ def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
     """
     if theme is not None and theme not in THEMES:
         raise ValueError(f"Expected theme 'light', 'dark' or None, got {theme!r}.")
-    alt = altair()
     changed = chart.copy(deep=False)
     changed.config = alt.Undefined if theme is None else _config_of(theme).copy()  # a copy: a user may change it
     return changed
@@ -139,19 +148,19 @@ def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
 @cache
 def _config_of(theme: Theme) -> Any:
     """The theme as altair has it; made once, as altair compares every part of it with its schema."""
-    return altair().Config.from_dict(THEMES[theme])
+    return alt.Config.from_dict(THEMES[theme])
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
     """Let charts of holdfast, which the tests check, be drawn without altair's check of every part: twice as fast."""
-    with altair().utils.schemapi.debug_mode(False):
+    with alt.utils.schemapi.debug_mode(False):
         yield
 
 
 def inline_data(frame: pd.DataFrame) -> Any:
     """Return the rows of a frame as data inside a chart; names are values, and nothing in them is read as code."""
-    return altair().InlineData(values=to_records(frame))
+    return alt.InlineData(values=to_records(frame))
 
 
 def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -164,7 +173,7 @@ def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def make_title(finding: str, notes: Sequence[str], width: int) -> Any:
     """Return the finding as a title and how to read the chart as a subtitle, broken into lines that fit the width."""
     subtitle = [line for note in notes if note for line in wrap_lines(note, round(width / 5.9))]
-    return altair().TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
+    return alt.TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
 
 
 def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, width: int) -> "ChartType":
@@ -177,6 +186,5 @@ def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, widt
 
 def text_chart(finding: str, *notes: str) -> "alt.LayerChart":
     """Return a chart of words alone, where there is nothing to draw."""
-    alt = altair()
     empty = alt.Chart(inline_data(pd.DataFrame({"text": [""]}))).mark_text().encode(text="text:N")
     return finish_chart(alt.layer(empty).properties(width=480, height=10), finding, notes, width=480)

@@ -360,7 +360,7 @@ class Replicability(ResultMixin):
         altair.Chart
             As :func:`holdfast.plots.plot_replicability` returns it.
         """
-        from holdfast.plots.replicability import plot_replicability
+        from holdfast.plots import plot_replicability
 
         return plot_replicability(self, most=most)
 

@@ -18,10 +18,8 @@ from holdfast.inference.ranks import FEW, POOL, RankComparisons, bayesian_signed
 from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.measures import find_measure
-from holdfast.plots import embed
-from holdfast.plots.critical_difference import critical_difference_data, draw_critical_difference
+from holdfast.plots import embed, ranks
 from holdfast.plots.embed import figure
-from holdfast.plots.rank_tradeoff import draw_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.theme import unchecked
 from holdfast.references import REFERENCES
 from holdfast.report.labels import make_labels
@@ -875,12 +873,12 @@ def draw_benchmark(summary: BenchmarkSummary) -> "dict[str, AnyChart]":
     charts: dict[str, AnyChart] = {}
     for name, question in (("stability", summary.stability), ("score", summary.score)):
         if question.reason is None and len(question.candidates) <= MOST_DRAWN:
-            found = critical_difference_data(as_comparisons(question, summary.level))
-            charts[name] = draw_critical_difference(found, what=question.what)
+            found = ranks.critical_difference_data(as_comparisons(question, summary.level))
+            charts[name] = ranks.draw_critical_difference(found, what=question.what)
     if summary.n_ranked and 1 < len(summary.candidates) <= MOST_DRAWN:
         rows = pd.DataFrame([vars(row) for row in summary.candidates]).set_index("candidate")
-        data = rank_tradeoff_data(rows)
-        charts["tradeoff"] = draw_rank_tradeoff(data, score=str(summary.metric), n_datasets=summary.n_ranked)
+        data = ranks.rank_tradeoff_data(rows)
+        charts["tradeoff"] = ranks.draw_rank_tradeoff(data, score=str(summary.metric), n_datasets=summary.n_ranked)
     return charts
 
 

@@ -199,7 +199,7 @@ class FinalFeatures(ResultMixin):
         altair.Chart
             A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
         """
-        from holdfast.plots.frequencies import WIDTH, draw_frequencies
+        from holdfast.plots.features import WIDTH, draw_frequencies
         from holdfast.plots.theme import finish_chart
 
         data, counts = self.frame.head(30), self.frame["count"].to_numpy(dtype=np.int64)

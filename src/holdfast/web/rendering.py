@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
 from holdfast.plots import embed
-from holdfast.plots.theme import THEMES, altair
+from holdfast.plots.theme import THEMES, import_optional
 from holdfast.report.render import Glossary, make_environment, page_script, page_style
 from holdfast.serialization import to_plain
 from holdfast.study.memory import FEW_BYTES, Memory, Same
@@ -72,7 +72,7 @@ def warm() -> None:
         if name.endswith(".html.j2"):
             environment.get_template(name)
     own_files()
-    altair()
+    import_optional("altair")
     bundle()
 
 

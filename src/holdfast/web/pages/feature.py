@@ -11,7 +11,7 @@ from holdfast.inference.features import selected_instead
 from holdfast.plots.embed import figure
 from holdfast.plots.lines import line_with_band
 from holdfast.plots.text import format_count, format_percent
-from holdfast.plots.theme import altair, finish_chart, inline_data, unchecked
+from holdfast.plots.theme import alt, finish_chart, inline_data, unchecked
 from holdfast.report.features import show_name
 from holdfast.report.records import Feature
 from holdfast.tradeoff.selected import AT_MOST_TWICE, HOLDS, NOT_ABOVE_CHANCE, NOT_SHOWN, OFTEN, UNTESTED
@@ -209,7 +209,6 @@ def draw_feature(page: FeaturePage) -> Mapping[str, str]:
 
 def draw_shares(page: FeaturePage, width: int) -> "AnyChart":
     """Draw how the share of the resamples that selected a feature develops as resamples are added."""
-    alt = altair()
     data = pd.DataFrame([vars(share) for share in page.shares])
     base = alt.Chart(inline_data(data)).encode(
         x=alt.X("resamples:Q", title="number of resamples", axis=alt.Axis(tickMinStep=1, format=",d"))

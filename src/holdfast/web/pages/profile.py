@@ -9,7 +9,7 @@ import pandas as pd
 
 from holdfast.inference.features import feature_table
 from holdfast.plots.embed import figure
-from holdfast.plots.profile import draw_profile, profile_data
+from holdfast.plots.lines import draw_profile, profile_data
 from holdfast.plots.text import format_count, format_number
 from holdfast.plots.theme import unchecked
 from holdfast.report.features import show_name

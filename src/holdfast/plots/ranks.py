@@ -1,18 +1,15 @@
-"""Critical-difference diagram: mean ranks over data sets, and which candidates were not shown to differ."""
+"""Mean ranks over data sets: the critical-difference diagram, and the trade-off of score and stability."""
 
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pandas as pd
 
 from holdfast.inference.ranks import POST_HOC_TESTS, RankComparisons
 from holdfast.plots.text import display_names, format_count, format_percent, join_names, shorten
-from holdfast.plots.theme import altair, finish_chart, inline_data, text_chart
-
-if TYPE_CHECKING:
-    import altair as alt
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
 
 WIDTH = 300
 ROW = 19
@@ -122,16 +119,13 @@ def _find_bars(candidates: pd.DataFrame, different: set[tuple[str, str]]) -> pd.
         ):
             last += 1
         if last > first and last > reached:
-            row = _free_row(rows, ranks[first])
+            taken = {
+                bar[4] for bar in rows if bar[3] >= ranks[first]
+            }  # rows in which a bar does not end before this one
+            row = next(row for row in itertools.count() if row not in taken)
             rows.append((names[first], names[last], ranks[first], ranks[last], row, last - first + 1))
         reached = max(reached, last)
     return pd.DataFrame(rows, columns=["first", "last", "low", "high", "row", "size"])
-
-
-def _free_row(bars: list[tuple[str, str, float, float, int, int]], low: float) -> int:
-    """Return the first row in which all bars so far end before this one begins."""
-    taken = {bar[4] for bar in bars if bar[3] >= low}
-    return next(row for row in itertools.count() if row not in taken)
 
 
 def plot_critical_difference(comparisons: RankComparisons, *, what: str = "stability") -> "alt.LayerChart":
@@ -178,34 +172,28 @@ def draw_critical_difference(data: CriticalDifference, *, what: str) -> "alt.Lay
     """
     if data.reason is not None or len(data.candidates) < 2:
         return text_chart(f"There are no mean ranks of {what} to show", data.reason or "there is one candidate")
-    alt, k = altair(), len(data.candidates)
+    k = len(data.candidates)
     top = BAR * (int(data.bars["row"].max()) + 1 if len(data.bars) else 0) + 14
     height = top + ROW * (int(data.candidates["row"].max()) + 1)
+    step = math.ceil((k - 1) / 9)
+    ticks = [*range(1, k - step + 1, step), k]
     x = alt.X(
-        "rank:Q",
-        title="mean rank, 1 is best",
-        scale=alt.Scale(domain=[1, k], nice=False, zero=False),
-        axis=alt.Axis(orient="top", values=_ticks(k), format="d", grid=False, labelFlush=False),
-    )
+        "rank:Q", title="mean rank, 1 is best", scale=alt.Scale(domain=[1, k], nice=False, zero=False),
+        axis=alt.Axis(orient="top", values=ticks, format="d", grid=False, labelFlush=False),
+    )  # fmt: skip
     layers = [*_names(data.candidates, x, top, height), *_bars(data, height)]
     layers += _critical_difference(data, k, height)
     chart = alt.layer(*layers).properties(width=WIDTH, height=height)
-    return finish_chart(chart, _finding(data, what), _notes(data), width=WIDTH + 260)
+    return finish_chart(chart, _difference_finding(data, what), _difference_notes(data), width=WIDTH + 260)
 
 
-def _ticks(k: int) -> list[int]:
-    step = math.ceil((k - 1) / 9)
-    return [*range(1, k - step + 1, step), k]
-
-
-def _y(field: str, height: int) -> "alt.Y":
-    alt = altair()
+def _y(field: str, height: int) -> Any:
     return alt.Y(field, scale=alt.Scale(domain=[0, height], range=[0, height], nice=False, zero=False), axis=None)
 
 
-def _names(candidates: pd.DataFrame, x: "alt.X", top: int, height: int) -> "list[alt.Chart]":
+def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt.Chart]":
     """Return the name of each candidate beside the axis, and the line that leads from its rank to it."""
-    alt, k = altair(), len(candidates)
+    k = len(candidates)
     shown = display_names(shorten(name, LONGEST) for name in candidates["name"])
     rows = candidates.assign(
         label=[f"{name}\u2002{rank:.2f}" if side == "left" else f"{rank:.2f}\u2002{name}" for name, rank, side in zip(
@@ -216,7 +204,8 @@ def _names(candidates: pd.DataFrame, x: "alt.X", top: int, height: int) -> "list
     )  # fmt: skip
     tooltip = [alt.Tooltip("name:N", title="candidate"), alt.Tooltip("rank:Q", title="mean rank", format=".2f")]
     layers = []
-    for side, place, align in (("left", -8, "right"), ("right", WIDTH + 8, "left")):
+    aligned: Any = {"left": (-8, "right"), "right": (WIDTH + 8, "left")}
+    for side, (place, align) in aligned.items():
         base = alt.Chart(inline_data(rows[rows["side"] == side])).encode(tooltip=tooltip)
         layers += [
             base.mark_rule(style="quiet-line", strokeWidth=1.2).encode(x=x, y=_y("axis:Q", height), y2="y:Q"),
@@ -232,7 +221,6 @@ def _names(candidates: pd.DataFrame, x: "alt.X", top: int, height: int) -> "list
 def _bars(data: CriticalDifference, height: int) -> "list[alt.Chart]":
     if data.bars.empty:
         return []
-    alt = altair()
     rows = data.bars.assign(y=9 + BAR * data.bars["row"])
     bars = alt.Chart(inline_data(rows)).mark_rule(strokeWidth=5, strokeCap="round")
     tooltip = [alt.Tooltip(f"{name}:N", title=name) for name in ("first", "last")]
@@ -243,7 +231,6 @@ def _critical_difference(data: CriticalDifference, k: int, height: int) -> "list
     """Return the length of the critical difference, drawn above the axis where it fits."""
     if math.isnan(data.critical_difference) or data.critical_difference > k - 1:
         return []
-    alt = altair()
     end = 1 + data.critical_difference
     row = pd.DataFrame({"low": [1.0], "high": [end], "y": [-44], "text": [_cd_text(data)]})
     base = alt.Chart(inline_data(row))
@@ -264,7 +251,7 @@ def _cd_text(data: CriticalDifference) -> str:
     return f"critical difference {data.critical_difference:.2f}"
 
 
-def _finding(data: CriticalDifference, what: str) -> str:
+def _difference_finding(data: CriticalDifference, what: str) -> str:
     k = len(data.candidates)
     if len(data.bars) and int(data.bars["size"].iloc[0]) == k:
         return f"No two of {format_count(k, 'candidate')} were shown to differ in {what}"
@@ -279,7 +266,7 @@ def _finding(data: CriticalDifference, what: str) -> str:
     return f"{shorten(best['name'])} has the best mean rank in {what}: {best['rank']:.2f}{not_shown}"
 
 
-def _notes(data: CriticalDifference) -> list[str]:
+def _difference_notes(data: CriticalDifference) -> list[str]:
     test = POST_HOC_TESTS[data.test].about
     bars = "bars join neighbors of which no two were shown to differ" if len(data.bars) else "all neighbors differ"
     cd = ""
@@ -287,3 +274,140 @@ def _notes(data: CriticalDifference) -> list[str]:
         cd = f"; {_cd_text(data)}, more than the ranks span"
     over = f"mean ranks over {format_count(data.n_datasets, 'data set')}"
     return [f"{over}; {bars} ({test.methods}, {format_percent(1 - data.level)}){cd}", test.caution]
+
+
+TRADEOFF_WIDTH, TRADEOFF_HEIGHT = 380, 340
+TRADEOFF_COLUMNS = ["candidate", "score_rank", "stability_rank", "on_front", "chosen", "datasets", "best"]
+
+
+def rank_tradeoff_data(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Return mean ranks of score and stability of each candidate.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        One row per candidate, indexed by it: ``score_rank`` and ``stability_rank``, on how many data sets it is
+        ``on_front`` and ``chosen``, on how many it has both values (``datasets``), and whether no other is better in
+        both mean ranks (``best``); as :meth:`BenchmarkResult.tradeoff` has them.
+
+    Returns
+    -------
+    DataFrame
+        The same, with the ``candidate`` as a column; those without mean ranks last.
+
+    See Also
+    --------
+    plot_rank_tradeoff : Draws them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from holdfast import plots
+    >>> columns = ["score_rank", "stability_rank", "on_front", "chosen", "datasets", "best"]
+    >>> rows = {"lasso": [1.2, 2.0, 3, 1, 4, True], "anova": [1.8, 1.0, 4, 3, 4, True]}
+    >>> plots.rank_tradeoff_data(pd.DataFrame.from_dict(rows, orient="index", columns=columns))["candidate"].tolist()
+    ['lasso', 'anova']
+    """
+    data = candidates.rename_axis("candidate").reset_index()[TRADEOFF_COLUMNS]
+    return data.sort_values("score_rank", kind="stable", na_position="last", ignore_index=True)
+
+
+def plot_rank_tradeoff(candidates: pd.DataFrame, *, score: str = "score", n_datasets: int) -> "alt.LayerChart":
+    """Draw the mean rank of the score against that of the stability; the best are on the upper right.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        As for :func:`rank_tradeoff_data`.
+    score : str
+        Name of the score.
+    n_datasets : int
+        Number of data sets behind the mean ranks.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: a notebook shows it, :func:`save` writes it to a file.
+
+    See Also
+    --------
+    rank_tradeoff_data : The numbers behind it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from holdfast import plots
+    >>> columns = ["score_rank", "stability_rank", "on_front", "chosen", "datasets", "best"]
+    >>> rows = {"lasso": [1.2, 2.0, 3, 1, 4, True], "anova": [1.8, 1.0, 4, 3, 4, True]}
+    >>> ranks = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    >>> print(*plots.plot_rank_tradeoff(ranks, score="accuracy", n_datasets=4).title.text)
+    lasso and anova: no other candidate has better mean ranks in both accuracy and stability
+    """
+    return draw_rank_tradeoff(rank_tradeoff_data(candidates), score=score, n_datasets=n_datasets)
+
+
+def draw_rank_tradeoff(data: pd.DataFrame, *, score: str, n_datasets: int) -> "alt.LayerChart":
+    """Draw the trade-off over data sets from the data of :func:`rank_tradeoff_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`rank_tradeoff_data` returns it.
+    score : str
+        Name of the score.
+    n_datasets : int
+        Number of data sets, for the text.
+    """
+    known = data.dropna(subset=["score_rank", "stability_rank"])
+    if known.empty:
+        return text_chart(f"No data set has both a {score} and a stability of all candidates")
+    rows = known.assign(label=display_names(shorten(name, 34) for name in known["candidate"]))
+    base = alt.Chart(inline_data(rows)).encode(
+        x=alt.X(
+            "stability_rank:Q", title="mean rank of stability (right is better)", scale=_scale(rows, "stability_rank")
+        ),
+        y=alt.Y("score_rank:Q", title=f"mean rank of {score} (up is better)", scale=_scale(rows, "score_rank")),
+    )
+    line = base.transform_filter("datum.best").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
+    layers = [line.encode(order="stability_rank:Q"), _points(base, rows)]
+    chart = alt.layer(*layers).properties(width=TRADEOFF_WIDTH, height=TRADEOFF_HEIGHT)
+    return finish_chart(
+        chart, _tradeoff_finding(rows, score), [_tradeoff_note(data, known, n_datasets)], width=TRADEOFF_WIDTH + 160
+    )
+
+
+def _scale(rows: pd.DataFrame, column: str) -> Any:
+    low, high = rows[column].min(), rows[column].max()
+    margin = max(0.06 * (high - low), 0.1)
+    return alt.Scale(domain=[float(low - margin), float(high + margin)], reverse=True, nice=False, zero=False)
+
+
+def _points(base: "alt.Chart", rows: pd.DataFrame) -> "alt.Chart":
+    """Return the points, told apart by color and shape: names beside them could overlap."""
+    order = rows["label"].tolist()
+    legend = alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, labelLimit=200)
+    channel = {"title": "candidate", "sort": order, "scale": alt.Scale(domain=order), "legend": legend}
+    return base.mark_point(filled=True, size=110, opacity=1).encode(
+        color=alt.Color("label:N", **channel),
+        shape=alt.Shape("label:N", **channel),
+        tooltip=[
+            alt.Tooltip("candidate:N", title="candidate"),
+            alt.Tooltip("score_rank:Q", title="mean rank of the score", format=".2f"),
+            alt.Tooltip("stability_rank:Q", title="mean rank of stability", format=".2f"),
+            alt.Tooltip("on_front:Q", title="data sets with it on the front"),
+            alt.Tooltip("chosen:Q", title="data sets that choose it"),
+        ],
+    )
+
+
+def _tradeoff_finding(rows: pd.DataFrame, score: str) -> str:
+    best = rows.loc[rows["best"], "candidate"].tolist()
+    if len(best) == 1:
+        return f"{shorten(best[0])} has the best mean ranks in both {score} and stability"
+    return f"{join_names(best)}: no other candidate has better mean ranks in both {score} and stability"
+
+
+def _tradeoff_note(data: pd.DataFrame, known: pd.DataFrame, n_datasets: int) -> str:
+    left = f"; {format_count(len(data) - len(known), 'candidate')} left out" if len(known) < len(data) else ""
+    over = format_count(n_datasets, "data set")
+    return f"mean ranks over {over}, 1 is best; gray line: the front of mean ranks{left}"
