@@ -6,8 +6,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.study.orders import UnansweredError
-from holdfast.tradeoff.knots import find_groups
 from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.profiles import find_groups
 from results import made
 from test_redraws import sized
 

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.inference.designs import agreement_by_fraction
 from holdfast.study.orders import UnansweredError
-from holdfast.tradeoff.knots import entering, find_knots, find_sizes
+from holdfast.tradeoff.profiles import entering, find_knots, find_sizes
 from results import made, noisy, subsets
 
 

@@ -1,13 +1,11 @@
 """Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
 
-from holdfast.tradeoff import knots  # noqa: F401  its rule joins RULES
 from holdfast.tradeoff.choice import Choice, choose, list_probabilities
 from holdfast.tradeoff.final import ErrorBound, FeatureErrors, FinalFeatures, Recovery, final_features, recovery
 from holdfast.tradeoff.fronts import Pareto, attainment, hypervolume, pareto, pareto_front
 from holdfast.tradeoff.nested import NestedChoice, nested_choice
 from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreement
-from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, profile
-from holdfast.tradeoff.ranks import mean_ranks, ranked_settings
+from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, mean_ranks, profile, ranked_settings
 from holdfast.tradeoff.rules import RULES
 from holdfast.tradeoff.search import optimize
 from holdfast.tradeoff.selected import SelectedFeatures, check_features, selected_features

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from holdfast.cards.results import make_features_card
 from holdfast.inference.intervals import check_level
 from holdfast.preferences import Preferences
 from holdfast.resampling import Perturbation
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import DrawnResult, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study import Candidates, Study
 from holdfast.study.data import prepare_data
@@ -152,6 +152,8 @@ class FinalFeatures(ResultMixin):
     1   petal width (cm)     20        1.0
     """
 
+    _table_field: ClassVar[str] = "frame"
+
     candidate: str
     frame: pd.DataFrame
     threshold: float
@@ -170,16 +172,6 @@ class FinalFeatures(ResultMixin):
     def consensus(self) -> list[Any]:
         """The features that at least a share ``threshold`` of the resamples selected, the most frequent first."""
         return self.frame["feature"][self.frame["consensus"]].tolist()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per feature (see :attr:`frame`).
-
-        Returns
-        -------
-        DataFrame
-            The most frequent feature first.
-        """
-        return self.frame
 
     def to_dict(self) -> dict[str, Any]:
         """Return features, consensus and bound as plain values, ready for JSON: undefined numbers are None.
@@ -382,7 +374,7 @@ class FeatureErrors(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recovery(ResultMixin):
+class Recovery(DrawnResult):
     """False positives and false negatives of a candidate: per resample, of its consensus, and of a final fit.
 
     Attributes
@@ -418,6 +410,9 @@ class Recovery(ResultMixin):
     ([10, 16], '10 rows that are not those of the study')
     """
 
+    _table_field: ClassVar[str] = "runs"
+    _drawn_by: ClassVar[str] = "plot_spread"
+
     candidate: str
     features: pd.DataFrame
     runs: pd.DataFrame
@@ -444,16 +439,6 @@ class Recovery(ResultMixin):
         chosen = self.features[column].astype(bool)
         return FeatureErrors(names[chosen & ~relevant].tolist(), names[relevant & ~chosen].tolist())
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per resample (see :attr:`runs`).
-
-        Returns
-        -------
-        DataFrame
-            Indexed by the label of the split.
-        """
-        return self.runs
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON.
 
@@ -464,18 +449,6 @@ class Recovery(ResultMixin):
         """
         errors = {"consensus": self.consensus._asdict(), "final": self.final and self.final._asdict()}
         return {**super().to_dict(), **to_plain(errors)}
-
-    def plot(self) -> "AnyChart":
-        """Draw a dot for each resample (see :func:`holdfast.plots.plot_spread`).
-
-        Returns
-        -------
-        altair.Chart
-            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
-        """
-        from holdfast.plots import plot_spread
-
-        return plot_spread(self)
 
     def _card(self) -> Card:
         shares = self.runs["true_positives"] / max(len(self.relevant), 1)

@@ -6,7 +6,7 @@ On both axes more is better. A point without a score or without a stability (``n
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from holdfast.measures import Measure
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.points import Points, make_points
+from holdfast.tradeoff.points import make_points
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -228,6 +228,9 @@ class Pareto(ResultMixin):
     0  anova(size=3)   0.96        1.0   3.0
     """
 
+    _columns: ClassVar[tuple[str, ...]] = ("metric", "measure", "rule", "reference", "level", "areas", "scope")
+    _table_field: ClassVar[str] = "frame"
+
     frame: pd.DataFrame
     areas: dict[str, float]
     metric: str
@@ -277,16 +280,6 @@ class Pareto(ResultMixin):
         surface = pd.DataFrame({"score": at, "stability": attainment(self.scores, self.stabilities, at, level)})
         return surface.dropna().reset_index(drop=True)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate (see :attr:`frame`).
-
-        Returns
-        -------
-        DataFrame
-            Indexed by candidate.
-        """
-        return self.frame
-
     def to_dict(self) -> dict[str, Any]:
         """Return axes, areas and candidates as plain values, ready for JSON: undefined numbers are None.
 
@@ -295,11 +288,7 @@ class Pareto(ResultMixin):
         dict
             ``metric``, ``measure``, ``rule``, ``reference``, ``level``, ``areas``, ``scope`` and ``candidates``.
         """
-        record = {
-            "metric": self.metric, "measure": self.measure, "rule": self.rule, "reference": self.reference,
-            "level": self.level, "areas": self.areas, "scope": self.scope, "candidates": self.frame,
-        }  # fmt: skip
-        return to_plain(record)
+        return {**super().to_dict(), "candidates": to_plain(self.frame)}
 
     def plot(self) -> "AnyChart":
         """Draw accuracy against stability with the front (see :func:`holdfast.plots.plot_pareto`).
@@ -414,10 +403,11 @@ def pareto(
     reference = reference or lowest_point(frame)
     groups = [str(group) for group in frame["group"].unique()] if by == "family" else []
     areas = {group: _area(frame[frame["group"] == group], reference) for group in groups}
+    scope = next((point.estimate.scope for point in points.points if point.estimate is not None), "")
     return Pareto(
         frame=frame, areas={**areas, ALL: _area(frame, reference)}, metric=points.metric, measure=points.measure.label,
         rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities,
-        scope=_describe_scope(points),
+        scope=f"{scope}; probabilities: {SCOPE}" if points.result.design == "pairs" else scope,
     )  # fmt: skip
 
 
@@ -446,8 +436,3 @@ def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:
 
 def _area(frame: pd.DataFrame, reference: tuple[float, float]) -> float:
     return hypervolume(frame["score"], frame["stability"], reference)
-
-
-def _describe_scope(points: Points) -> str:
-    scope = next((point.estimate.scope for point in points.points if point.estimate is not None), "")
-    return f"{scope}; probabilities: {SCOPE}" if points.result.design == "pairs" else scope

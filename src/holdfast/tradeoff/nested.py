@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,7 @@ from holdfast.models.scores import Range
 from holdfast.preferences import Preferences
 from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
-from holdfast.result_base import ResultMixin
-from holdfast.serialization import to_plain
+from holdfast.result_base import DrawnResult
 from holdfast.study import Study
 from holdfast.study.data import prepare_data
 from holdfast.study.progress import Progress, Report, make_reporter
@@ -27,12 +26,11 @@ from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.final import study_of_candidate
 
 if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
     from holdfast.result import StudyResult
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NestedChoice(ResultMixin):
+class NestedChoice(DrawnResult):
     """A choice, and its score by nested cross-validation, on rows that took no part in it.
 
     Attributes
@@ -74,44 +72,15 @@ class NestedChoice(ResultMixin):
     2  anova(size=2)   0.94     0.958        50
     """
 
+    _columns: ClassVar[tuple[str, ...]] = ("choice", "folds", "promised", "stability")
+    _table_field: ClassVar[str] = "folds"
+    _drawn_by: ClassVar[str] = "plot_spread"
+
     choice: Choice
     folds: pd.DataFrame
     promised: float
     stability: StabilityEstimate
     result: "StudyResult"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per outer fold (see :attr:`folds`).
-
-        Returns
-        -------
-        DataFrame
-            In the order of the folds.
-        """
-        return self.folds
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return choice, folds and stability as plain values, ready for JSON: undefined numbers are None.
-
-        Returns
-        -------
-        dict
-            ``choice``, ``folds``, ``promised`` and ``stability``.
-        """
-        record = {"choice": self.choice, "folds": self.folds, "promised": self.promised, "stability": self.stability}
-        return to_plain(record)
-
-    def plot(self) -> "AnyChart":
-        """Draw the score of each outer fold beside the one it was chosen by (see :func:`holdfast.plots.plot_spread`).
-
-        Returns
-        -------
-        altair.Chart
-            A notebook shows it; :func:`holdfast.plots.save` writes it to a file.
-        """
-        from holdfast.plots import plot_spread
-
-        return plot_spread(self)
 
     def _card(self) -> Card:
         choice = self.choice

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -160,6 +160,16 @@ class Points:
 
     # Resampled runs
 
+    @cached_property
+    def once(self) -> "Redraws":
+        """The figures as they are, as a single draw: what rules choose from."""
+        figures = {
+            name: self.frame[name].to_numpy(dtype=np.float64)[None]
+            for name in ("score", "score_se", "stability", "low", "high")
+        }
+        times = np.ones(self.units.size) if self.times is None else self.times
+        return Redraws(points=self, times=times[None], **figures)
+
     def draws(self, n_draws: int, random_state: int = 0) -> tuple[Floats, Floats]:
         """Scores and stabilities (draws × candidates) of runs drawn anew, the same runs for all candidates.
 
@@ -211,15 +221,15 @@ class Points:
         if not len(point.scores):
             return np.full(len(drawn.times), np.nan)
         by_unit = point.scores if self._has_plain_runs else point.scores.groupby(point.splits["block"]).mean()
-        return _weighted_means(drawn.of(by_unit.index.to_numpy()), np.asarray(by_unit, dtype=np.float64))
+        return weighted_means(drawn.of(by_unit.index.to_numpy()), np.asarray(by_unit, dtype=np.float64))
 
     def _drawn_stabilities(self, point: Point, drawn: "Drawn") -> Floats:
         if point.estimate is None or math.isnan(point.estimate.value):
             return np.full(len(drawn.times), np.nan)
-        designed, splits = self._designed(point.candidate)
+        designed = self.result.measured(point.candidate, CommonMeasure(self.measure, self.top))
         if not designed.stand_alone:
             return self._drawn_blocks(designed, drawn)
-        chosen = drawn.of(splits)
+        chosen = drawn.of(self.result.split_numbers(designed.runs))
         single = np.count_nonzero(chosen, axis=1) < 2  # one run and its copies have no stability
         if single.any():
             chosen = chosen.copy(order="K")
@@ -232,18 +242,13 @@ class Points:
             values = _by_pseudo_values(point.estimate, chosen)
         return np.where(single, np.nan, values)
 
-    def _designed(self, candidate: str) -> tuple[DesignedRuns, NDArray[np.int64]]:
-        """The measured runs of a candidate, and the split of each."""
-        designed = self.result.measured(candidate, CommonMeasure(self.measure, self.top))
-        return designed, self.result.split_numbers(designed.runs)
-
     def _drawn_blocks(self, designed: DesignedRuns, drawn: "Drawn") -> Floats:
         (measure,) = bind_similarity([self.measure], designed.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
             by_block = block_values(designed, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
-        return _weighted_means(drawn.of(by_block.blocks), by_block.values)
+        return weighted_means(drawn.of(by_block.blocks), by_block.values)
 
 
 class Drawn:
@@ -266,7 +271,7 @@ def make_units(result: StudyTables) -> NDArray[np.int64]:
     return splits.index.to_numpy() if result.design in PLAIN else np.unique(splits["block"])
 
 
-def _weighted_means(times: Floats, values: Floats) -> Floats:
+def weighted_means(times: Floats, values: Floats) -> Floats:
     """Weighted means; ``nan`` where nothing was drawn."""
     with np.errstate(invalid="ignore"):
         return times @ values / times.sum(axis=1)
@@ -277,7 +282,7 @@ def _by_pseudo_values(estimate: StabilityEstimate, times: Floats) -> Floats:
     pseudo = estimate.pseudo_values
     if pseudo.size != times.shape[1]:
         return np.full(len(times), estimate.value)
-    return estimate.value + _weighted_means(times, pseudo - pseudo.mean())
+    return estimate.value + weighted_means(times, pseudo - pseudo.mean())
 
 
 def make_points(
@@ -317,7 +322,10 @@ def _find_points(
     parameters: dict[str, Any],
 ) -> Points:
     common = result.common_measure(names, measure)
-    chosen = _higher_is_better(find_measure(common.measure)).bind(**parameters)
+    chosen = find_measure(common.measure)
+    if not chosen.higher_is_better:
+        raise ValueError(f"Expected a measure of which more is better, got {chosen.name}; take nogueira, for instance.")
+    chosen = chosen.bind(**parameters)
     metric = check_metric(result, metric)
     points = [_make_point(result, name, metric, CommonMeasure(chosen, common.top), level, X) for name in names]
     if all(not len(point.scores) for point in points):
@@ -336,12 +344,6 @@ def check_metric(result: StudyTables, metric: str | None) -> str:
     if metric not in result.metrics:
         raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
     return metric
-
-
-def _higher_is_better(chosen: Measure) -> Measure:
-    if not chosen.higher_is_better:
-        raise ValueError(f"Expected a measure of which more is better, got {chosen.name}; take nogueira, for instance.")
-    return chosen
 
 
 def _make_point(
@@ -531,21 +533,12 @@ class Redraws:
 
     def points_of(self, draw: int) -> Points:
         """The candidates as one draw shows them, for a rule that looks at one at a time."""
-        points = [self._redrawn(point, draw, place) for place, point in enumerate(self.points.points)]
-        return Points(
-            result=self.points.result, metric=self.points.metric, measure=self.points.measure,
-            level=self.points.level, points=points, X=self.points.X, top=self.points.top, times=self.times[draw],
-        )  # fmt: skip
-
-    def _redrawn(self, point: Point, draw: int, place: int) -> Point:
-        return Point(
-            candidate=point.candidate, family=point.family, scores=point.scores, splits=point.splits,
-            estimate=point.estimate, low=float(self.low[draw, place]), high=float(self.high[draw, place]),
-            reason=point.reason, score_bounds=point.score_bounds,
-            redrawn=(
-                float(self.score[draw, place]), float(self.score_se[draw, place]), float(self.stability[draw, place]),
-            ),
-        )  # fmt: skip
+        figures = (self.score, self.score_se, self.stability, self.low, self.high)
+        points = []
+        for place, point in enumerate(self.points.points):
+            score, score_se, stability, low, high = (float(figure[draw, place]) for figure in figures)
+            points.append(replace(point, low=low, high=high, redrawn=(score, score_se, stability)))
+        return replace(self.points, points=points, times=self.times[draw])
 
 
 def redraw(points: Points, n_draws: int) -> Redraws:

@@ -1,4 +1,9 @@
-"""Rules that choose one candidate by accuracy and stability, each with a sentence that says why."""
+"""Rules that choose one candidate by accuracy and stability, each with a sentence that says why.
+
+A rule chooses in all redraws of a study at once: a function of :class:`~holdfast.tradeoff.points.Redraws` returns the
+place of the chosen candidate in each, -1 where there is none. The candidates as they were measured are a single draw
+(:attr:`~holdfast.tradeoff.points.Points.once`), so that a choice and its probability come from the same code.
+"""
 
 import inspect
 import math
@@ -10,16 +15,18 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import betainc, stdtr
 
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.inference.comparison import holm
 from holdfast.study.orders import UnansweredError
 from holdfast.text import format_count, format_number, format_p_value, format_percent
-from holdfast.tradeoff import drawn_rules
-from holdfast.tradeoff.drawn_rules import DIGITS
-from holdfast.tradeoff.fronts import pareto_front
-from holdfast.tradeoff.points import Difference, Points, Test, differ, usual_test
+from holdfast.tradeoff.fronts import DIGITS, pareto_front
+from holdfast.tradeoff.points import Difference, Floats, Points, Redraws, Test, differ, usual_test, weighted_variance
+
+Places = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _number = partial(format_number, decimals=3)
 
@@ -52,7 +59,7 @@ class Rule:
 
     about: About
     decide: Callable[..., Decision]
-    many: Callable[..., NDArray[np.int64]] | None = None
+    many: Callable[..., Places] | None = None
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -89,7 +96,7 @@ def rule(
     summary: str,
     methods: str,
     reference: str | None = None,
-    many: Callable[..., NDArray[np.int64]] | None = None,
+    many: Callable[..., Places] | None = None,
 ) -> Callable[[Callable[..., Decision]], Rule]:
     """Declare a function as a rule: known to studies, to the command line and to reports from then on.
 
@@ -119,12 +126,17 @@ def rule(
     return register
 
 
+def best_score(redraws: Redraws) -> Places:
+    """Best score; among equals the most stable."""
+    return best_in_draws(redraws, redraws.known, redraws.score, redraws.stability)
+
+
 @rule("accuracy", summary="Best score; among equals the most stable.", methods="by the best {metric}",
-      many=drawn_rules.accuracy)  # fmt: skip
+      many=best_score)  # fmt: skip
 def accuracy(points: Points) -> Decision:
     """Choose the best score; among equals the most stable."""
     frame = scored_and_measured(points)
-    chosen = best_of(frame, "score", "stability")
+    chosen = points.names[best_score(points.once)[0]]
     score = _number(frame["score"][chosen])
     ties = frame["score"].round(DIGITS) == round(frame["score"][chosen], DIGITS)
     why = {
@@ -137,25 +149,38 @@ def accuracy(points: Points) -> Decision:
     return Decision(chosen, reason, why)
 
 
+def near_best(redraws: Redraws) -> tuple[Places, Mask]:
+    """The best score, and which candidates are within one standard error of it."""
+    best, draws = best_score(redraws), np.arange(len(redraws))
+    least = redraws.score[draws, best] - redraws.score_se[draws, best] - 10.0**-DIGITS
+    with np.errstate(invalid="ignore"):
+        return best, redraws.known & (redraws.score >= least[:, None])
+
+
+def most_stable_near_best(redraws: Redraws) -> Places:
+    """Most stable within one standard error of the best score."""
+    return best_in_draws(redraws, near_best(redraws)[1], redraws.stability, redraws.score)
+
+
 @rule(
     "one-se",
     summary="Most stable candidate within one standard error of the best score.",
     methods="as the most stable one within one standard error of the best {metric}",
     reference="breiman1984",
-    many=drawn_rules.one_se,
+    many=most_stable_near_best,
 )
 def one_se(points: Points) -> Decision:
     """Choose the most stable within one standard error of the best score."""
     frame = scored_and_measured(points)
-    best = best_of(frame, "score", "stability")
+    places, nearness = near_best(points.once)
+    best, near = points.names[places[0]], points.frame[nearness[0]]
     error = frame["score_se"][best]
     if math.isnan(error):
         raise UnansweredError(
             f"A standard error of {best} needs at least two scored resamples; run more of them.",
             "a single scored resample has no standard error",
         )
-    near = frame[frame["score"] >= frame["score"][best] - error - 10.0**-DIGITS]
-    chosen = best_of(near, "stability", "score")
+    chosen = points.names[most_stable_near_best(points.once)[0]]
     reason = _most_stable(
         points, near, chosen, best, f"within one standard error ({_number(error)}) of the best {points.metric}"
     )
@@ -170,12 +195,28 @@ def one_se(points: Points) -> Decision:
     return Decision(chosen, reason, _why(near, chosen) | far, {"standard_error": error, "best": best})
 
 
+def most_stable_not_worse(
+    redraws: Redraws, correction: Literal["holm"] | None = "holm", level: float = 0.95, test: Test | None = None
+) -> Places:
+    """Most stable of those that do not predict significantly worse than the best."""
+    best, test = best_score(redraws), test or usual_test(redraws.points)
+    p_values = np.ones_like(redraws.score)
+    for leader in np.unique(best[best >= 0]):
+        draws = np.flatnonzero(best == leader)
+        for other in range(p_values.shape[1]):
+            if other != leader:
+                p_values[draws, other] = _p_values_of_worse(redraws, int(leader), other, draws, test)
+    if correction == "holm":
+        p_values = _holm(p_values)
+    return best_in_draws(redraws, redraws.known & (p_values > 1 - level), redraws.stability, redraws.score)
+
+
 @rule(
     "not-worse",
     summary="Most stable of the candidates that do not predict significantly worse than the best.",
     methods="as the most stable one that did not predict significantly worse than the best (Kalousis, 2005)",
     reference="kalousis2005",
-    many=drawn_rules.not_worse,
+    many=most_stable_not_worse,
 )
 def not_worse(
     points: Points,
@@ -201,13 +242,15 @@ def not_worse(
     if test not in ("mcnemar", "resampled-t", None):
         raise ValueError(f"Expected test 'mcnemar' or 'resampled-t', got {test!r}.")
     frame, chosen_test = scored_and_measured(points), test or usual_test(points)
-    best = best_of(frame, "score", "stability")
+    best = points.names[best_score(points.once)[0]]
     differences = _against(points, best, [name for name in frame.index if name != best], chosen_test)
     raw = np.array([difference.p_value for difference in differences.values()])
     p_values = dict(zip(differences, holm(np.nan_to_num(raw, nan=1.0)) if correction else raw, strict=True))
     worse = {name for name, p in p_values.items() if differences[name].worse and p <= 1 - level}
-    equal = frame[[name not in worse for name in frame.index]]
-    chosen = best_of(equal, "stability", "score")
+    equally_good = points.once.known & [name not in worse for name in points.names]
+    equal = points.frame[equally_good[0]]
+    (place,) = best_in_draws(points.once, equally_good, points.once.stability, points.once.score)
+    chosen = points.names[place]
     how = "McNemar's test" if chosen_test == "mcnemar" else "the corrected resampled t-test"
     reason = _most_stable(
         points, equal, chosen, best, f"not significantly worse than the best {points.metric} by {how}"
@@ -220,33 +263,52 @@ def not_worse(
     return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
 
 
+def beyond_line(redraws: Redraws) -> tuple[Floats, Mask]:
+    """How far points of each draw's front are from the line between its ends, times √2; and which are on it."""
+    (score, stability), on_front = on_front_scale(redraws)
+    return np.where(on_front.sum(axis=1, keepdims=True) > 1, score + stability - 1, 0.0), on_front
+
+
+def farthest_beyond_line(redraws: Redraws) -> Places:
+    """Point of the front that is farthest from the line between its ends."""
+    beyond, on_front = beyond_line(redraws)
+    return best_in_draws(redraws, on_front, beyond, redraws.score)
+
+
 @rule(
     "knee",
     summary="Point of the front that is farthest from the line between its ends.",
     methods="at the knee of the front of {metric} and stability",
     reference="hamer2020",
-    many=drawn_rules.knee,
+    many=farthest_beyond_line,
 )
 def knee(points: Points) -> Decision:
     """Choose the point of the front that is farthest from the line between its ends."""
     frame = scored_and_measured(points)
-    scaled = on_front_scale(frame)
-    beyond = (scaled["score"] + scaled["stability"] - 1) / math.sqrt(2) if len(scaled) > 1 else scaled["score"] * 0
-    chosen = best_of(frame.loc[scaled.index].assign(beyond=beyond), "beyond", "score")
+    (beyond,), (on_front,) = beyond_line(points.once)
+    (place,) = farthest_beyond_line(points.once)
+    chosen = points.names[place]
     reason = (
         f"{chosen} is the best compromise: from here more {points.metric} ({_number(frame['score'][chosen])}) costs "
         f"much stability ({_number(frame['stability'][chosen])}), and more stability costs much {points.metric}."
-        if beyond[chosen] > 10.0**-DIGITS
-        else _at_an_end(points, chosen, len(scaled))
+        if beyond[place] / math.sqrt(2) > 10.0**-DIGITS
+        else _at_an_end(points, chosen, int(on_front.sum()))
     )
-    return Decision(chosen, reason, _off_front(frame, scaled, "closer to the line between the ends of the front"))
+    return Decision(chosen, reason, _off_front(points, on_front, "closer to the line between the ends of the front"))
+
+
+def best_score_at_least(redraws: Redraws, stability: float) -> Places:
+    """Best score with a stability of at least the given value, by the lower end of its interval."""
+    with np.errstate(invalid="ignore"):
+        stable = redraws.known & (redraws.low >= stability)
+    return best_in_draws(redraws, stable, redraws.score, redraws.stability)
 
 
 @rule(
     "at-least",
     summary="Best score with a stability of at least the given value, by the lower end of its interval.",
     methods="by the best {metric} among those that are stable enough",
-    many=drawn_rules.at_least,
+    many=best_score_at_least,
 )
 def at_least(points: Points, stability: float) -> Decision:
     """Choose the best score with a stability of at least the given value, by the lower end of its interval.
@@ -275,7 +337,7 @@ def at_least(points: Points, stability: float) -> Decision:
             f"no candidate has a stability of at least {stability:g} by the lower end of its interval; the highest is "
             f"{_number(frame['low'][most])} ({most})",
         )
-    chosen = best_of(stable, "score", "stability")
+    chosen = points.names[best_score_at_least(points.once, stability)[0]]
     reason = (
         f"{chosen} predicts best ({points.metric} {_number(frame['score'][chosen])}) of the "
         f"{format_count(len(stable), 'candidate')} whose stability is at least {stability:g} with "
@@ -290,11 +352,19 @@ def at_least(points: Points, stability: float) -> Decision:
     return Decision(chosen, reason, why)
 
 
+def largest_sum(redraws: Redraws, weight: float = 0.5) -> Places:
+    """Largest weight · score + (1 − weight) · stability, both scaled to the front."""
+    (score, stability), on_front = on_front_scale(redraws)
+    total = weight * score + (1 - weight) * stability
+    then = (redraws.score, redraws.stability) if weight >= 0.5 else (redraws.stability, redraws.score)
+    return best_in_draws(redraws, on_front, total, *then)
+
+
 @rule(
     "weighted",
     summary="Largest weight · score + (1 − weight) · stability, both scaled to the front.",
     methods="by a weighted sum of {metric} and stability",
-    many=drawn_rules.weighted,
+    many=largest_sum,
 )
 def weighted(points: Points, weight: float = 0.5) -> Decision:
     """Choose the largest weight · score + (1 − weight) · stability, both scaled to the front.
@@ -312,16 +382,14 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
             f"the weight of the score is expected to be from 0 to 1, not {weight:g}",
         )
     frame = scored_and_measured(points)
-    scaled = on_front_scale(frame)
-    total = weight * scaled["score"] + (1 - weight) * scaled["stability"]
-    first, then = ("score", "stability") if weight >= 0.5 else ("stability", "score")
-    chosen = best_of(frame.loc[scaled.index].assign(total=total), "total", first, then)
+    chosen = points.names[largest_sum(points.once, weight)[0]]
     reason = (
         f"{chosen} is best if {points.metric} counts {format_percent(weight)} and stability "
         f"{format_percent(1 - weight)}, each measured from its lowest to its highest value on the front: "
         f"{points.metric} {_number(frame['score'][chosen])}, stability {_number(frame['stability'][chosen])}."
     )
-    return Decision(chosen, reason, _off_front(frame, scaled, "less in sum"), {"weight": weight})
+    on_front = on_front_scale(points.once)[1][0]
+    return Decision(chosen, reason, _off_front(points, on_front, "less in sum"), {"weight": weight})
 
 
 # What rules share
@@ -340,19 +408,23 @@ def scored_and_measured(points: Points) -> pd.DataFrame:
     return frame
 
 
-def best_of(frame: pd.DataFrame, *columns: str) -> str:
-    """The candidate with the most in the first column, then in the next; then the smallest, then the first."""
-    keys = [-frame[name].to_numpy(dtype=np.float64).round(DIGITS) for name in columns]
-    size = np.nan_to_num(frame["size"].to_numpy(dtype=np.float64), nan=np.inf)
-    return str(frame.index[np.lexsort((size, *reversed(keys)))[0]])
+def best_in_draws(redraws: Redraws, among: Mask, *keys: Floats) -> Places:
+    """The candidate with the most by the first key, then by the next; then the smallest, then the first."""
+    left = among.copy()
+    for key in (*keys, np.broadcast_to(-redraws.size, left.shape)):
+        values = np.where(left, np.round(key, DIGITS), -np.inf)
+        left &= values == values.max(axis=1, keepdims=True)
+    return np.where(among.any(axis=1), left.argmax(axis=1), -1)
 
 
-def on_front_scale(frame: pd.DataFrame) -> pd.DataFrame:
-    """Score and stability of the front, each from 0 at its lowest to 1 at its highest value there."""
-    rounded = frame[["score", "stability"]].astype(float).round(DIGITS)
-    front = rounded[pareto_front(rounded["score"], rounded["stability"])]
-    spans = front.max() - front.min()
-    return (front - front.min()) / spans.where(spans > 0, 1.0)
+def on_front_scale(redraws: Redraws) -> tuple[Floats, Mask]:
+    """Score and stability of each draw's front from 0 to 1, ``nan`` off it; and which candidates are on it."""
+    both = np.where(redraws.known, np.stack([redraws.score, redraws.stability]).round(DIGITS), np.nan)
+    on_front = np.array([pareto_front(*draw) for draw in both.transpose(1, 0, 2)]) & redraws.known
+    both = np.where(on_front, both, np.nan)
+    lowest = np.nanmin(np.where(on_front, both, np.inf), axis=2, keepdims=True)
+    span = np.nanmax(np.where(on_front, both, -np.inf), axis=2, keepdims=True) - lowest
+    return (both - lowest) / np.where(span > 0, span, 1.0), on_front
 
 
 def _against(points: Points, best: str, others: list[str], test: Test) -> dict[str, Difference]:
@@ -366,6 +438,58 @@ def _against(points: Points, best: str, others: list[str], test: Test) -> dict[s
     return differences
 
 
+def _holm(p_values: Floats) -> Floats:
+    """P-values of each draw corrected by Holm's method, those of the best itself (1) left out of the count."""
+    n = p_values.shape[1] - 1
+    order = np.argsort(p_values, axis=1, kind="stable")
+    factors = np.maximum(n - np.arange(n + 1), 1)
+    raised = np.maximum.accumulate(np.minimum(np.take_along_axis(p_values, order, 1) * factors, 1.0), axis=1)
+    corrected = np.empty_like(p_values)
+    np.put_along_axis(corrected, order, raised, 1)
+    return corrected
+
+
+def _p_values_of_worse(redraws: Redraws, best: int, other: int, draws: Places, test: Test) -> Floats:
+    """P-values that another candidate predicts worse than the best; 1 where it does not."""
+    first, second = redraws.points.points[best], redraws.points.points[other]
+    if test == "mcnemar":
+        return _mcnemar(redraws, first.candidate, second.candidate, draws)
+    difference = (first.scores - second.scores).dropna()
+    if difference.size < 2:
+        return np.ones(draws.size)
+    values = np.asarray(difference, dtype=np.float64)
+    weights = redraws.weights(difference.index, draws)
+    ratio = (first.splits.loc[difference.index, "n_test"] / first.splits.loc[difference.index, "n_rows"]).mean()
+    error = np.sqrt((1 / values.size + ratio) * weighted_variance(values, weights))
+    mean = weights @ values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * stdtr(values.size - 1, -np.abs(mean / error))
+    p_values = np.where(error > 1e-15, p_values, np.where(mean > 0, 0.0, 1.0))
+    return np.where(mean > 0, p_values, 1.0)
+
+
+def _mcnemar(redraws: Redraws, best: str, other: str, draws: Places) -> Floats:
+    """McNemar's test on the rows of the folds drawn, for counts that need not be whole."""
+    right = _right_by_row(redraws, other)["right"].rename("other")
+    both = _right_by_row(redraws, best).join(right, how="inner")
+    first, second = both["right"].astype(bool), both["other"].astype(bool)
+    counts = pd.DataFrame({"gained": first & ~second, "lost": second & ~first}).groupby(both["split"]).sum()
+    chosen = redraws.weights(counts.index, draws) * len(counts)
+    gained, lost = (chosen @ counts[column].to_numpy(dtype=np.float64) for column in ("gained", "lost"))
+    fewer = np.minimum(gained, lost)
+    p_values = np.minimum(1.0, 2 * betainc(np.maximum(gained + lost - fewer, 1e-12), fewer + 1, 0.5))
+    return np.where(gained > lost, p_values, 1.0)
+
+
+def _right_by_row(redraws: Redraws, candidate: str) -> pd.DataFrame:
+    """Whether the one prediction of each row was right, and in which split it was made."""
+    table = redraws.points.result.predictions(candidate)
+    right = (table["truth"] == table["predicted"]).to_numpy()
+    splits = redraws.points.result.split_table
+    by_label = pd.Series(splits.index, index=splits["label"])
+    return pd.DataFrame({"right": right, "split": by_label.loc[table["run"]].to_numpy()}, index=table["row"])
+
+
 def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
     """Why not those that predict well enough: another one is at least as stable."""
     most = _number(kept["stability"][chosen])
@@ -375,9 +499,11 @@ def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
     }
 
 
-def _off_front(frame: pd.DataFrame, front: pd.DataFrame, on_front: str) -> dict[str, str]:
+def _off_front(points: Points, on_front: Mask, why_not: str) -> dict[str, str]:
+    """Why not each candidate with a score and a stability: those on the front, and the others."""
     better = "another candidate is at least as accurate and as stable, and better in one of the two"
-    return {name: on_front if name in front.index else better for name in frame.index}
+    places = np.flatnonzero(points.once.known[0])
+    return {points.names[place]: why_not if on_front[place] else better for place in places}
 
 
 def _at_an_end(points: Points, chosen: str, n: int) -> str:

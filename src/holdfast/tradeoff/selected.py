@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -73,14 +73,10 @@ class Frequencies:
 def count_frequencies(result: StudyTables, candidate: str, top: int | None, X: Any) -> Frequencies:
     """Read how often a candidate selected each feature, and which features take turns."""
     if X is not None:
-        return _count_frequencies(result, candidate, top, X)
+        return find_frequencies(read_subsets(result, candidate, top), X)
     return result.memory.recall(
-        ("frequencies", candidate, top), lambda: _count_frequencies(result, candidate, top, None)
+        ("frequencies", candidate, top), lambda: find_frequencies(read_subsets(result, candidate, top))
     )
-
-
-def _count_frequencies(result: StudyTables, candidate: str, top: int | None, X: Any) -> Frequencies:
-    return find_frequencies(read_subsets(result, candidate, top), X)
 
 
 def read_subsets(result: StudyTables, candidate: str, top: int | None) -> Preferences:
@@ -108,7 +104,8 @@ def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     if swaps.empty:
         return {}
     pairs = swaps[["first", "second"]].to_numpy()
-    p_values, tests = swaps["p_value"].to_numpy(), _count_pairs(runs)
+    varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
+    p_values, tests = swaps["p_value"].to_numpy(), varying * (varying - 1) // 2  # of all pairs that were looked at
     if X is not None:
         alike, tests = _find_correlated(match_columns(X, runs.features), pairs)
         pairs, p_values = pairs[alike], p_values[alike]
@@ -119,12 +116,6 @@ def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
         stand_ins.setdefault(first, []).append(second)
         stand_ins.setdefault(second, []).append(first)
     return stand_ins
-
-
-def _count_pairs(runs: Preferences) -> int:
-    """How many pairs of features were looked at."""
-    varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
-    return varying * (varying - 1) // 2
 
 
 def match_columns(X: Any, features: Sequence[Any]) -> Any:
@@ -803,6 +794,8 @@ class SelectedFeatures(ResultMixin):
     1  worst concave points     28  higher in class 0    0.04
     """
 
+    _table_field: ClassVar[str] = "frame"
+
     candidate: str
     frame: pd.DataFrame
     effect: str | None
@@ -820,16 +813,6 @@ class SelectedFeatures(ResultMixin):
     def has_model_use(self) -> bool:
         """Whether it is said what models do with a feature."""
         return bool(self.frame["model_use"].notna().any())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per feature (see :attr:`frame`).
-
-        Returns
-        -------
-        DataFrame
-            The most frequent feature first.
-        """
-        return self.frame
 
     def plot(self, *, most: int = 30) -> "AnyChart":
         """Draw the effects of the most frequent features, with their intervals.

@@ -17,8 +17,7 @@ from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
-from holdfast.tradeoff.knots import cut_to_sizes, find_sizes, gives_orders
-from holdfast.tradeoff.profiles import SizeProfile
+from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
 from holdfast.web.findings.candidates import (
     CommonOptions,
     CommonQuery,
