@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from benchmarks import inputs, peers
 from benchmarks.timing import Row, agreed, best_time
-from holdfast.kernels.information import Paths, equal_width_codes, selection_paths
-from holdfast.kernels.neighbors import relief_weights, shared_ranges, weigh_features
+from holdfast.kernels.information import Paths, equal_width_codes, make_sample, selection_path
+from holdfast.kernels.neighbors import shared_ranges, split_ranges, weigh_features
 
 Floats = NDArray[np.float64]
 
@@ -21,10 +21,10 @@ Floats = NDArray[np.float64]
 def mrmr() -> Iterator[Row]:
     n, d, n_chosen, steps = 1_000, 500, 50, 2
     X, y = inputs.classes(n, d)
-    codes, everything = equal_width_codes(X, 10), np.ones(n)
+    codes = equal_width_codes(X, 10)
 
     def ours(scheme: str = "mid", alphas: tuple[float, ...] = (0.5,)) -> Paths:
-        return selection_paths(codes.T, y, everything, n_chosen, scheme=scheme, alphas=alphas, n_bins=None)
+        return selection_path(make_sample(codes, np.ones(n)), y, n_chosen, scheme=scheme, alphas=alphas)
 
     our_time = best_time(ours)
     part = best_time(partial(peers.mrmr_mid, codes, y, steps), at_least=2)
@@ -38,13 +38,13 @@ def mrmr() -> Iterator[Row]:
     )
     alphas = tuple(np.linspace(0, 1, 10))
     every = ours("mid_alpha", alphas)
-    alone = np.stack([ours("mid_alpha", (alpha,)).order[0, 0] for alpha in alphas])
+    alone = np.stack([ours("mid_alpha", (alpha,)).order[0] for alpha in alphas])
     yield Row(
         what=f"mRMR-MID_alpha, ten alphas, {n:,} × {d:,}, {n_chosen} features",
         ours=best_time(partial(ours, "mid_alpha", alphas)),
         peer=our_time,
         peer_name="one alpha",
-        equal=agreed(every.order[0] + 1, alone + 1),
+        equal=agreed(every.order + 1, alone + 1),
         ratio_to_reach=1 / 3.5,
     )
 
@@ -55,12 +55,16 @@ def relief() -> Iterator[Row]:
     everything = np.ones(n)
     first_columns = np.ascontiguousarray(X[:, :part])
     peer_name = f"skrebate ({part} features, scaled)"
+
+    def first_fit(X: Floats) -> Floats:
+        return weigh_features(split_ranges(X, everything), y, everything)
+
     yield Row(
         what=f"ReliefF, first fit, {n:,} × {d:,}",
-        ours=best_time(partial(relief_weights, X, y, everything)),
+        ours=best_time(partial(first_fit, X)),
         peer=best_time(partial(peers.skrebate_weights, first_columns, y), at_least=2) * d / part,
         peer_name=peer_name,
-        equal=_same_weights(relief_weights(first_columns, y, everything)[0], peers.skrebate_weights(first_columns, y)),
+        equal=_same_weights(first_fit(first_columns), peers.skrebate_weights(first_columns, y)),
         ratio_to_reach=100,
     )
     shared = shared_ranges(X)
@@ -78,10 +82,10 @@ def relief() -> Iterator[Row]:
 
 def _same_path(ours: Paths, codes: NDArray[np.uint8], y: NDArray[np.int64], steps: int) -> str:
     """Compare the first choices with the peer's, and relevance and redundancy of all choices with its information."""
-    order = ours.order[0, 0]
+    order = ours.order[0]
     agreed(order[:steps] + 1, np.array(peers.mrmr_mid(codes, y, steps)) + 1)
     V, W = peers.relevance_and_redundancy(codes, y, order.tolist())
-    return agreed(np.append(ours.relevance[0, 0], ours.redundancy[0, 0, 1:]), np.append(V, W[1:]))
+    return agreed(np.append(ours.relevance[0], ours.redundancy[0, 1:]), np.append(V, W[1:]))
 
 
 def _same_weights(ours: Floats, peer: Floats) -> str:

@@ -10,16 +10,29 @@ import holdfast as hf
 from holdfast.kernels.information import (
     FEW_ROWS,
     WIDTH,
+    Paths,
     _first_best,
     equal_width_codes,
+    given_codes,
     information,
     joint,
     make_sample,
     score_path,
     selection_path,
-    selection_paths,
     uncertainty,
 )
+
+
+def selection_paths(X, y, counts, n_features, *, bins="split", n_bins=10, **options):
+    """Choose features on each of many resamples, with bins of the resample's rows or of all rows."""
+    codes = given_codes(X) if n_bins is None else equal_width_codes(np.ascontiguousarray(X, dtype=np.float64), n_bins)
+    paths = []
+    for own in np.atleast_2d(counts):
+        rows = np.flatnonzero(own)
+        split = n_bins is not None and bins == "split"
+        of_rows = equal_width_codes(np.ascontiguousarray(X), n_bins, rows) if split else np.take(codes, rows, axis=1)
+        paths.append(selection_path(make_sample(of_rows, own[rows]), np.asarray(y)[rows], n_features, **options))
+    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
 
 
 def slow_information(x, y):
@@ -256,8 +269,8 @@ def test_as_many_bins_as_there_can_be_are_the_slow_definition():
 def test_unknown_words():
     with pytest.raises(ValueError, match="Expected a scheme out of mid, miq, mid_alpha, got 'mad'"):
         selection_paths(X, Y, COUNTS, 3, scheme="mad")
-    with pytest.raises(ValueError, match="Expected bins 'split' or 'full', got 'some'"):
-        selection_paths(X, Y, COUNTS, 3, bins="some")
+    with pytest.raises(ValueError, match="Expected bins='split' or 'full', got 'some'"):
+        hf.selectors.MRMR(3, bins="some").fit(X, Y)
 
 
 # Information

@@ -3,8 +3,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import holdfast as hf
 from holdfast.kernels import neighbors
-from holdfast.kernels.neighbors import relief_weights, shared_ranges, weigh_features
+from holdfast.kernels.neighbors import shared_ranges, split_ranges, weigh_features
+
+
+def relief_weights(X, y, counts, n_neighbors=10, *, ranges="split"):
+    """Weigh all features on each of many resamples, scaled by their range over the resample's rows or over all."""
+    shared = shared_ranges(X) if ranges == "full" else None
+    resamples = np.atleast_2d(counts)
+    return np.stack([weigh_features(shared or split_ranges(X, own), y, own, n_neighbors) for own in resamples])
 
 
 def slow_relief(X, y, k, low_high=None):
@@ -152,5 +160,5 @@ def test_ranges_travel_between_processes():
 
 
 def test_unknown_ranges():
-    with pytest.raises(ValueError, match="Expected ranges 'split' or 'full', got 'some'"):
-        relief_weights(X, Y, COUNTS, ranges="some")
+    with pytest.raises(ValueError, match="Expected ranges='split' or 'full', got 'some'"):
+        hf.selectors.ReliefF(2, ranges="some").fit(X, Y)

@@ -28,10 +28,11 @@ def main() -> None:
 
 def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     counts, signs = np.ones((1, 4)), 2.0 * y - 1
-    information.selection_paths(X, y, counts, 2)
+    codes = information.equal_width_codes(X, 10, np.arange(4))
+    information.selection_path(information.make_sample(codes, counts[0]), y, 2)
     information.information(information.make_sample(information.mdl_codes(information.sort_columns(X), y)), y)
-    for ranges in ("split", "full"):
-        neighbors.relief_weights(X, y, counts, ranges=ranges)
+    for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
+        neighbors.weigh_features(ranges, y, counts[0])
     ridge.ridge_elimination(X, signs)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)

@@ -446,51 +446,6 @@ class Paths(NamedTuple):
     redundancy: Floats
 
 
-def selection_paths(
-    X: NDArray[np.generic],
-    y: ArrayLike,
-    counts: ArrayLike,
-    n_features: int,
-    *,
-    scheme: Scheme = "mid",
-    alphas: Sequence[float] = (0.5,),
-    bins: Literal["split", "full"] = "split",
-    n_bins: int | None = 10,
-) -> Paths:
-    """Choose features on each of many resamples.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Feature values; with ``n_bins=None`` codes 0 … 255, taken as they are.
-    y : array of int of shape (n,)
-        Classes, whole numbers from 0.
-    counts : array of int of shape (resamples, n)
-        How often each resample takes each row.
-    n_features : int
-        How many features to choose, at most d.
-    scheme, alphas
-        See :func:`selection_path`.
-    bins : "split" or "full"
-        Whether the equal-width bins lie between the minimum and maximum of the resample's rows, or of all rows.
-    n_bins : int or None
-        Number of bins.
-
-    Returns
-    -------
-    Paths
-        With the axes resamples × alphas × steps.
-    """
-    codes_of = _coder(X, bins, n_bins)
-    labels = np.asarray(y)
-    paths = []
-    for own in np.atleast_2d(counts):
-        rows = np.flatnonzero(own)
-        sample = make_sample(codes_of(rows), own[rows])
-        paths.append(selection_path(sample, labels[rows], n_features, scheme=scheme, alphas=alphas))
-    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
-
-
 def selection_path(
     sample: Sample,
     labels: ArrayLike,
@@ -531,17 +486,6 @@ def score_path(sample: Sample, labels: ArrayLike, order: Sequence[int]) -> tuple
         total += information(sample, sample.codes[feature])
         redundancy[step] = total[chosen[step]] / step
     return relevance, redundancy
-
-
-def _coder(X: NDArray[np.generic], bins: str, n_bins: int | None) -> Callable[[Ints], Codes]:
-    """How to get the codes of some rows."""
-    if bins not in ("split", "full"):
-        raise ValueError(f"Expected bins 'split' or 'full', got {bins!r}.")
-    if n_bins is not None and bins == "split":
-        values = np.ascontiguousarray(X, dtype=np.float64)
-        return lambda rows: equal_width_codes(values, n_bins, rows)
-    codes = given_codes(X) if n_bins is None else equal_width_codes(X.astype(np.float64), n_bins)
-    return lambda rows: np.take(codes, rows, axis=1)
 
 
 def _cached_rows(sample: Sample) -> Rows:

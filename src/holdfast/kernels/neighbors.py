@@ -13,7 +13,7 @@ other classes than from those of their own; distances are sums of |difference| /
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -297,42 +297,6 @@ class Ranges(NamedTuple):
     low: Floats
     width: Floats
     keys: Keys | None
-
-
-def relief_weights(
-    X: Floats,
-    y: ArrayLike,
-    counts: ArrayLike,
-    n_neighbors: int = 10,
-    *,
-    ranges: Literal["split", "full"] = "split",
-) -> Floats:
-    """Weigh all features on each of many resamples.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Feature values.
-    y : array of int of shape (n,)
-        Classes, whole numbers from 0.
-    counts : array of int of shape (resamples, n)
-        How often each resample takes each row.
-    n_neighbors : int
-        How many nearest rows of each class a row is compared with.
-    ranges : "split" or "full"
-        Whether a feature is scaled by its range over the resample's rows, or over all rows.
-
-    Returns
-    -------
-    array of shape (resamples, d)
-        See :func:`weigh_features`.
-    """
-    if ranges not in ("split", "full"):
-        raise ValueError(f"Expected ranges 'split' or 'full', got {ranges!r}.")
-    values = frozen(X, np.float64)
-    shared = shared_ranges(values) if ranges == "full" else None
-    resamples = np.atleast_2d(counts)
-    return np.stack([weigh_features(shared or split_ranges(values, own), y, own, n_neighbors) for own in resamples])
 
 
 def split_ranges(X: Floats, counts: ArrayLike) -> Ranges:

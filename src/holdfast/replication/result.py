@@ -1,10 +1,10 @@
 """Whether a new study would select the same features: expected agreement, interval over data sets, probabilities."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,9 @@ from scipy.optimize import brentq
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
-from holdfast.replication.agreements import ERROR_AT_FULL_SIZE, MOST, NO_AGREEMENT, FrequencyProfile, score_interval
+from holdfast.preferences import Preferences
+from holdfast.replication import agreements
+from holdfast.replication.agreements import FEWEST_PAIRS, MOST, NO_AGREEMENT, FrequencyProfile, HalvingAgreements
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 from holdfast.text import format_number, format_percent
@@ -52,9 +54,9 @@ class Variation:
         The first reaches from where agreement does not grow with the rows to where it grows fast, and to chance where
         halves do not rule it out.
         """
-        half = score_interval(half_agreement, self.half_rate, level)
-        middle = score_interval(agreement, self.rate + ERROR_AT_FULL_SIZE, level)
-        slow, fast = (score_interval(bound, self.rate, level) for bound in (self.slow, self.fast))
+        half = agreements.score_interval(half_agreement, self.half_rate, level)
+        middle = agreements.score_interval(agreement, self.rate + agreements.ERROR_AT_FULL_SIZE, level)
+        slow, fast = (agreements.score_interval(bound, self.rate, level) for bound in (self.slow, self.fast))
         low = min(middle.low, slow.low) if half.low > 0 else min(middle.low, slow.low, half.low)
         return Interval(low, max(middle.high, fast.high)), half
 
@@ -118,6 +120,8 @@ class Replicability(ResultMixin):
     holdfast.replicability : Makes one.
     holdfast.stability : How a selection varies when this data set is resampled, which is another question.
     """
+
+    _table_field: ClassVar[str] = "frame"
 
     agreement: float
     interval: Interval
@@ -267,16 +271,6 @@ class Replicability(ResultMixin):
         already = f"{least:,} rows already" if self.rows_for_half <= least else f"about {self.rows_for_half:,} rows"
         return f"Half of them would be expected again with {already}."
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per selected feature (see :attr:`frame`).
-
-        Returns
-        -------
-        DataFrame
-            The likeliest to come back first.
-        """
-        return self.frame
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON: undefined numbers are None.
 
@@ -391,3 +385,116 @@ class Replicability(ResultMixin):
             *self.cautions,
         ]
         return "\n".join(lines)
+
+
+# From what halves of one data set selected to what a new study would
+
+
+def estimate_replicability(
+    halves: Preferences,
+    selected: Sequence[int] | NDArray[Any],
+    n_rows: int,
+    *,
+    level: float = 0.95,
+    cautions: Sequence[str] = (),
+    jackknife: float = 0.0,
+) -> Replicability:
+    """Estimate how far a new study would select the same features, from halves of one data set.
+
+    Parameters
+    ----------
+    halves : Preferences of subsets
+        What was selected on halves 1a, 1b, 2a, 2b, …: the two of a halving share no row.
+    selected : sequence of int
+        Columns of the features that were selected on all rows.
+    n_rows : int
+        Number of all rows.
+    level : float
+        Level of the intervals.
+    cautions : sequence of str
+        What else is known to speak against the numbers.
+    jackknife : float
+        Variance over data sets by groups of rows left out in turn, which widens the interval at half the size where it
+        is larger.
+
+    Returns
+    -------
+    Replicability
+        Undefined with a reason, if in most halvings a half selected nothing or everything, or the fit to all rows did.
+
+    Raises
+    ------
+    ValueError
+        If the number of halves is odd, or they are not subsets.
+
+    See Also
+    --------
+    Replicability : What it holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast import Preferences
+    >>> from holdfast.replication import estimate_replicability
+    >>> runs = np.zeros((40, 50), dtype=int)
+    >>> runs[:, :5] = 1
+    >>> print(estimate_replicability(Preferences.from_matrix(runs), range(5), 100).sentence)
+    A new study of this size would be expected to select 5 of your 5 features (4 to 5).
+    """
+    check_level(level)
+    if halves.kind != "subset" or halves.n_runs % 2:
+        raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
+    mine, some = np.sort(np.asarray(selected, dtype=np.int64)), (halves.sizes > 0) & (halves.sizes < halves.n_features)
+    usable = some[::2] & some[1::2]  # halvings with an agreement
+    n_pairs, n_empty = usable.size, int((~usable).sum())
+    reason = _why_undefined(n_pairs, n_empty, mine.size, halves)
+    about: dict[str, Any] = {
+        "n_rows": n_rows, "n_features": halves.n_features, "n_pairs": n_pairs, "n_empty": n_empty, "reason": reason,
+        "cautions": tuple(cautions), "level": level,
+    }  # fmt: skip
+    if reason:
+        nothing = Interval(math.nan, math.nan)
+        unknown = np.full(halves.n_features, math.nan)
+        return Replicability(agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
+                             frame=_frame(halves, mine, unknown), **about)  # fmt: skip
+    runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
+    found, profile = HalvingAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
+    size, share = float(runs.sizes.mean()), mine.size / runs.n_features
+    slow, usual, fast = (
+        profile.extrapolate(found.half, size, 2, mine.size, growth)
+        for growth in (agreements.SLOWEST, agreements.GROWTH, agreements.FASTEST)
+    )
+    agreement = (found.overlapping + usual) / 2
+    half_rate, rate = found.half_rate(size, runs.n_features, jackknife), found.full_rate()
+    variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
+    interval, half_interval = variation.intervals(agreement, found.half, level)
+    probability = profile.shrink(mine, agreement * (1 - share) + share, mine.size)
+    return Replicability(
+        agreement=agreement, interval=interval, half_agreement=found.half, half_interval=half_interval,
+        frame=_frame(halves, mine, probability), variation=variation, profile=profile, **about,
+    )  # fmt: skip
+
+
+def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, halves: Preferences) -> str | None:
+    if n_pairs < FEWEST_PAIRS:
+        pairs = "1 halving is" if n_pairs == 1 else f"{n_pairs} halvings are"
+        return f"{pairs} too few, {FEWEST_PAIRS} are needed"
+    if not n_selected:
+        return "nothing was selected on all rows"
+    if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
+        sizes = {"nothing": (halves.sizes == 0).any(), "everything": (halves.sizes == halves.n_features).any()}
+        what = ", or ".join(name for name, found in sizes.items() if found)
+        return f"in {n_empty} of {n_pairs} halvings a half selected {what}"
+    return "every feature was selected on all rows" if n_selected == halves.n_features else None
+
+
+def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "feature": [halves.features[column] for column in mine.tolist()],
+            "column": mine,
+            "probability": probability[mine],
+            "frequency": halves.frequency[mine],
+        }
+    )
+    return frame.sort_values(["probability", "frequency"], ascending=False, kind="stable", ignore_index=True)

@@ -16,9 +16,8 @@ from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FEWEST_PAIRS, Floats, HalvingAgreements, pearson
-from holdfast.replication.estimating import estimate_replicability
-from holdfast.replication.result import UNKNOWN, Replicability
-from holdfast.resampling import Halvings, Samples, Split
+from holdfast.replication.result import UNKNOWN, Replicability, estimate_replicability
+from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.perturbation import check_count, deal_into_folds
 from holdfast.resampling.split import ROWS, rng_of
@@ -122,20 +121,6 @@ def warn_of_groups(result: StudyTables) -> list[str]:
     return [f"A half has the rows of only {count} groups: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
-def warn_of_size(n_selected: int, n_features: int) -> list[str]:
-    """Say that the list is more than half of all features."""
-    if 2 * n_selected <= n_features or n_selected == n_features:
-        return []
-    return ["More than half of all features are selected: the interval may be too narrow."]
-
-
-def warn_of_jackknife(jackknife: float) -> list[str]:
-    """Say that the thorough look gave nothing, as too many of its fits failed."""
-    if jackknife == jackknife:
-        return []
-    return ["Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."]
-
-
 def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     """Whether the list swaps blocks of near-copies about as large as itself."""
     if X is None or selected.size < 2 or sp.issparse(X):
@@ -146,7 +131,9 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
         return []
     everything = np.arange(similarity.n_features)
     parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
-    alike = _least_correlation(len(X), everything.size)
+    # with few rows, more than chance gives among so many
+    by_chance = math.tanh(float(ndtri(1 - 0.025 / everything.size)) / math.sqrt(max(len(X) - 3, 1)))
+    alike = max(ALIKE, by_chance)
     largest = max(int((similarity.block(part, everything) >= alike).sum(axis=1).max()) for part in parts if part.size)
     if 2 * largest < selected.size or largest < 3:
         return []
@@ -155,12 +142,6 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
         f"{selected.size} features: studies may swap copies, and the intervals may be too narrow; yu is a measure that "
         "counts copies as the same."
     ]
-
-
-def _least_correlation(n_rows: int, n_features: int) -> float:
-    """Correlation from which features count as near-copies: with few rows, more than chance gives among so many."""
-    by_chance = math.tanh(float(ndtri(1 - 0.025 / n_features)) / math.sqrt(max(n_rows - 3, 1)))
-    return max(ALIKE, by_chance)
 
 
 N_ORDERS, N_HALVINGS = 5, 4
@@ -214,11 +195,7 @@ def splits_without_groups(halvings: Halvings, samples: Samples, seed: int) -> li
     """Halves of the first halvings without each group of rows: those of one group together, halves in pairs."""
     dealt = deal_into_folds(halvings.units(samples), GROUPS, halvings.stratify, rng_of(seed, GROUPS, ROWS))
     halves = [halvings.make_split(1 + place, samples, seed) for place in range(2 * min(PAIRS, halvings.n_halvings))]
-    return [(_without(half, dealt == group), half.rows[:0]) for group in range(GROUPS) for half in halves]
-
-
-def _without(half: Split, left_out: NDArray[np.bool_]) -> Rows:
-    return half.rows[~left_out[half.rows]]
+    return [(half.rows[dealt[half.rows] != group], half.rows[:0]) for group in range(GROUPS) for half in halves]
 
 
 def jackknife_halves(halves: Preferences, splits: Rows, n_splits: int) -> float:
@@ -558,13 +535,15 @@ def _ask_halvings(
     selected, pairs = whole.lists()[0], complete_pairs(result, halves)
     n_rows = int(result.split_table["n_rows"].max())
     cautions = [
-        *warn_of_failures(result, candidate, pairs.n_runs // 2),
-        *warn_of_classes(result),
-        *warn_of_groups(result),
-        *warn_of_size(selected.size, whole.n_features),
-        *warn_of_copies(X, selected),
-        *warn_of_jackknife(jackknife),
-    ]
+        *warn_of_failures(result, candidate, pairs.n_runs // 2), *warn_of_classes(result), *warn_of_groups(result),
+    ]  # fmt: skip
+    if whole.n_features / 2 < selected.size < whole.n_features:
+        cautions.append("More than half of all features are selected: the interval may be too narrow.")
+    cautions += warn_of_copies(X, selected)
+    if math.isnan(jackknife):  # too many fits of the thorough look failed
+        cautions.append(
+            "Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."
+        )
     others, unanswered = _measure_halves(result, candidate, measures, top, X)
     cautions += unanswered
     jackknife = float(np.nan_to_num(jackknife))
