@@ -28,7 +28,8 @@ from holdfast.plots.distributions import draw_spread
 from holdfast.plots.features import MOST_RECOVERED, draw_recovery
 from holdfast.plots.pareto import area_steps, draw_pareto
 from holdfast.plots.selection_map import draw_selection_map
-from holdfast.plots.text import clean_text, display_names, drawable_spec, format_estimate, format_number, join_names
+from holdfast.plots.text import drawable_spec
+from holdfast.text import clean_text, display_names, format_estimate, format_number, join_names
 from results import made, noisy, subsets
 
 HOSTILE = [

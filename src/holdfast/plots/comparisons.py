@@ -6,8 +6,8 @@ import pandas as pd
 
 from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
-from holdfast.plots.text import display_names, format_count, format_number, format_percent, join_names, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data
+from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
 MOST_TEXTS = 14
 

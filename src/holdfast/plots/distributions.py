@@ -9,8 +9,8 @@ from scipy.special import betaincinv, ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.plots.sources import finite_values
-from holdfast.plots.text import clean_text, display_names, format_count, format_number, format_percent, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.text import clean_text, display_names, format_count, format_number, format_percent, shorten
 
 WIDTH = 420
 COUNTS = {
@@ -303,9 +303,9 @@ def _qq_finding(data: pd.DataFrame, reference: Reference) -> str:
     parts = []
     for name, part in data.groupby("name", sort=False):
         inside = int(part["value"].between(part["low"], part["high"]).sum())
-        spread = f", standard deviation {part['value'].std():.2f}" if len(part) > 1 else ""
+        spread = f", standard deviation {format_number(part['value'].std())}" if len(part) > 1 else ""
         found = f"{inside:,} of {format_count(len(part), 'quantile')}"
-        parts.append((shorten(name), found, f"(mean {part['value'].mean():.2f}{spread})"))
+        parts.append((shorten(name), found, f"(mean {format_number(part['value'].mean())}{spread})"))
     if len(parts) == 1:
         _, found, moments = parts[0]
         return f"{found} are within the band of {NAMES[reference]} {moments}"

@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.io.files import as_path
-from holdfast.plots.text import clean_text, drawable_spec
+from holdfast.plots.text import drawable_spec
 from holdfast.plots.theme import FONT, THEMES, alt, import_optional, themed
+from holdfast.text import clean_text
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

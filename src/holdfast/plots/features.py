@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import feature_table
 from holdfast.plots.sources import Source, designed_subsets
-from holdfast.plots.text import display_names, format_count, format_percent, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.text import display_names, format_count, format_percent, shorten
 
 if TYPE_CHECKING:
     from holdfast.replication import Replicability
@@ -401,17 +401,13 @@ def _recovery_finding(data: pd.DataFrame) -> str:
     panels = data["panel"].unique()
     if len(panels) == 1 or OTHER not in counts:
         parts = [
-            f"of the {counts[kind]:,} {word} {_percent(means[panels[0], kind])}"
+            f"of the {counts[kind]:,} {word} {format_percent(means[panels[0], kind], 1)}"
             for kind, word in ((RELEVANT, "relevant features"), (OTHER, "others"))
             if kind in counts
         ]
         return f"Mean selection frequency {', '.join(parts)}"
-    parts = [f"{_percent(means[panel, OTHER])} ({shorten(panel)})" for panel in panels]
+    parts = [f"{format_percent(means[panel, OTHER], 1)} ({shorten(panel)})" for panel in panels]
     return f"Mean selection frequency of the {counts[OTHER]:,} features that are not relevant: {', '.join(parts)}"
-
-
-def _percent(share: float) -> str:
-    return format_percent(round(share, 3))
 
 
 WIDTH = 420

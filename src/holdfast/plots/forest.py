@@ -12,18 +12,10 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import finite_values, higher_is_better
-from holdfast.plots.text import (
-    display_names,
-    format_count,
-    format_estimate,
-    format_number,
-    format_percent,
-    join_names,
-    shorten,
-)
 from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, text_chart
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
+from holdfast.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
 
 Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Comparisons | StudyTables
 
@@ -195,7 +187,7 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
         for value, low, high in zip(data["stability"], data["low"], data["high"], strict=True)
     ]
     letters = [f"  {letters}" if letters else "" for letters in data["letters"]]
-    short = [format_number(value) if value == value else "undefined" for value in data["stability"]]
+    short = [format_estimate(value, math.nan, math.nan) for value in data["stability"]]
     return data.assign(
         name=display_names(data["name"]),
         text=[a + b for a, b in zip(texts, letters, strict=True)],

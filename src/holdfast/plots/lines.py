@@ -15,18 +15,11 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, typed_table
-from holdfast.plots.text import (
-    display_names,
-    format_count,
-    format_estimate,
-    format_number,
-    format_percent,
-    plain_cell,
-    shorten,
-)
+from holdfast.plots.text import plain_cell
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
 from holdfast.study.stabilities import USUAL
 from holdfast.study.tables import StudyTables
+from holdfast.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
 
 WIDTH, HEIGHT, PANEL_HEIGHT = 460, 260, 150
 NARROW = 268
@@ -240,7 +233,7 @@ def _profile_finding(data: pd.DataFrame) -> str:
     best = largest_row(compared, "above" if by_chance else "stability")
     stability = format_estimate(best["stability"], best["low"], best["high"])
     size = format_count(best["size"], "feature")
-    chance = f", {best['baseline']:.2f} by chance" if by_chance else ""
+    chance = f", {format_number(best['baseline'])} by chance" if by_chance else ""
     if single:
         return f"Stability is highest{' above chance' if by_chance else ''} with {size}: {stability}{chance}"
     most = "farthest above chance" if by_chance else "the most stable"

@@ -17,8 +17,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.plots.embed import CANVAS_FROM, FOLDER, bundle, has_own_theme, json_block, make_images
-from holdfast.plots.text import clean_text, drawable_spec
+from holdfast.plots.text import drawable_spec
 from holdfast.plots.theme import THEMES, alt
+from holdfast.text import clean_text
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart

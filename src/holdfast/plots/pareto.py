@@ -12,8 +12,16 @@ from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
-from holdfast.plots.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.text import (
+    display_names,
+    format_count,
+    format_estimate,
+    format_number,
+    format_percent,
+    format_score,
+    shorten,
+)
 from holdfast.tradeoff.fronts import hypervolume, lowest_point, pareto_front, round_axes
 
 Reference = tuple[float, float]
@@ -96,15 +104,16 @@ def areas_finding(data: pd.DataFrame) -> str:
     areas = family_areas(data)
     (best, area), *others = sorted(areas.items(), key=lambda item: -item[1])
     if not others:
-        return f"{shorten(best)} dominates an area of {area:.3f}"
+        return f"{shorten(best)} dominates an area of {format_number(area, 3)}"
     second, next_area = others[0]
-    return f"{shorten(best)} dominates the largest area, {area:.3f}; next is {shorten(second)}, {next_area:.3f}"
+    after = f"next is {shorten(second)}, {format_number(next_area, 3)}"
+    return f"{shorten(best)} dominates the largest area, {format_number(area, 3)}; {after}"
 
 
 def areas_note(data: pd.DataFrame, reference: Reference, score: str) -> str:
     """Return the dominated areas of all families, the largest first, in words."""
     areas = sorted(family_areas(data).items(), key=lambda item: -item[1])
-    listed = ", ".join(f"{shorten(family)} {area:.3f}" for family, area in areas)
+    listed = ", ".join(f"{shorten(family)} {format_number(area, 3)}" for family, area in areas)
     above = f"{score} {format_number(reference[0])} and stability {format_number(reference[1])}"
     return f"shaded: what each front dominates above {above} (area: {listed})"
 
@@ -324,8 +333,7 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
         family=data["family"].map(names),
         stability_text=[format_estimate(*interval) for interval in intervals],
         score_text=[
-            f"{value:.3f}" + ("" if math.isnan(error) else f" ± {error:.3f} (standard error)")
-            for value, error in scores
+            format_score(value, error) + ("" if math.isnan(error) else " (standard error)") for value, error in scores
         ],
         label=[shorten(name, 44) for name in data["candidate"]],
         vivid=np.where(_on_drawn_front(data) | data["chosen"] | (len(data) <= MANY), 1.0, 0.3),

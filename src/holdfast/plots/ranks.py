@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from holdfast.inference.ranks import POST_HOC_TESTS, RankComparisons
-from holdfast.plots.text import display_names, format_count, format_percent, join_names, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
 WIDTH = 300
 ROW = 19
@@ -196,7 +196,7 @@ def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt
     k = len(candidates)
     shown = display_names(shorten(name, LONGEST) for name in candidates["name"])
     rows = candidates.assign(
-        label=[f"{name}\u2002{rank:.2f}" if side == "left" else f"{rank:.2f}\u2002{name}" for name, rank, side in zip(
+        label=["\u2002".join([name, format_number(rank)][:: 1 if side == "left" else -1]) for name, rank, side in zip(
             shown, candidates["rank"], candidates["side"], strict=True)],
         y=top + ROW * candidates["row"] + ROW / 2,
         axis=0,
@@ -248,7 +248,7 @@ def _critical_difference(data: CriticalDifference, k: int, height: int) -> "list
 
 
 def _cd_text(data: CriticalDifference) -> str:
-    return f"critical difference {data.critical_difference:.2f}"
+    return f"critical difference {format_number(data.critical_difference)}"
 
 
 def _difference_finding(data: CriticalDifference, what: str) -> str:
@@ -262,8 +262,8 @@ def _difference_finding(data: CriticalDifference, what: str) -> str:
     was = "was" if others == 1 else "were"
     not_shown = f"; {others} of {k - 1} others {was} not shown to differ from it" if others else ""
     if len(tied) > 1:
-        return f"{join_names(tied, 3)} share the best mean rank in {what}: {best['rank']:.2f}"
-    return f"{shorten(best['name'])} has the best mean rank in {what}: {best['rank']:.2f}{not_shown}"
+        return f"{join_names(tied, 3)} share the best mean rank in {what}: {format_number(best['rank'])}"
+    return f"{shorten(best['name'])} has the best mean rank in {what}: {format_number(best['rank'])}{not_shown}"
 
 
 def _difference_notes(data: CriticalDifference) -> list[str]:

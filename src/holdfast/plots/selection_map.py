@@ -12,11 +12,11 @@ from holdfast.cards import Card, draw_barcode
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.plots.sources import BLOCKS, Source, designed_subsets
-from holdfast.plots.text import display_names, format_count
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, to_records
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.similarity import Correlation, aligned
+from holdfast.text import display_names, format_count
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -448,9 +448,9 @@ def _finding(data: SelectionMap) -> str:
         return f"All {n} resamples selected the same {format_count(always, 'feature').removeprefix('1 ')} and no other"
     if not always:
         return f"No feature was selected in all of {n} resamples; {sometimes:,} came and went"
-    others = "1 other" if sometimes == 1 else f"{sometimes:,} others"
-    were = "feature was" if always == 1 else "features were"
-    return f"{always:,} {were} selected in all {n} resamples; {others} came and went"
+    were = "was" if always == 1 else "were"
+    found = f"{format_count(always, 'feature')} {were} selected in all {n} resamples"
+    return f"{found}; {format_count(sometimes, 'other')} came and went"
 
 
 def _note(data: SelectionMap) -> str:

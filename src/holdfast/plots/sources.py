@@ -11,6 +11,7 @@ from holdfast.inference.designs import DesignedRuns
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 from holdfast.study.tables import StudyTables
+from holdfast.text import join_first
 
 Source: TypeAlias = Preferences | Matrix | StudyTables
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
@@ -42,7 +43,7 @@ def only_candidate(result: StudyTables, candidate: str | None) -> str:
     if candidate is not None:
         return candidate
     if len(result.candidates) != 1:
-        known = ", ".join(result.candidates[:5]) + (", …" if len(result.candidates) > 5 else "")
+        known = join_first(result.candidates)
         raise ValueError(f"Expected candidate= to say which of {len(result.candidates)} to draw: {known}.")
     return result.candidates[0]
 

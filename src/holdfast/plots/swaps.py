@@ -10,10 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
 from holdfast.plots.sources import Source, designed_subsets, largest_row
-from holdfast.plots.text import display_names, format_count, shorten
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
+from holdfast.text import display_names, format_count, shorten
 
 COLUMNS = ["first", "second", "group", "one_of_them", "both", "neither", "turns", "p_value", "clear", "correlation"]
 
