@@ -9,11 +9,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
-from holdfast.web import create_app
+from holdfast.serialization import to_plain
+from holdfast.web import create_app, routing
 from holdfast.web.folder import PRIVATE, read_record
 from holdfast.web.launcher import _born
 
@@ -27,6 +31,44 @@ def open_client(folder, **options):
     headers = {"authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url="http://127.0.0.1:8730", headers=headers, raise_server_exceptions=False) as client:
         yield client
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page as it was answered, and the record that its template shows."""
+
+    answer: Any
+    record: Any
+
+    @property
+    def status_code(self):
+        return self.answer.status_code
+
+    @property
+    def text(self):
+        return self.answer.text
+
+    def json(self):
+        """The record as plain data, or why the page was refused."""
+        if self.status_code >= 400:
+            return {"error": self.record.sentence}
+        return to_plain(self.record)
+
+
+def show(client, path, params=None, **options):
+    """Ask for a page in this process: its HTML, and the record that it shows."""
+    seen = []
+
+    def render(template, page, *others, **more):
+        seen.append(page)
+        return routing.render_page.__wrapped__(template, page, *others, **more)
+
+    render.__wrapped__ = routing.render_page
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routing, "render_page", render)
+        answer = client.get(path, params=params, **options)
+    (record,) = seen
+    return Shown(answer, record)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The page's foundations: routes as pages, JSON and description; the queue of studies; results while a study runs."""
+"""The page's foundations: routes as pages and data; the queue of studies; results while a study runs."""
 
 import shutil
 
@@ -6,8 +6,10 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load
+from holdfast.report import summarize
 from holdfast.selectors import AnovaF
-from serving import open_client, upload, wait_for
+from holdfast.serialization import to_plain
+from serving import open_client, show, upload, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +42,14 @@ def test_studies_of_the_folder_are_listed_as_page_and_as_json(client):
 
 
 def test_a_study_is_a_page_and_the_summary_of_its_report(client):
-    answer = client.get("/api/v1/studies/cancer-study").json()
+    answer = show(client, "/studies/cancer-study").json()
     assert answer["results"]["summary"]["schema"] == "holdfast.summary/1"
     assert answer["results"]["summary"]["verdict"]["headline"] in client.get("/studies/cancer-study").text
 
 
 @pytest.mark.parametrize("study", ["missing", "..%2Fsecret", "%2Fetc%2Fpasswd", "cancer-study.db", "%00"])
 def test_a_study_that_is_not_in_the_folder_is_one_sentence(client, study):
-    answer = client.get(f"/api/v1/studies/{study}")
+    answer = show(client, f"/studies/{study}")
     assert answer.status_code == 404
     assert answer.json()["error"].endswith(".")
 
@@ -73,7 +75,13 @@ def test_a_study_runs_from_the_queue_in_its_own_process(client, folder):
     assert state["done"] == state["total"] == 10
 
 
-def test_the_description_names_every_route(client):
-    paths = client.get("/api/v1/openapi.json").json()["paths"]
-    assert {"/api/v1/studies/{study}", "/api/v1/uploads", "/api/v1/openapi.json"} <= set(paths)
-    assert set(paths["/api/v1/uploads"]) == {"get", "put"}
+@pytest.mark.parametrize("page", ["/", "/studies/cancer-study", "/studies/cancer-study/features", "/measure", "/new"])
+def test_pages_have_no_json_and_what_is_json_has_no_page(client, page):
+    assert client.get(page).headers["content-type"].startswith("text/html")
+    assert client.get(f"/api/v1{page}").status_code in (404, 405)
+    assert client.get("/studies/cancer-study/state").status_code == 404
+
+
+def test_a_program_saves_what_the_command_line_prints_as_json(client, folder):
+    summary = client.get("/studies/cancer-study/files/report.json").json()
+    assert summary == to_plain(summarize(hf.load_study(folder / "cancer-study.db")))

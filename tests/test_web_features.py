@@ -14,7 +14,7 @@ from holdfast.inference.features import selected_instead
 from holdfast.report import summarize
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.study import running
-from serving import open_client, open_page, start_server, wait_for
+from serving import open_client, open_page, show, start_server, wait_for
 
 HOSTILE = ["<script>alert(1)</script>", "../../etc/passwd", "=1+1", "a/b?c=d&e#f", "\u202egnp.exe", "x" * 300]
 NAMES = [*HOSTILE, *(f"gene {place}" for place in range(34))]
@@ -71,11 +71,9 @@ def client(stores):
 
 
 def ask(client, path, **query):
-    answer = client.get(f"/api/v1/studies/{path}", params=query)
+    answer = show(client, f"/studies/{path}", params=query)
     assert answer.status_code == 200, answer.text
-    page = client.get(f"/studies/{path}", params=query)
-    assert page.status_code == 200, page.text
-    return answer.json(), page.text
+    return answer.json(), answer.text
 
 
 # The table
@@ -138,14 +136,14 @@ def test_features_that_were_never_selected_are_found_by_their_name(client):
 )  # fmt: skip
 def test_what_cannot_be_asked_for_is_refused_in_a_sentence(client, query, status):
     for path in ("features", "features/1"):
-        answer = client.get(f"/api/v1/studies/scored-study/{path}?{query}")
+        answer = show(client, f"/studies/scored-study/{path}?{query}")
         assert answer.status_code == status
         assert answer.json()["error"]
 
 
 @pytest.mark.parametrize("place", ["-1", "40", "x", "1.0", "%3Cscript%3E", "²", "9" * 30, "gene%201"])
 def test_a_feature_is_asked_for_by_its_column_only(client, place):
-    answer = client.get(f"/api/v1/studies/scored-study/features/{place}")
+    answer = show(client, f"/studies/scored-study/features/{place}")
     assert answer.status_code == 404
     assert answer.json()["error"].startswith("Expected the column of a feature, from 0 to 39")
 
@@ -217,7 +215,7 @@ def test_every_kind_of_study_has_features(client, study, sentence):
 
 def test_a_study_without_results_says_so(client, stores):
     with open_client(stores) as fresh:
-        assert fresh.get("/api/v1/studies/none-study/features").status_code == 404
+        assert show(fresh, "/studies/none-study/features").status_code == 404
 
 
 def test_hostile_names_are_only_text(client):

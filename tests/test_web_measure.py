@@ -14,7 +14,7 @@ import holdfast as hf
 from holdfast.datasets import load_example, make_selections
 from holdfast.web.selections import layouts
 from holdfast.web.selections.layouts import UNNAMED
-from serving import drop, open_client, open_page, start_server, upload
+from serving import drop, open_client, open_page, show, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
 
@@ -38,13 +38,13 @@ def give(client, content, name="runs.csv"):
 
 
 def measure(client, key, **query):
-    answer = client.get(f"/api/v1/selections/{key}", params=query)
+    answer = show(client, f"/selections/{key}", params=query)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 def compare(client, *keys, **query):
-    answer = client.get("/api/v1/compare", params={"of": keys, **query})
+    answer = show(client, "/compare", params={"of": keys, **query})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -314,7 +314,7 @@ def test_a_measure_that_does_not_fit_is_one_sentence_and_a_way_back(client):
     "n_features=1e5", "who=me",
 ])  # fmt: skip
 def test_a_wrong_option_is_refused_in_one_sentence(client, example, query):
-    answer = client.get(f"/api/v1/selections/{example}?{query}")
+    answer = show(client, f"/selections/{example}?{query}")
     page = answer.json()
     sentence = page["error"] if answer.status_code == 400 else page["problem"]
     assert sentence.endswith((".", "?"))
@@ -416,7 +416,7 @@ def test_what_cannot_be_compared_is_one_sentence(client, example):
     one = give(client, "run,a,b\nx,1,0\n", "one.csv")
     assert compare(client, example, one)["problem"].endswith(".")
     assert compare(client)["comparison"] is None
-    assert client.get("/api/v1/compare", params={"of": "0" * 16}).status_code == 404
+    assert show(client, "/compare", params={"of": "0" * 16}).status_code == 404
 
 
 def test_a_parsed_file_is_kept_and_read_again(client, tmp_path):

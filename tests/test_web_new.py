@@ -11,7 +11,7 @@ import holdfast as hf
 from holdfast.declared import About
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
 from holdfast.web.planning import starting
-from serving import drop, open_client, open_page, start_server, upload, wait_for
+from serving import drop, open_client, open_page, show, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
 NAMES = ("expression.csv", "samples.csv")
@@ -54,7 +54,7 @@ def answer_all(client, key, answers, **said):
     """Answer the questions about a table as a person would; what was said at last, and what was asked."""
     asked = []
     while True:
-        page = client.get(f"/api/v1/data/{key}", params=said).json()
+        page = show(client, f"/data/{key}", params=said).json()
         assert client.get(f"/data/{key}", params=said).status_code == 200
         question = page["table"]["question"]
         if question is None:
@@ -66,7 +66,7 @@ def answer_all(client, key, answers, **said):
 
 def plan_body(client, page, resamples=6, **changes):
     """The plan that the page proposes, with fewer resamples."""
-    plan = client.get(f"/api/v1{page['plan']}").json()
+    plan = show(client, page["plan"]).json()
     usual = {kind: [o["name"] for o in offers if o["usual"]] for kind, offers in plan["offers"].items()}
     grows = {"n_splits": str(resamples)}
     proposed = {
@@ -120,7 +120,7 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert study == "Patienten (Größe)-study"
     state = finish(client, study)
     assert (state["state"], state["done"]) == ("finished", 3)
-    found = client.get(f"/api/v1/studies/{study}").json()["results"]["summary"]
+    found = show(client, f"/studies/{study}").json()["results"]["summary"]
     assert "Größe 0" in str(found)
 
 
@@ -143,7 +143,7 @@ def test_a_table_with_features_in_rows_and_its_target_in_a_second_file(client, g
 def test_a_column_that_looks_like_no_feature_can_be_kept(client, patients):
     key = upload(client, patients, "patients.csv")
     said = {"target": "Diagnose", "categorical": "drop", "encoding": "cp1252", "asked": "patient_id"}
-    record = client.get(f"/api/v1/data/{key}", params=said).json()["table"]["record"]
+    record = show(client, f"/data/{key}", params=said).json()["table"]["record"]
     assert record["features"] == 9
     assert any("patient_id" in note for note in record["notes"])
 
@@ -153,10 +153,10 @@ def test_rows_of_one_patient_are_kept_together(client):
     frame = pd.DataFrame(rng.normal(size=(60, 5)).round(3), columns=list("abcde"))
     frame["patient_id"], frame["ill"] = np.repeat(range(20), 3), np.repeat(["yes", "no"], 30)
     key = upload(client, frame.to_csv(index=False).encode(), "visits.csv")
-    page = client.get(f"/api/v1/data/{key}", params={"target": "ill"}).json()
+    page = show(client, f"/data/{key}", params={"target": "ill"}).json()
     assert page["table"]["question"]["option"] == "ignore"
     assert "patient_id names the groups" in client.get(f"/data/{key}", params={"target": "ill"}).text
-    page = client.get(f"/api/v1/data/{key}", params={"target": "ill", "groups": "patient_id"}).json()
+    page = show(client, f"/data/{key}", params={"target": "ill", "groups": "patient_id"}).json()
     assert page["table"]["record"]["n_groups"] == 20
     assert "--groups=patient_id" in client.post("/api/v1/cost", json=plan_body(client, page)).json()["command"]
 
@@ -185,19 +185,19 @@ def test_the_preview_of_a_wide_table_shows_what_is_to_be_predicted(client):
 def test_uploads_are_listed_and_removed_and_known_data_need_no_download(client, patients, monkeypatch, tmp_path):
     monkeypatch.setenv(DATA, str(tmp_path / "none"))
     key = upload(client, patients, "patients.csv")
-    page = client.get("/api/v1/new").json()
+    page = show(client, "/new").json()
     assert [(given["upload"], given["name"]) for given in page["uploads"]] == [(key, "patients.csv")]
     assert [data["name"] for data in page["known"]] == ["breast_cancer"]
     assert ".xlsx" in page["endings"]
     assert 'data-delete="/uploads/' in client.get("/new").text
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "sonar.parquet").touch()
-    assert [data["name"] for data in client.get("/api/v1/new").json()["known"]] == ["breast_cancer", "sonar"]
+    assert [data["name"] for data in show(client, "/new").json()["known"]] == ["breast_cancer", "sonar"]
 
 
 @pytest.mark.slow
 def test_a_known_data_set_is_studied(client):
-    page = client.get("/api/v1/data/known/breast_cancer").json()
+    page = show(client, "/data/known/breast_cancer").json()
     assert page["table"]["record"]["features"] == 30
     assert "569 samples of 30 features" in client.get("/data/known/breast_cancer").text
     assert client.get(page["plan"]).status_code == 200
@@ -239,7 +239,7 @@ def test_a_selector_of_a_plug_in_stands_on_the_page(client):
 
 def test_what_cannot_be_read_is_a_sentence_and_can_be_read_in_another_way(client):
     key = upload(client, b"\x00\x01\x02" * 50, "nothing.xlsx")
-    page = client.get(f"/api/v1/data/{key}").json()
+    page = show(client, f"/data/{key}").json()
     assert page["problem"].endswith(".")
     assert page["table"] is None
     assert "holdfast-page" not in page["problem"]
@@ -248,11 +248,14 @@ def test_what_cannot_be_read_is_a_sentence_and_can_be_read_in_another_way(client
 
 def test_a_plan_of_a_table_with_an_open_question_is_refused_with_the_question(client, patients):
     key = upload(client, patients, "patients.csv")
-    for path in (f"/api/v1/data/{key}/plan", "/api/v1/studies", "/api/v1/cost"):
+    for path in ("/api/v1/studies", "/api/v1/cost"):
         body = {"data": {"upload": key, "reading": {"encoding": "cp1252"}}, "plan": ANOVA}
-        answer = client.get(path, params={"encoding": "cp1252"}) if "data" in path else client.post(path, json=body)
+        answer = client.post(path, json=body)
         assert answer.status_code == 400
         assert answer.json()["question"]["option"] == "target"
+    page = show(client, f"/data/{key}/plan", params={"encoding": "cp1252"})
+    assert page.status_code == 400
+    assert page.json()["error"] == answer.json()["error"]
 
 
 ANOVA = {"selectors": [{"name": "anova"}], "perturbation": {"name": "bootstrap", "parameters": {"n_splits": "3"}}}
@@ -294,7 +297,7 @@ def test_hostile_names_of_columns_stay_names(client):
     key = upload(client, frame.to_csv(index=False).encode(), "--help.csv")
     said = {"target": '<script>alert("1")</script>', "ignore": "--store=x"}
     assert "<script>alert" not in client.get(f"/data/{key}", params=said).text
-    page = client.get(f"/api/v1/data/{key}", params=said).json()
+    page = show(client, f"/data/{key}", params=said).json()
     assert page["table"]["record"]["features"] == 3
     assert "<script>alert" not in client.get(page["plan"]).text
     body = plan_body(client, page, 3, selectors=[{"name": "anova"}], sizes="1")
@@ -358,14 +361,14 @@ def test_resamples_and_selectors_are_added_and_what_was_found_stays(grown, tmp_p
     store = tmp_path / "studies" / "breast_cancer-study.db"
     before = hf.load_study(store)
     with open_client(tmp_path / "studies") as client:
-        page = client.get("/api/v1/studies/breast_cancer-study/extend").json()
+        page = show(client, "/studies/breast_cancer-study/extend").json()
         assert (page["why_not"], page["number"], page["sizes"]) == ("", 3, "2, 3")
         assert "anova" not in [offer["name"] for offer in page["selectors"]]
         assert client.get("/studies/breast_cancer-study/extend").status_code == 200
         body = {"resamples": 2, "selectors": [{"name": "lasso"}], "sizes": "2, 3"}
         assert client.post("/api/v1/studies/breast_cancer-study/extend", json=body).status_code == 202
         finish(client, "breast_cancer-study", done=20)
-        assert client.get("/api/v1/studies/breast_cancer-study/extend").json()["number"] == 5
+        assert show(client, "/studies/breast_cancer-study/extend").json()["number"] == 5
     after = hf.load_study(store)
     assert set(after.candidates) - set(before.candidates) == {"lasso(size=2)", "lasso(size=3)"}
     for candidate in before.candidates:
@@ -425,10 +428,10 @@ def test_folds_are_repeated_and_python_is_continued_in_python(tmp_path):
     command = {"data": "breast_cancer", "select": {"mine": "anova:k=2"}, "perturb": "folds:n_splits=3", "seed": 0}
     folds.run(data.X, data.y, store=tmp_path / "folds.db", progress=False, command=command)
     with open_client(tmp_path) as client:
-        assert "begun in Python" in client.get("/api/v1/studies/python/extend").json()["why_not"]
+        assert "begun in Python" in show(client, "/studies/python/extend").json()["why_not"]
         answer = client.post("/api/v1/studies/python/extend", json={"resamples": 1})
         assert (answer.status_code, "begun in Python" in answer.json()["error"]) == (409, True)
-        page = client.get("/api/v1/studies/folds/extend").json()
+        page = show(client, "/studies/folds/extend").json()
         assert (page["unit"], page["number"], page["more"]) == ("repetitions", 1, 1)
 
 
@@ -449,7 +452,7 @@ def test_a_store_cannot_have_code_imported_by_growing(tmp_path):
 def test_a_study_whose_table_was_removed_is_not_grown(client, patients):
     key = upload(client, patients, "patients.csv")
     said = {"target": "Diagnose", "categorical": "drop", "encoding": "cp1252", "ignore": "patient_id"}
-    page = client.get(f"/api/v1/data/{key}", params=said).json()
+    page = show(client, f"/data/{key}", params=said).json()
     study = client.post("/api/v1/studies", json=plan_body(client, page, 2, selectors=[{"name": "anova"}])).json()[
         "study"
     ]

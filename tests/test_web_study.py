@@ -27,7 +27,7 @@ from holdfast.study.store import StoreError, copy_store, open_to_write, read_ove
 from holdfast.tradeoff import RULES
 from holdfast.web.pages.files import FILES
 from holdfast.web.rendering import STATIC
-from serving import open_client, wait_for
+from serving import open_client, show, wait_for
 from study_parts import Raising
 
 DATA = load("breast_cancer")
@@ -101,7 +101,7 @@ def test_names_of_features_lead_to_their_pages(client):
         assert f'<h2 class="one">{name}</h2>' in answer
         assert '<option value="anova(size=5)" selected>' in answer
     assert re.search(r'<td data-label="Stand-ins"><a href="/studies/scored-study/features/\d+', table)
-    found = client.get("/api/v1/studies/scored-study").json()["results"]
+    found = show(client, "/studies/scored-study").json()["results"]
     names = [list(DATA.X.columns)[place] for place in found["places"]]
     assert names == found["summary"]["features"]["table"]["feature"]
     places = re.search(r'data-page="([^"]+)" data-places="([^"]+)"', client.get("/studies/scored-study").text)
@@ -125,7 +125,7 @@ def test_a_page_of_a_finished_study_does_not_say_after_how_many_fits(client):
 
 def test_the_way_of_looking_is_chosen_in_the_address(client):
     asked = {"candidate": "random", "rule": "weighted", "weight": "0.9", "measure": "jaccard", "level": "0.9"}
-    answer = client.get("/api/v1/studies/scored-study", params=asked).json()["results"]
+    answer = show(client, "/studies/scored-study", params=asked).json()["results"]
     summary, options = answer["summary"], answer["options"]
     assert (summary["candidate"], summary["level"]) == ("random", 0.9)
     assert (summary["stability"]["measure"], summary["tradeoff"]["rule"]) == ("jaccard", "weighted")
@@ -139,7 +139,7 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
     given = {"stability": "0.1", "weight": "0.4"}  # those that the rule does not have are passed over
-    answer = client.get("/api/v1/studies/scored-study", params={"rule": rule, **given}).json()["results"]
+    answer = show(client, "/studies/scored-study", params={"rule": rule, **given}).json()["results"]
     assert answer["summary"]["tradeoff"]["rule"] == (None if rule == "knot" else rule)  # no selector of several sizes
     assert answer["options"]["lacking"] == ""
     offered = {parameter["name"] for parameter in answer["options"]["parameters"]}
@@ -147,19 +147,19 @@ def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
 
 
 def test_a_rule_that_chooses_none_says_why(client):
-    tradeoff = client.get("/api/v1/studies/scored-study?rule=knot").json()["results"]["summary"]["tradeoff"]
+    tradeoff = show(client, "/studies/scored-study?rule=knot").json()["results"]["summary"]["tradeoff"]
     assert "no candidate is at a knot of its profile" in tradeoff["missing"]
 
 
 def test_a_rule_that_lacks_a_value_says_so_and_the_usual_one_is_used(client):
-    answer = client.get("/api/v1/studies/scored-study", params={"rule": "at-least"}).json()["results"]
+    answer = show(client, "/studies/scored-study", params={"rule": "at-least"}).json()["results"]
     assert answer["options"]["lacking"].startswith("This rule needs a value for stability")
     assert answer["summary"]["tradeoff"]["rule"] == "one-se"
     assert "This rule needs a value for stability" in client.get("/studies/scored-study?rule=at-least").text
 
 
 def test_every_measure_that_is_offered_can_be_shown(client):
-    options = client.get("/api/v1/studies/plain-study").json()["results"]["options"]
+    options = show(client, "/studies/plain-study").json()["results"]["options"]
     offered = [measure["name"] for measure in options["common"]["measures"]]
     assert "jaccard" in offered
     assert {MEASURES[name].kind for name in offered} == {"subset"}
@@ -183,7 +183,7 @@ def test_every_measure_that_is_offered_can_be_shown(client):
 )
 def test_a_wrong_way_of_looking_is_one_sentence(client, asked, word):
     for path in ("", "/files/report.json", "/report"):
-        answer = client.get(f"/api/v1/studies/scored-study{path}", params=asked)
+        answer = show(client, f"/studies/scored-study{path}", params=asked)
         assert answer.status_code == 400, path
         assert word in answer.json()["error"]
 
@@ -204,7 +204,6 @@ def test_a_browser_gets_the_page_at_once_and_the_results_when_they_are_there(cli
     assert 'content="0; url=/studies/scored-study?complete=true"' in first
     assert 'id="verdict"' in client.get("/studies/scored-study?complete=true", headers=navigate).text
     assert 'id="verdict"' in client.get("/studies/scored-study", headers={"sec-fetch-mode": "cors"}).text
-    assert client.get("/api/v1/studies/scored-study", headers=navigate).json()["results"]
 
 
 def test_templates_of_the_page_do_not_stand_before_parts_of_the_report():
@@ -275,17 +274,17 @@ def test_the_report_by_itself_may_do_nothing_on_the_page(client):
 
 
 def test_a_removed_study_is_moved_and_can_be_moved_back(client, folder):
-    before = client.get("/api/v1/studies/plain-study").json()
+    before = show(client, "/studies/plain-study").json()
     answer = client.delete("/api/v1/studies/plain-study").json()
     assert answer == {"study": "plain-study", "place": ".holdfast-page/removed/plain-study.db"}
     assert client.get("/studies/plain-study").status_code == 404
     assert answer["place"] in client.get("/", params={"removed": "plain-study"}).text
     assert "was moved" not in client.get("/", params={"removed": "../../etc/passwd"}).text
     shutil.copy(folder / "scored-study.db", folder / "plain-study.db")
-    assert len(client.get("/api/v1/studies/plain-study").json()["results"]["summary"]["candidates"]) == 3
+    assert len(show(client, "/studies/plain-study").json()["results"]["summary"]["candidates"]) == 3
     assert client.delete("/api/v1/studies/plain-study").json()["place"].endswith("plain-study-2.db")
     (folder / answer["place"]).rename(folder / "plain-study.db")
-    again = client.get("/api/v1/studies/plain-study").json()
+    again = show(client, "/studies/plain-study").json()
     assert again["results"]["summary"] == before["results"]["summary"]
 
 
@@ -345,7 +344,7 @@ def test_a_study_that_could_not_begin_says_why_and_can_be_tried_again(client, fo
 def test_the_first_page_says_what_each_study_is_about(client):
     page = plain(client.get("/").text)
     assert "data from a program: 569 rows × 30 features · ANOVA F, Random choice · 12 resamples" in page
-    listed = client.get("/api/v1/").json()["studies"]
+    listed = show(client, "/").json()["studies"]
     assert {study["overview"]["selectors"][0] for study in listed} >= {"ANOVA F"}
     assert all(not study["overview"]["resumable"] for study in listed)
 
@@ -419,7 +418,7 @@ def test_a_store_that_cannot_be_read_is_one_sentence(folder, harm):
     with open_client(folder) as client:
         page = client.get("/studies/plain-study")
         assert page.status_code == 200
-        answer = client.get("/api/v1/studies/plain-study").json()
+        answer = show(client, "/studies/plain-study").json()
         assert answer["results"] is None
         assert answer["missing"].endswith(".")
         assert str(folder) not in page.text
@@ -471,7 +470,7 @@ def test_a_copy_is_the_store_of_one_moment(folder, tmp_path_factory):
 
 def test_two_clients_see_the_same(client, folder):
     with open_client(folder) as other:
-        pages = [one.get("/api/v1/studies/scored-study").json() for one in (client, other)]
+        pages = [show(one, "/studies/scored-study").json() for one in (client, other)]
     assert json.dumps(pages[0]["results"]["summary"]) == json.dumps(pages[1]["results"]["summary"])
 
 

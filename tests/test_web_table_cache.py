@@ -13,7 +13,7 @@ from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
 from holdfast.web.planning import table_cache
 from holdfast.web.planning.table_cache import load_kept
-from serving import open_client, upload
+from serving import open_client, show, upload
 
 AS_FOUND = Reading()
 FACTS = {"file_format": "text", "notes": ("odd",), "aside": ("a",), "decimal": ",", "sheets": ("one", "two")}
@@ -115,7 +115,7 @@ def test_the_page_says_the_same_from_what_it_kept(wide, tmp_path):
     with open_client(tmp_path / "studies") as client:
         key = upload(client, wide, "wide.csv")
         for options in ({}, {"target": "status"}, {"target": "status", "index": "patient"}):
-            told = client.get(f"/api/v1/data/{key}", params=options).json()["table"]
+            told = show(client, f"/data/{key}", params=options).json()["table"]
             seen = inspect_table(wide, **options)
             assert from_plain(type(seen), told) == seen
         assert len(list((client.app.app.state.site.folder.uploads / key).glob(".table-*"))) == 1

@@ -1,8 +1,8 @@
 """The page: stability in the browser, on this machine, for its owner only.
 
 Everything that the page offers is a *route*, declared once (:mod:`holdfast.web.routing`): an address, a function with
-typed arguments, and the typed record that it returns. From that follow the page (the record in a template), the same as
-JSON under ``/api/v1`` and its entry in the OpenAPI description, so that they cannot differ::
+typed arguments, and the typed record that it returns, which a template shows or which is sent as JSON under
+``/api/v1``::
 
     routes = Routes()
 
@@ -39,7 +39,7 @@ what studies are doing and found   ``launcher`` (queue, processes), ``events``, 
 files on disk                      ``folder`` (names, records, room), ``uploads``
 what reads uploads                 ``tasks`` (by name), ``worker`` (limits), ``preloaded`` (before workers fork)
 from a request to a route          ``server``, ``connections``, ``guard``, ``app``, ``routing``, ``site``
-from a record to an answer         ``rendering``, ``openapi``
+from a record to a page            ``rendering``
 =================================  =====================================================================================
 """
 

@@ -13,9 +13,8 @@ from starlette.routing import Route as StarletteRoute
 
 from holdfast.web import rendering, warming, worker
 from holdfast.web.guard import Guard, allowed_hosts
-from holdfast.web.openapi import describe_routes
 from holdfast.web.pages import ROUTES
-from holdfast.web.routing import API, Routes, make_handlers, make_routes
+from holdfast.web.routing import make_handlers, make_routes
 from holdfast.web.server import MOST_UPLOADED
 from holdfast.web.site import Site
 
@@ -60,7 +59,7 @@ def create_app(
     site = Site.open(folder, at_once=at_once)
     routes = [
         StarletteRoute("/static/{digest}/{name}", rendering.send_static),
-        *make_routes(site, Routes([*ROUTES, *describe_routes(ROUTES)])),
+        *make_routes(site, ROUTES),
     ]
     app = Starlette(routes=routes, lifespan=_look_after(site, warm), exception_handlers=make_handlers(site))
     app.router.redirect_slashes = False  # an address that is not there is not another one
@@ -85,6 +84,3 @@ def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
             tasks.cancel_scope.cancel()
 
     return lifespan
-
-
-__all__ = ["API", "create_app"]

@@ -1,8 +1,8 @@
-"""Routes, declared once: from a function with typed arguments follow its page, its JSON and its description.
+"""Routes, declared once: from a function with typed arguments follows what is read from a request and what is answered.
 
 Names in the path are arguments of the function; ``query: SomeRecord`` and ``body: SomeRecord`` are read from the
 address and from the JSON that was sent, every value checked against the type of its field; the record that is returned
-becomes a page by a template, and JSON under ``/api/v1``.
+becomes a page by a template; what is declared as data or as an action answers with JSON, under ``/api/v1``.
 """
 
 import errno
@@ -11,7 +11,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -72,11 +72,6 @@ class Route:
         """Types of the arguments and of what is returned."""
         return get_type_hints(self.answer)
 
-    @property
-    def summary(self) -> str:
-        """What it does, in a line."""
-        return (inspect.getdoc(self.answer) or "").partition("\n")[0]
-
 
 class Routes(list[Route]):
     """Routes of one part of the page, collected by decorators."""
@@ -84,7 +79,7 @@ class Routes(list[Route]):
     def page(
         self, path: str, template: str, draw: Draw | None = None, parts: Parts | None = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declare a page, with the same as JSON."""
+        """Declare a page."""
         return self._declare(method="GET", path=path, template=template, draw=draw, parts=parts)
 
     def data(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -106,10 +101,13 @@ class Routes(list[Route]):
 
 
 def make_routes(site: "Site", routes: Routes) -> list[StarletteRoute]:
-    """Return the routes as Starlette takes them: pages at their path, JSON under :data:`API`."""
-    made = [StarletteRoute(API + route.path, _answer_json(site, route), methods=[route.method]) for route in routes]
-    pages = [route for route in routes if route.template is not None]
-    return made + [StarletteRoute(route.path, _answer_page(site, route), methods=["GET"]) for route in pages]
+    """Return the routes as Starlette takes them: pages at their path, all else under :data:`API`."""
+    return [
+        StarletteRoute(API + route.path, _answer_json(site, route), methods=[route.method])
+        if route.template is None
+        else StarletteRoute(route.path, _answer_page(site, route), methods=["GET"])
+        for route in routes
+    ]
 
 
 def _answer_json(site: "Site", route: Route) -> Callable[[Request], Any]:
@@ -236,11 +234,6 @@ def _read_text(kind: Any, name: str, text: str) -> Any:
     if kind is float and not math.isfinite(value):
         raise ValueError(f"Expected a number for {name}, got {text[:60]!r}.")
     return value
-
-
-def required_fields(kind: Any) -> list[str]:
-    """The fields of a record that have no default."""
-    return [field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING]
 
 
 # What goes wrong

@@ -14,7 +14,7 @@ from holdfast.web.addresses import study_address
 from holdfast.web.findings.features import find_places
 from holdfast.web.findings.options import ResultOptions, ResultQuery, list_options
 from holdfast.web.findings.summaries import drawn_figures, named_parts, summary_of
-from holdfast.web.guard import RefusedError, is_api
+from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.overviews import StudyOverview
 from holdfast.web.pages.files import StudyFile, list_files
@@ -33,7 +33,7 @@ class StudyQuery(ResultQuery):
     Attributes
     ----------
     complete : bool
-        Whether to wait for the results however long they take; programs and the page's script always wait.
+        Whether to wait for the results however long they take; the page's script and programs always wait.
     """
 
     complete: bool = False
@@ -136,7 +136,7 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
     state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
     overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
     found: StudyResults | str | None = None
-    wait = query.complete or is_api(request.url.path) or request.headers.get("sec-fetch-mode") != "navigate"
+    wait = query.complete or request.headers.get("sec-fetch-mode") != "navigate"
     with anyio.move_on_after(None if wait else AT_ONCE):
         found = await anyio.to_thread.run_sync(
             _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=True
